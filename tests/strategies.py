@@ -15,7 +15,7 @@ from oracles import soft
 from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore, Metric
-from softbleu.results import VectorChoice, score_corpus
+from softbleu.results import VectorChoice, explain_corpus, score_corpus
 from softbleu.text.tokens import Tokenizer
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
@@ -195,3 +195,33 @@ def limits(values: dict[str, int]) -> Iterator[None]:
         for name, value in values.items():
             patch.setattr(name, value)
         yield
+
+
+def assert_statistics_equal(case: Case, expected: list[soft.Statistics] | None = None, within: float = 1e-9) -> None:
+    """Scores of segments hold the numbers of the oracle."""
+    for score, statistics in zip(case.scores(), case.oracle() if expected is None else expected, strict=True):
+        assert score.candidate_length == statistics.candidate_length
+        assert score.reference_length == statistics.reference_length
+        assert score.totals == statistics.totals
+        assert score.matches == pytest.approx(statistics.matches, rel=0, abs=within)
+
+
+def assert_partners_equal(case: Case, oracle: list[soft.Statistics], within: float = 1e-9) -> None:
+    """Explanations show the partners of the oracle."""
+    explained = explain_corpus(case.segments, case.measure, range(1, len(case.candidates) + 1))
+    for explanation, statistics in zip(explained, oracle, strict=True):
+        expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
+        found = [
+            (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=within))
+            for match in explanation.matches
+        ]
+        assert found == expected
+
+
+def smallest_norm(case: Case, *, relative: bool = False) -> float:
+    """The squared norm nearest to 0 of any n-gram; relative to the sum of what adds up to it."""
+    product = case.product
+    texts = [text for line, more in zip(case.candidates, case.references, strict=True) for text in (line, *more)]
+    ngrams = {ngram for text in texts for n in range(1, case.order + 1) for ngram in soft.ngrams(text, n)}
+    parts = [[product(a, b) for a in ngram for b in ngram] for ngram in ngrams]
+    return min((abs(sum(each)) / (sum(map(abs, each)) if relative else 1) for each in parts), default=1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,12 +80,7 @@ def test_matches_are_those_of_the_oracle(
     threshold: float,
     rules: tuple[str, str],
 ) -> None:
-    options = {
-        "threshold": threshold,
-        "assignment": rules[0],
-        "consumption": rules[1],
-        "composition": composition,
-    }
+    options = {"threshold": threshold, "assignment": rules[0], "consumption": rules[1], "composition": composition}
     metric = Bleu(make_matcher(matcher, **options), order, effective_order=True)
     corpus = Segments.of([" ".join(candidate)], [[" ".join(reference)]])
     measure = complete(metric, None, VectorChoice(MadeUpEncoder()))  # type: ignore[arg-type]
@@ -108,7 +104,6 @@ def test_matches_are_those_of_the_oracle(
 
 
 @given(candidate=lines(6), reference=lines(6), function_words=st.sampled_from(["soft", "exact"]))
-@settings(max_examples=40)
 def test_softbleu_is_that_of_the_oracle(candidate: list[str], reference: list[str], function_words: str) -> None:
     measure = make_metric("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
     assert (measure.power, measure.characters) == (1, 0)  # type: ignore[attr-defined]
@@ -123,31 +118,26 @@ def test_softbleu_is_that_of_the_oracle(candidate: list[str], reference: list[st
     options = softbleu_oracle.Options(power=1, characters=0)
     weigh = softbleu_oracle.weights_from([reference], options)
     scores = softbleu_oracle.scores(
-        places(candidate, "c"),
-        places(reference, "r"),
-        alike,
-        lambda place: weigh(place.partition("@")[0]),
-        options,
+        places(candidate, "c"), places(reference, "r"), alike, lambda place: weigh(place.partition("@")[0]), options
     )
     assert any(float(found) == pytest.approx(score, abs=2e-4) for score in scores)
+
+
+SETTINGS = {
+    "composition": st.sampled_from(["mean", "aligned", "sif"]),
+    "assignment": st.sampled_from(["exact-first", "sequential", "optimal"]),
+    "function_words": st.sampled_from(["soft", "exact"]),
+}
 
 
 @given(
     candidates=st.lists(lines(7), min_size=1, max_size=3),
     references=st.lists(lines(7), min_size=1, max_size=3),
     matcher=st.sampled_from(SOFT),
-    composition=st.sampled_from(["mean", "aligned", "sif"]),
-    assignment=st.sampled_from(["exact-first", "sequential", "optimal"]),
-    function_words=st.sampled_from(["soft", "exact"]),
+    shared=st.fixed_dictionaries({"threshold": st.just(0.2), **SETTINGS}),
 )
-@settings(max_examples=40)
 def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
-    candidates: list[list[str]],
-    references: list[list[str]],
-    matcher: str,
-    composition: str,
-    assignment: str,
-    function_words: str,
+    candidates: list[list[str]], references: list[list[str]], matcher: str, shared: dict[str, Any]
 ) -> None:
     encoder = StaticEncoder(fingerprint="2" * 64)
     words = sorted({word for line in [*candidates, *references] for word in line})
@@ -158,12 +148,6 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
     corpus = Segments.of(
         [" ".join(line) for line in candidates], [[" ".join(line) for line in references]] * len(candidates)
     )
-    shared = {
-        "threshold": 0.2,
-        "composition": composition,
-        "assignment": assignment,
-        "function_words": function_words,
-    }
     static = make_metric(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
     in_context = make_metric(matcher, vectors=encoder, exact_words="one", **shared)
     one, other = (score_corpus(corpus, each, level="segment")[0].segments for each in (static, in_context))
@@ -172,7 +156,6 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
 
 
 @given(candidate=lines(6), reference=lines(6), idf=st.booleans(), others=st.lists(lines(4), max_size=3))
-@settings(max_examples=40)
 def test_bertscore_is_that_of_the_oracle(
     candidate: list[str], reference: list[str], idf: bool, others: list[list[str]]
 ) -> None:
@@ -232,10 +215,10 @@ def test_bertscore_takes_the_best_reference():
 
 CORPUS = Segments.of(
     {
-        "A": [f"the cat {word} down" for word in "abcdefghij" * 15],
-        "B": [f"{word} dog sat" for word in "abcdefghij" * 15],
+        "A": [f"the cat {word} down" for word in "abcdefghij" * 5],
+        "B": [f"{word} dog sat" for word in "abcdefghij" * 5],
     },
-    [[f"a cat {word} there", "down"] for word in "jihgfedcba" * 15],
+    [[f"a cat {word} there", "down"] for word in "jihgfedcba" * 5],
 )
 
 
@@ -260,20 +243,15 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
         assert one.numbers == expected[one.metric, "B"]
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 7)
     monkeypatch.setattr("softbleu.engine.worker.LEAST", 3)
-    monkeypatch.setattr("softbleu.engine.worker.MINI_BATCH", 3)
-    assert {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))} == expected
+    monkeypatch.setattr("softbleu.engine.worker.PIECE", 3)
+    with ThreadPoolExecutor(2) as executor:
+        for given_ in (None, executor):
+            found = score_all(CORPUS, measures(encoder), executor=given_)
+            assert {(each.metric, each.name): each.numbers for each in found} == expected
 
 
-def score_all(corpus: Segments, wanted: list[Metric], jobs: int = 1) -> list[Any]:
-    return list(score_corpus(corpus, wanted, jobs=jobs))
-
-
-def test_two_jobs_give_the_digits_of_one() -> None:
-    one, two = (
-        [(each.metric, each.name, each.numbers) for each in score_all(CORPUS, measures(MadeUpEncoder()), jobs)]
-        for jobs in (1, 2)
-    )
-    assert one == two
+def score_all(corpus: Segments, wanted: list[Metric], **run: Any) -> list[Any]:
+    return list(score_corpus(corpus, wanted, **run))
 
 
 def test_each_line_is_encoded_once() -> None:

@@ -1,8 +1,8 @@
-"""A setting is declared once: keyword, expression, signature and complaint follow from that."""
+"""A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar
 
@@ -11,14 +11,17 @@ from declarations import base_of, every_setting, refusal, setting_id, values_of,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softbleu.cli.settings import identifier, setting_options
 from softbleu.config.declare import Declared, Setting, own_settings, setting
 from softbleu.config.signature import format_value, parse_signature
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics import base as measures
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.results import read_metric
+from softbleu.text.tokens import Tokenizer
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
 
@@ -31,6 +34,53 @@ def test_the_walk_finds_what_the_library_knows() -> None:
     assert {each.name for _, each in every_setting()} == set(measures.every_setting())
 
 
+DEFAULTS = """
+bertscore: idf=none average=segments
+bleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none denominator=order
+chrf: char_order=6(1..16) word_order=0(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
+chrf++: char_order=6(1..16) word_order=2(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
+gleu: matcher=exact variant=gleu+ order=4(1..16) penalty=exact weight=1.0(0..1e+300) swapped_bp=no multi=sample
+  iterations=500(1..1000000) seed=0(0..) segment_smoothing=no
+green: order=4(1..16) beta=2.0(0..1000000)
+hyter: extra=1.0(0..10) replacing=greater window=1(1..6) move=0.0(0..10) shifts=no idf=none rarity=1.0(0..4)
+  notation=text stem_cost=none(0..10) synonym_cost=none(0..10) paraphrase_cost=none(0..10)
+  neighbour_cost=none(0..10) optional_cost=none(0..10) neighbour_quantile=p99.9 alternatives=10(1..20)
+  mutual_neighbours=no inflection=no network_vectors=none meteor_data=none
+imeasure: weight=2.0(1e-06..1000000)
+m2: beta=0.5(1e-06..1000000) max_unchanged_words=2(0..16) annotators=running
+meteor: task=rank stages=exact+stem+synonym+paraphrase soft=1.0(0..1) soft_weight=0.6(0..1) meteor_data=none
+netbleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none
+  denominator=order notation=text stem_cost=none(0..10) synonym_cost=none(0..10) paraphrase_cost=none(0..10)
+  neighbour_cost=none(0..10) optional_cost=none(0..10) neighbour_quantile=p99.9 alternatives=10(1..20)
+  mutual_neighbours=no inflection=no network_vectors=none meteor_data=none
+refless: alpha=none(0..1) beta=none(0..1) gamma=none(0..1) t=0.85(0..1) aggregate=mean language_model=none
+  detector=none coefficients=none
+softbleu: order=2(1..16) beta=1.0(0..1000000) power=0.7(1e-06..1000000) rarity=1.5(0..4) position=0.2(0..1000000)
+  characters=0.8(0..1) synonyms=0.0(0..1) paraphrases=0.0(0..1) meteor_data=none credit=both idf=references
+ter: normalized=no no_punct=no asian_support=no case_sensitive=no
+sleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
+vleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
+xleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
+Tokenizer: tokenize=none lowercase=no
+VectorChoice: vectors=glove-6b-100d vector_case=fallback normalize=yes layers=none exact_words=none quantile=none
+WordMeasure: similarity=cosine vectors_postprocess=none neighbours=none(1..50000) mutual=no function_words=soft
+"""
+"""Of every setting, and its bounds; a change here changes what users get who name nothing."""
+
+
+def said(setting: Setting) -> str:
+    default = setting.default.name if setting.part is not None else format_value(setting.default)
+    bounds = ["" if bound is None else f"{bound:.12g}" for bound in (setting.least, setting.most)]
+    return f"{setting.name}={default}" + (f"({'..'.join(bounds)})" if any(bounds) else "")
+
+
+def test_defaults_and_bounds() -> None:
+    found: dict[str, list[str]] = {}
+    for owner, each in every_setting():
+        found.setdefault(f"{owner.name or owner.__name__}:", []).append(said(each))
+    assert [word for owner, own in found.items() for word in (owner, *own)] == DEFAULTS.split()
+
+
 @each_setting
 def test_every_setting_says_what_it_does(owner: type[Declared], setting: Setting) -> None:
     assert setting.help
@@ -39,48 +89,57 @@ def test_every_setting_says_what_it_does(owner: type[Declared], setting: Setting
 
 
 @each_setting
-def test_it_is_a_keyword(owner: type[Declared], setting: Setting) -> None:
+def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
+    """The keyword, the expression, the long signature and the short one say the value, and are read back."""
+
     @given(value=values_of(setting))
     @settings(max_examples=10)
     def check(value: Any) -> None:
-        assert settings_of(base_of(owner, setting, **{setting.name: value}))[setting.name] == value
+        measure = base_of(owner, setting, **{setting.name: value})
+        assert settings_of(measure)[setting.name] == value
+        assert_expression(owner, setting, measure, value)
+        for short in (False, True):
+            signature = measure.signature(short=short, vectors=f"{measure.vector_choice.vectors}#0123456789ab")
+            pairs = parse_signature(signature)
+            if setting.name == "vectors":
+                assert pairs["vectors"] == f"{value}#0123456789ab"
+            elif not short or value != setting.default:
+                assert pairs[setting.key] == format_value(value)
+            assert metric_from_signature(signature) == measure
 
     check()
+
+
+def assert_expression(owner: type[Declared], setting: Setting, measure: Metric, value: Any) -> None:
+    of_vectors = own_settings(type(measure.vector_choice)) == own_settings(owner)
+    if measure.requires.vectors or not of_vectors:
+        assert read_metric(str(measure)) == measure
+    default = settings_of(base_of(owner, setting))[setting.name]
+    if value != default and setting.name != "matcher" and measure.requires.vectors:
+        assert f"{setting.name}=" in str(measure)
 
 
 @each_setting
-def test_it_is_in_expressions(owner: type[Declared], setting: Setting) -> None:
-    @given(value=values_of(setting))
-    @settings(max_examples=15)
-    def check(value: Any) -> None:
-        measure = base_of(owner, setting, **{setting.name: value})
-        if measure.requires.vectors or own_settings(type(measure.vector_choice)) != own_settings(owner):
-            assert read_metric(str(measure)) == measure
-        default = settings_of(base_of(owner, setting))[setting.name]
-        changed = value != default and setting.name != "matcher"
-        if changed and measure.requires.vectors:
-            assert f"{setting.name}=" in str(measure)
-            assert read_metric(str(measure)) == measure
-
-    check()
-
-
-@each_setting
-@pytest.mark.parametrize("short", [False, True], ids=["long", "short"])
-def test_it_is_in_signatures(owner: type[Declared], setting: Setting, short: bool) -> None:
-    @given(value=values_of(setting))
-    @settings(max_examples=15)
-    def check(value: Any) -> None:
-        measure = base_of(owner, setting, **{setting.name: value})
-        signature = measure.signature(short=short, vectors=f"{measure.vector_choice.vectors}#0123456789ab")
-        pairs = parse_signature(signature)
-        if setting.name == "vectors":
-            assert pairs["vectors"] == f"{value}#0123456789ab"
-        elif not short or value != setting.default:
-            assert pairs[setting.key] == format_value(value)
-        assert metric_from_signature(signature) == measure
-
-    check()
+def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
+    options = setting_options()
+    if setting.name == "quantile":
+        assert setting.name not in options
+        return
+    made = options[identifier(setting.name)]
+    assert made.name == setting.key
+    flags = made.line.flags
+    assert flags[0] == (f"--{setting.key}/--no-{setting.key}" if setting.kind == "yes or no" else f"--{setting.key}")
+    assert {*setting.flags} <= {*flags}
+    if issubclass(owner, Tokenizer):
+        # Its defaults are those of the metrics.
+        assert replace(made.owners["gleu"], default=setting.default) == setting
+    elif owner is not WordMeasure and owner.name:
+        assert made.owners[owner.name] == setting
+    assert setting.part is not None or setting.help[1:] in made.help
+    default = setting.unset or (f"{setting.default:g}" if isinstance(setting.default, float) else setting.default)
+    if isinstance(default, str | int) and not isinstance(default, bool) and default != "":
+        assert f"{default}" in made.help
+    assert all(choice in made.help for choice in setting.names)
 
 
 @each_setting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,6 @@ def any_credit(matcher: str) -> dict[str, Any]:
     return {"matcher": matcher, "vectors": VECTORS, **({} if matcher == "exact" else {"threshold": 0.0})}
 
 
-ways = pytest.mark.parametrize("how", ["memory", "files"])
 matchers = pytest.mark.parametrize("matcher", MATCHERS)
 
 
@@ -73,17 +73,25 @@ def test_no_lines_in_parallel_files(tmp_path: Path, content: bytes) -> None:
         ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "r")])
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.txt", ""), ("a.jsonl", ""), ("a.tsv", "candidate\treference\n")])
-def test_no_segments_in_a_file_of_segments(tmp_path: Path, name: str, content: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "", "an empty corpus: .*a.txt has no segments"),
+        ("a.jsonl", "", "an empty corpus: .*a.jsonl has no segments"),
+        ("a.tsv", "candidate\treference\n", "an empty corpus: .*a.tsv has no segments"),
+        ("a.tsv", "", r"a\.tsv"),
+        ("a.txt", "a ||| b\nonly this\n", "a.txt, line 2: .*no reference"),
+        ("a.tsv", "candidate\treference\na\tb\nonly this\n", "a.tsv, line 3: .*no reference"),
+        ("a.jsonl", '{"candidate": "a", "reference": "b"}\n{"candidate": "a"}\n', "line 2: .*no reference"),
+        ("a.jsonl", '{"candidate": "a", "references": []}\n', "line 1: .*no reference"),
+        ("a.jsonl", '{"candidate": "a", "references": [null]}\n', "line 1: .*no reference"),
+        ("a.jsonl", '{"candidate": "a", "reference": null}\n', "line 1: .*no reference"),
+    ],
+)
+def test_files_of_segments_that_lack_some(tmp_path: Path, name: str, content: str, message: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=f"an empty corpus: .*{name} has no segments"):
+    with pytest.raises(InputError, match=message):
         read_segments(str(tmp_path / name))
-
-
-def test_an_empty_tsv_file_lacks_its_columns(tmp_path: Path) -> None:
-    (tmp_path / "a.tsv").write_bytes(b"")
-    with pytest.raises(InputError, match=r"a\.tsv"):
-        read_segments(str(tmp_path / "a.tsv"))
 
 
 # different numbers of lines
@@ -104,10 +112,7 @@ def test_different_numbers_of_lines_name_both_files_and_counts(tmp_path: Path) -
         ParallelFiles.open([three], [three, two])
     with pytest.raises(InputError, match=r"\S*two.txt has 2, \S*three.txt has 3$"):
         ParallelFiles.open([three], [three], source=two)
-
-
-def test_one_file_without_lines(tmp_path: Path) -> None:
-    none, two = written(tmp_path, "none.txt", ""), written(tmp_path, "two.txt", "ab")
+    none = written(tmp_path, "none.txt", "")
     with pytest.raises(InputError, match=r"none.txt has 0, \S*two.txt has 2$"):
         ParallelFiles.open([none], [two])
 
@@ -121,23 +126,6 @@ def test_a_segment_without_references(entry: Any) -> None:
         score(["a", "b"], [["a"], entry])
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "line"),
-    [
-        ("a.txt", "a ||| b\nonly this\n", 2),
-        ("a.tsv", "candidate\treference\na\tb\nonly this\n", 3),
-        ("a.jsonl", '{"candidate": "a", "reference": "b"}\n{"candidate": "a"}\n', 2),
-        ("a.jsonl", '{"candidate": "a", "reference": "b"}\n{"candidate": "a", "references": []}\n', 2),
-        ("a.jsonl", '{"candidate": "a", "reference": "b"}\n{"candidate": "a", "references": [null]}\n', 2),
-        ("a.jsonl", '{"candidate": "a", "reference": "b"}\n{"candidate": "a", "reference": null}\n', 2),
-    ],
-)
-def test_a_segment_without_references_in_a_file(tmp_path: Path, name: str, content: str, line: int) -> None:
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=f"{name}, line {line}: .*no reference"):
-        read_segments(str(tmp_path / name))
-
-
 @matchers
 def test_ragged_references_are_fine(matcher: str) -> None:
     found = score(["a cat", "a dog"], [["a cat"], ["the dog", "a", "dog"]], **any_credit(matcher))
@@ -149,51 +137,39 @@ def test_ragged_references_are_fine(matcher: str) -> None:
 # empty lines
 
 
-@ways
+LINE, NOTHING = "a cat sat on", [0, 0, 0, 0]
+SHORT = 100 * math.exp(1 - 6 / 4)
+EMPTY: dict[str, tuple[list[str], list[list[str]], dict[str, Any]]] = {
+    "a candidate": (["", LINE], [["x y"], [LINE]], {"score": SHORT, "matches": [4, 3, 2, 1], "totals": [4, 3, 2, 1]}),
+    # Its length, 0, can be the closest one; it offers nothing.
+    "a reference": (
+        ["cat", LINE],
+        [["", "a b c"], [LINE, "x"]],
+        {"reference_length": 4, "matches": [4, 3, 2, 1], "totals": [5, 3, 2, 1]},
+    ),
+    "all references": (
+        ["a cat"],
+        [[""]],
+        {"score": 0, "reference_length": 0, "brevity_penalty": 1, "totals": [2, 1, 0, 0]},
+    ),
+    "all candidates": (
+        ["", "  \t\u2003"],
+        [["a cat"], ["dog"]],
+        {"score": 0, "brevity_penalty": 0, "candidate_length": 0, "reference_length": 3, "precisions": NOTHING},
+    ),
+    "everything": (["", ""], [[""], [""]], {"score": 0, "candidate_length": 0, "reference_length": 0}),
+}
+
+
+@pytest.mark.parametrize("how", ["memory", "files"])
 @matchers
-def test_an_empty_candidate_line_is_scored(how: str, matcher: str, tmp_path: Path) -> None:
-    alone = scored(how, tmp_path, ["a cat sat on"], [["a cat sat on"]], matcher)
-    with_empty = scored(how, tmp_path, ["", "a cat sat on"], [["x y"], ["a cat sat on"]], matcher)
-    assert with_empty.matches == alone.matches
-    assert with_empty.totals == alone.totals
-    assert (with_empty.candidate_length, with_empty.reference_length) == (4, 6)
-    assert with_empty.score == pytest.approx(100 * 2.718281828459045 ** (1 - 6 / 4))
-
-
-@ways
-@matchers
-def test_an_empty_reference_line_is_a_reference(how: str, matcher: str, tmp_path: Path) -> None:
-    """Its length, 0, can be the closest one; it offers nothing."""
-    found = scored(how, tmp_path, ["cat", "a cat sat on"], [["", "a b c"], ["a cat sat on", "x"]], matcher)
-    assert found.reference_length == 4
-    assert found.matches == [4, 3, 2, 1]
-    assert found.totals == [5, 3, 2, 1]
-
-
-@ways
-@matchers
-def test_only_empty_references(how: str, matcher: str, tmp_path: Path) -> None:
-    found = scored(how, tmp_path, ["a cat"], [[""]], matcher)
-    assert (found.score, found.reference_length, found.brevity_penalty) == (0, 0, 1)
-    assert found.totals == [2, 1, 0, 0]
-
-
-@ways
-@matchers
-@pytest.mark.parametrize("blank", ["", "  \t\u2003"])
-def test_all_candidates_empty(how: str, matcher: str, blank: str, tmp_path: Path) -> None:
-    found = scored(how, tmp_path, [blank, blank], [["a cat"], ["dog"]], matcher)
-    assert (found.score, found.brevity_penalty) == (0, 0)
-    assert (found.candidate_length, found.reference_length) == (0, 3)
-    assert found.matches == found.totals == found.precisions == [0, 0, 0, 0]
-
-
-@ways
-@matchers
-def test_everything_empty(how: str, matcher: str, tmp_path: Path) -> None:
-    found = scored(how, tmp_path, ["", ""], [[""], [""]], matcher)
-    assert found.score == 0
-    assert (found.candidate_length, found.reference_length) == (0, 0)
+@pytest.mark.parametrize("case", EMPTY)
+def test_empty_lines(how: str, matcher: str, case: str, tmp_path: Path) -> None:
+    candidates, references, expected = EMPTY[case]
+    found = scored(how, tmp_path, candidates, references, matcher)
+    assert {name: getattr(found, name) for name in expected} == {
+        name: pytest.approx(value) for name, value in expected.items()
+    }
 
 
 @pytest.mark.parametrize("smooth", ["none", "floor", "add-k", "exp"])
@@ -208,48 +184,30 @@ def test_all_candidates_empty_under_any_smoothing(smooth: str, effective_order: 
 # identity
 
 
-@matchers
-@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 9])
-def test_identity(matcher: str, assignment: str, length: int) -> None:
-    line = " ".join(["cat", "dog", "cat", "nil", "oov", "cat", "cat", "dog", "oov"][:length])
-    options = {**any_credit(matcher), **({} if matcher == "exact" else {"assignment": assignment})}
-    found = score([line], [line], level="segment", effective_order=True, **options)
-    assert found.score == pytest.approx(100, abs=1e-9)
-    assert found.segments is not None
-    assert found.segments[0].score == pytest.approx(100, abs=1e-9)
-
-
 def test_identity_of_a_short_line_without_effective_order_is_zero() -> None:
     """As sacrebleu; segment level, the whole included, uses effective order unless told."""
     assert score(["a cat"], ["a cat"]).score == 0
     found = score(["a cat"], ["a cat"], level="segment")
-    assert found.score == pytest.approx(100)
-    assert found.segments is not None
-    assert found.segments[0].score == pytest.approx(100)
+    assert [found.score, *(each.score for each in found.segments or ())] == pytest.approx([100, 100])
 
 
 # vectors
 
 
-def test_a_vector_that_is_not_a_number_names_its_word() -> None:
-    with pytest.raises(VectorError, match="'dog'"):
-        score(["cat"], ["dog"], matcher="vleu", vectors={"cat": [1.0, 0.0], "dog": [float("nan"), 0.0]})
-
-
-def test_a_vector_that_is_not_a_number_in_a_file_names_its_word(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.txt"
-    path.write_text("cat 1 0\ndog nan 0\n", encoding="utf-8")
-    with pytest.raises(VectorError, match=r"dog"):
-        score(["cat"], ["dog"], matcher="vleu", vectors=path)
+@pytest.mark.parametrize("kind", ["mapping", "file"])
+def test_a_vector_that_is_not_a_number_names_its_word(kind: str, tmp_path: Path) -> None:
+    vectors: Any = {"cat": [1.0, 0.0], "dog": [float("nan"), 0.0]}
+    if kind == "file":
+        vectors = written(tmp_path, "vectors.txt", ["cat 1 0", "dog nan 0"])
+    with pytest.raises(VectorError, match="dog"):
+        score(["cat"], ["dog"], matcher="vleu", vectors=vectors)
 
 
 @pytest.mark.parametrize("kind", ["mapping", "file"])
 def test_a_zero_vector_is_none_and_counted(kind: str, tmp_path: Path) -> None:
     vectors: Any = VECTORS
     if kind == "file":
-        vectors = tmp_path / "vectors.txt"
-        vectors.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()), encoding="utf-8")
+        vectors = written(tmp_path, "vectors.txt", [f"{word} {x} {y}" for word, (x, y) in VECTORS.items()])
     found = score(["nil cat oov"], ["cat nil"], matcher="vleu", vectors=vectors, order=1)
     assert isinstance(found.numbers, BleuScore)
     assert found.numbers.matches == [2], "a zero vector still equals itself"

@@ -52,7 +52,7 @@ def check(metric: str, candidates: Sequence[str], references: Sequence[Sequence[
 
 
 @pytest.mark.parametrize("metric", PEERS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(TEXTS)
 def test_any_text_scores_as_with_sacrebleu(metric: str, texts: tuple[list[str], list[list[str]]]) -> None:
     check(metric, *texts)
@@ -63,7 +63,7 @@ def test_real_text_scores_as_with_sacrebleu(metric: str) -> None:
     folder = shared("data/wmt13-de-en")
     outputs = sorted((folder / "system-outputs").iterdir())[:2]
     reference, candidate, other = (
-        path.read_text(encoding="utf-8").split("\n")[:60] for path in (folder / "reference.en", *outputs)
+        path.read_text(encoding="utf-8").split("\n")[:20] for path in (folder / "reference.en", *outputs)
     )
     check(metric, candidate, [reference, other])
 

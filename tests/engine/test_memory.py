@@ -51,6 +51,7 @@ def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
             tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "level", "jobs"),
     [("bleu", "corpus", 1), ("bleu", "corpus", 2), ("gleu(iterations=5)", "corpus", 1), ("bleu", "segment", 1)],
@@ -93,29 +94,11 @@ def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.Monkey
             found[8]
 
 
-@pytest.mark.parametrize("multi", ["sample", "max"])
-@pytest.mark.parametrize("single", [0, 1100, 2500])
-def test_gathered_gleu_is_that_of_all_rows(multi: Any, single: int) -> None:
-    """Segments with one reference stand before those with up to three."""
-    draw = np.random.default_rng(single)
-    metric = Gleu(iterations=9, multi=multi)
-    counts = np.concatenate([np.ones(single, np.int64), draw.integers(1, 4, 2500 - single)])
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    rows = draw.integers(1, 20, (2, offsets[-1], 14))
-    rows[:, :, 2:10] *= 1_000_000
-    rows[:, :, 6:10] //= 4
-    stream = metric.aggregation.stream()
-    for start in range(0, 2500, 700):
-        stop = min(start + 700, 2500)
-        stream.add(rows[:, offsets[start] : offsets[stop]], counts[start:stop])
-    assert list(stream.scores()) == [metric.aggregation.score(own, offsets) for own in rows]
-
-
 @pytest.mark.parametrize("level", ["corpus", "segment"])
-@pytest.mark.parametrize("metric", ["gleu(iterations=5)", "gleu(multi=max)", "gleu(variant=gleu0)", "bleu", "chrf"])
+@pytest.mark.parametrize("metric", ["gleu(iterations=5)", "gleu(multi=max)", "bleu"])
 def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(1)
-    candidate, source, *references = ([*map(" ".join, draw.choice(WORDS, (1500, 4)).tolist())] for _ in range(4))
+    candidate, source, *references = ([*map(" ".join, draw.choice(WORDS, (300, 4)).tolist())] for _ in range(4))
     corpus = Segments.of({"one": candidate, "two": source}, list(zip(*references, strict=True)), source)
     expected = score_corpus(corpus, metric, level=level)
     monkeypatch.setattr(statistics, "_MOST_KEPT", 100)

@@ -112,7 +112,8 @@ COMPOSITIONS = {"mean": mean_similarity, "aligned": aligned_similarity}
 
 
 def take(pool: Pool, ngram: NGram, amount: float) -> None:
-    pool[ngram] -= amount
+    # Similarities are whole millionths; what is left must not hold the rounding errors of floats.
+    pool[ngram] = round(pool[ngram] - amount, 6)
     if pool[ngram] <= 0:
         del pool[ngram]
 

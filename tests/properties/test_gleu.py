@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gleu as oracle
-from oracles import soft
 
 from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
@@ -26,18 +24,6 @@ WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
 VARIANTS = ("gleu+", "gleu+paper", "gleu0")
 EXACT = 1e-9
 Lines = list[list[str]]
-
-
-@pytest.fixture(autouse=True)
-def _whole_millionths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oracle takes similarities from the pool as floats; what is left must not hold their rounding errors."""
-
-    def take(pool: soft.Pool, ngram: soft.NGram, amount: float) -> None:
-        pool[ngram] = round(pool[ngram] - amount, 6)
-        if pool[ngram] <= 0:
-            del pool[ngram]
-
-    monkeypatch.setattr(soft, "take", take)
 
 
 @dataclass(frozen=True)
@@ -156,9 +142,9 @@ def soft_cases(draw: st.DrawFn, **fixed: Any) -> Case:
 def assert_segments_agree(case: Case) -> None:
     segments, options = case.oracle_segments, case.options
     for multi in ("max", "mean"):
-        assert case.segment_scores(multi) == pytest.approx(
-            oracle.segment_scores(segments, options, multi), rel=0, abs=EXACT
-        )
+        found = case.segment_scores(multi)
+        assert found == pytest.approx(oracle.segment_scores(segments, options, multi), rel=0, abs=EXACT)
+        assert all(0 <= score <= 100 + EXACT for score in found)
         assert case.macro_score(multi) == pytest.approx(
             oracle.macro_score(segments, options, multi), rel=0, abs=EXACT
         )
@@ -197,14 +183,20 @@ def assert_references_agree(case: Case) -> None:
         assert (score.candidate_length, score.reference_length) == (row.candidate_length, row.reference_length)
         assert score.numerators == pytest.approx(row.numerators, rel=0, abs=EXACT)
         assert score.totals == row.denominators
+        if not case.smooth:
+            pairs = zip(row.numerators, row.denominators, strict=True)
+            precisions = [100 * max(numerator, 0) / total if total else 100 for numerator, total in pairs]
+            assert score.precisions == pytest.approx(precisions, rel=0, abs=EXACT)
+            assert score.order_scores == pytest.approx([score.brevity_penalty * each for each in precisions])
         expected_score = oracle.score(row, case.options, smooth=case.smooth)
         assert score.score == pytest.approx(expected_score, rel=0, abs=EXACT)
 
 
+@pytest.mark.parametrize("kind", [cases, soft_cases], ids=["exact", "soft"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_exact_scores_are_those_of_the_oracle(variant: str) -> None:
-    @given(case=cases(variant=variant))
-    @settings(max_examples=120, deadline=None)
+def test_scores_are_those_of_the_oracle(variant: str, kind: Any) -> None:
+    @given(case=kind(variant=variant))
+    @settings(max_examples=20)
     def check(case: Case) -> None:
         assert_segments_agree(case)
         assert_corpus_agrees(case)
@@ -214,30 +206,16 @@ def test_exact_scores_are_those_of_the_oracle(variant: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("penalty", ["exact", "soft"])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_soft_scores_are_those_of_the_oracle(variant: str, penalty: str) -> None:
-    @given(case=soft_cases(variant=variant, penalty=penalty))
-    @settings(max_examples=40, deadline=None)
-    def check(case: Case) -> None:
-        assert_segments_agree(case)
-        assert_corpus_agrees(case)
-        if variant != "gleu0":
-            assert_references_agree(case)
-
-    check()
-
-
-@given(case=soft_cases(variant="gleu+"), optimal=st.just("optimal"))
-@settings(max_examples=15, deadline=None)
-def test_optimal_assignment_keeps_the_total_mass(case: Case, optimal: str) -> None:
+@given(case=soft_cases(variant="gleu+"))
+@settings(max_examples=12)
+def test_optimal_assignment_keeps_the_total_mass(case: Case) -> None:
     """Which of several best assignments is taken is open, but not their mass."""
     short = replace(
         case,
         candidates=[words[:4] for words in case.candidates],
         references=[[words[:4] for words in texts] for texts in case.references],
         order=min(case.order, 3),
-        matching={**case.matching, "assignment": optimal, "consumption": "unit"},
+        matching={**case.matching, "assignment": "optimal", "consumption": "unit"},
     )
     found = short.run(short.metric("max"), "reference").references
     assert found is not None
@@ -251,64 +229,11 @@ def test_optimal_assignment_keeps_the_total_mass(case: Case, optimal: str) -> No
         assert part.score.matches == pytest.approx(masses, rel=0, abs=1e-5)
 
 
-@given(
-    texts=st.lists(
-        st.tuples(st.text("ab c", max_size=6), st.text("ab c", max_size=6), st.text("ab c", max_size=6)),
-        min_size=1,
-        max_size=3,
-    ),
-    order=st.integers(1, 6),
-    variant=st.sampled_from(VARIANTS),
-)
-@settings(max_examples=60, deadline=None)
-def test_every_character_may_be_a_token(texts: list[tuple[str, str, str]], order: int, variant: str) -> None:
-    sources, candidates, references = map(list, zip(*texts, strict=True))
-    corpus = Segments.of(candidates, references, sources)
-    found = score_corpus(corpus, complete(Gleu(variant=variant, order=order), Tokenizer("char+space")))[0].score
-    segments = [
-        oracle.Segment(oracle.characters(s), oracle.characters(c), [oracle.characters(r)]) for s, c, r in texts
-    ]
-    options = oracle.Options(variant, order)
-    assert found == pytest.approx(oracle.corpus_score(segments, options, "max"), rel=0, abs=EXACT)
-
-
-@given(
-    counts=st.lists(st.integers(1, 5), min_size=1, max_size=30),
-    iterations=st.integers(1, 4),
-)
-@settings(max_examples=60, deadline=None)
+@given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=30), iterations=st.integers(1, 4))
+@settings(max_examples=20)
 def test_draws_are_those_of_pythons_generator(counts: list[int], iterations: int) -> None:
     found = draw_references(np.array(counts), range(iterations))
     assert [drawn.tolist() for drawn in found] == [oracle.drawn(counts, k) for k in range(iterations)]
-
-
-@given(case=cases(most_references=3), data=st.data())
-@settings(max_examples=60, deadline=None)
-def test_order_of_segments_changes_no_score(case: Case, data: st.DataObject) -> None:
-    order = data.draw(st.permutations(range(len(case.candidates))))
-    moved = replace(
-        case,
-        sources=[case.sources[place] for place in order],
-        candidates=[case.candidates[place] for place in order],
-        references=[case.references[place] for place in order],
-    )
-    close = {"rel": 0, "abs": EXACT}
-    for multi in ("max", "mean"):
-        before = case.segment_scores(multi)
-        assert moved.segment_scores(multi) == [before[place] for place in order]
-        assert moved.macro_score(multi) == pytest.approx(case.macro_score(multi), **close)
-    assert moved.run(moved.metric("max")).score == pytest.approx(case.run(case.metric("max")).score, **close)
-
-
-@given(case=st.one_of(cases(variant="gleu+"), soft_cases(variant="gleu+")))
-@settings(max_examples=80, deadline=None)
-def test_numerators_of_gleu_plus_are_never_negative(case: Case) -> None:
-    references = case.run(case.metric("max"), "reference").references
-    assert references is not None
-    for part in references:
-        assert isinstance(part.score, GleuScore)
-        assert min(part.score.numerators) >= 0
-        assert all(penalty <= match for penalty, match in zip(part.score.penalties, part.score.matches, strict=True))
 
 
 def test_numerators_of_the_paper_may_be_negative_until_they_are_summed() -> None:
@@ -322,50 +247,17 @@ def test_numerators_of_the_paper_may_be_negative_until_they_are_summed() -> None
 
 
 @given(case=st.one_of(cases(), soft_cases()))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=12)
 def test_the_reference_itself_scores_100(case: Case) -> None:
     perfect = replace(
-        case,
-        candidates=[texts[0] for texts in case.references],
-        references=[texts[:1] for texts in case.references],
+        case, candidates=[texts[0] for texts in case.references], references=[texts[:1] for texts in case.references]
     )
     assert perfect.run(perfect.metric()).score == pytest.approx(100, rel=0, abs=EXACT)
     assert perfect.segment_scores("mean") == pytest.approx([100.0] * len(perfect.candidates), rel=0, abs=EXACT)
 
 
-@given(case=st.one_of(cases(), soft_cases()))
-@settings(max_examples=100, deadline=None)
-def test_scores_lie_between_0_and_100(case: Case) -> None:
-    scores = [
-        *case.segment_scores("max"),
-        *case.segment_scores("mean"),
-        case.macro_score("max"),
-        case.macro_score("mean"),
-        case.run(case.metric("max")).score,
-        case.run(case.metric("sample", iterations=3)).score,
-    ]
-    assert min(scores) >= 0
-    assert max(scores) <= 100 + EXACT
-
-
-@given(case=cases(most_references=3))
-@settings(max_examples=60, deadline=None)
-def test_best_reference_is_at_least_the_mean_and_every_sample(case: Case) -> None:
-    for best, mean in zip(case.segment_scores("max"), case.segment_scores("mean"), strict=True):
-        assert best >= mean - EXACT
-
-
-@given(case=cases())
-@settings(max_examples=60, deadline=None)
-def test_penalty_has_no_effect_on_exact_matches(case: Case) -> None:
-    hard, lenient = (replace(case, penalty=penalty) for penalty in ("exact", "soft"))
-    for multi in ("max", "sample"):
-        one, other = (each.run(each.metric(multi, iterations=3)).numbers for each in (hard, lenient))
-        assert one == other
-
-
 def test_soft_penalty_excuses_a_near_synonym() -> None:
-    """The other half of the law above: with a soft matcher the two penalties differ."""
+    """With a soft matcher the two penalties differ; over exact matches they do not."""
     case = Case(
         [["small", "cat"]],
         [["small", "cat"]],
@@ -380,42 +272,6 @@ def test_soft_penalty_excuses_a_near_synonym() -> None:
     assert (exact.penalties, lenient.penalties) == ([1.0], [0.0])
     assert exact.matches == lenient.matches
     assert lenient.score > exact.score + 25
-
-
-@given(case=cases(most_references=1, variant="gleu+", weight=1.0, swapped_bp=False, smooth=False, order=4))
-@settings(max_examples=80, deadline=None)
-def test_copying_the_reference_is_never_worse_than_copying_the_source(case: Case) -> None:
-    for variant in VARIANTS:
-        each = replace(case, variant=variant)
-        source = replace(each, candidates=each.sources)
-        reference = replace(each, candidates=[texts[0] for texts in each.references])
-        best, lazy = (one.run(one.metric()).score for one in (reference, source))
-        assert best == pytest.approx(100, rel=0, abs=EXACT)
-        assert lazy <= best + EXACT
-        corrected = any(s != texts[0] for s, texts in zip(case.sources, case.references, strict=True))
-        if not corrected:
-            assert lazy == pytest.approx(100, rel=0, abs=EXACT)
-
-
-def test_copying_the_source_loses_what_was_left_uncorrected() -> None:
-    source = ["she", "go", "to", "school", "by", "the", "bus", "every", "day"]
-    reference = ["she", "goes", "to", "school", "by", "bus", "every", "day"]
-    case = Case([source], [source], [[reference]], order=1)
-    for variant in VARIANTS:
-        each = replace(case, variant=variant)
-        assert 0 < each.run(each.metric()).score < 65
-    words = case.run(case.metric()).numbers
-    assert isinstance(words, GleuScore)
-    # 9 words, 7 of them in the reference; "go" and "the" are not.
-    assert (words.matches, words.penalties, words.totals) == ([7], [2], [9])
-
-
-@given(case=cases(variant="gleu0"))
-@settings(max_examples=40, deadline=None)
-def test_greater_weights_never_raise_the_score_of_2015(case: Case) -> None:
-    scores = [
-        replaced.run(replaced.metric()).score
-        for weight in (0.0, 0.5, 1.0, 2.0)
-        for replaced in [replace(case, weight=weight)]
-    ]
-    assert all(later <= earlier + EXACT for earlier, later in pairwise(scores))
+    hard = replace(case, matcher="exact")
+    one, other = (hard.run(replace(hard, penalty=penalty).metric()).numbers for penalty in ("exact", "soft"))
+    assert one == other

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from dataclasses import replace
 
@@ -10,11 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import soft
-from strategies import GREEDY, MATCHERS, NEVER_KNOWN, PATHS, SOFT, WORDS, Case, cases, limits
+from strategies import GREEDY, MATCHERS, PATHS, SOFT, WORDS, Case, cases, limits
 
 from softbleu import score
-from softbleu.corpora import Segments
-from softbleu.metrics import Bleu, BleuScore
+from softbleu.metrics import BleuScore
 from softbleu.results import NgramMatch, Result, explain_corpus, score_corpus
 
 ROUNDING = 1e-9
@@ -28,15 +26,9 @@ def assert_nowhere_below(high: Case, low: Case) -> None:
             assert mass_high >= mass_low - ROUNDING
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-@pytest.mark.parametrize("matcher", SOFT)
-def test_at_threshold_one_everything_is_exact(matcher: str, assignment: str) -> None:
-    @given(case=cases(matcher=matcher, assignment=assignment, fixed_threshold=1.0))
-    @settings(max_examples=20)
-    def check(case: Case) -> None:
-        assert case.masses() == replace(case, matcher="exact").masses()
-
-    check()
+@given(case=cases(fixed_threshold=1.0), assignment=st.sampled_from(ASSIGNMENTS))
+def test_at_threshold_one_everything_is_exact(case: Case, assignment: str) -> None:
+    assert case.with_options(assignment=assignment).masses() == replace(case, matcher="exact").masses()
 
 
 @pytest.mark.parametrize("threshold", [0.9999994, 0.9999999])
@@ -49,71 +41,21 @@ def test_below_threshold_one_parallel_vectors_still_match(path: str, threshold: 
         assert case.masses() == [[1.0]]
 
 
-@pytest.mark.parametrize("consumption", ["unit", "similarity"])
-@pytest.mark.parametrize("composition", ["mean", "aligned"])
 @pytest.mark.parametrize("matcher", SOFT)
-def test_exact_first_is_never_below_exact(matcher: str, composition: str, consumption: str) -> None:
-    @given(
-        case=cases(
-            matcher=matcher,
-            assignment="exact-first",
-            composition=composition,
-            consumption=consumption,
-            longest=10,
-        )
-    )
+def test_nothing_has_more_mass_than_the_optimal_assignment(matcher: str) -> None:
+    """Of no greedy assignment, no higher threshold, no stricter matcher."""
+    stricter = MATCHERS[MATCHERS.index(matcher) - 1]
+
+    @given(case=cases(matcher=matcher, longest=10), greedy=st.sampled_from(ASSIGNMENTS[:2]), higher=st.floats(0, 1))
     @settings(max_examples=20)
-    def check(case: Case) -> None:
-        assert_nowhere_below(case, replace(case, matcher="exact"))
+    def check(case: Case, greedy: str, higher: float) -> None:
+        optimal = case.with_options(assignment="optimal")
+        assert_nowhere_below(optimal, case.with_options(assignment=greedy))
+        threshold = max(higher, case.options["threshold"])
+        assert_nowhere_below(optimal, optimal.with_options(threshold=threshold))
+        assert_nowhere_below(optimal, replace(optimal, matcher=stricter))
 
     check()
-
-
-@pytest.mark.parametrize("greedy", ["exact-first", "sequential"])
-@pytest.mark.parametrize("matcher", SOFT)
-def test_optimal_is_never_below_greedy(matcher: str, greedy: str) -> None:
-    @given(case=cases(matcher=matcher, longest=10))
-    @settings(max_examples=20)
-    def check(case: Case) -> None:
-        assert_nowhere_below(case.with_options(assignment="optimal"), case.with_options(assignment=greedy))
-
-    check()
-
-
-@pytest.mark.parametrize("matcher", SOFT)
-def test_a_higher_threshold_never_raises_an_optimal_mass(matcher: str) -> None:
-    @given(case=cases(matcher=matcher, assignment="optimal", longest=10), other=st.floats(0, 1))
-    @settings(max_examples=30)
-    def check(case: Case, other: float) -> None:
-        low, high = sorted([case.options["threshold"], other])
-        assert_nowhere_below(case.with_options(threshold=low), case.with_options(threshold=high))
-
-    check()
-
-
-@pytest.mark.parametrize(("lower", "upper"), [("exact", "sleu"), ("sleu", "vleu"), ("vleu", "xleu")])
-def test_a_freer_matcher_never_loses_optimal_mass(lower: str, upper: str) -> None:
-    @given(case=cases(assignment="optimal", longest=10))
-    @settings(max_examples=30)
-    def check(case: Case) -> None:
-        assert_nowhere_below(replace(case, matcher=upper), replace(case, matcher=lower))
-
-    check()
-
-
-@given(case=cases(most_segments=6), seed=st.randoms(use_true_random=False))
-@settings(max_examples=60)
-def test_the_order_of_segments_changes_nothing(case: Case, seed: random.Random) -> None:
-    numbers = list(range(len(case.candidates)))
-    seed.shuffle(numbers)
-    shuffled = replace(
-        case,
-        candidates=[case.candidates[n] for n in numbers],
-        references=[case.references[n] for n in numbers],
-    )
-    scores = case.scores()
-    assert shuffled.scores() == [scores[n] for n in numbers]
-    assert corpus_score(shuffled) == corpus_score(case)
 
 
 def corpus_score(case: Case, **more: object) -> Result:
@@ -139,7 +81,6 @@ SIZES = (
     exact=st.booleans(),
     tokens=st.integers(1, 30),
 )
-@settings(max_examples=80)
 def test_sizes_of_pieces_change_nothing(
     case: Case, piece: int, block: int, kernel: int, batch: int, exact: bool, tokens: int
 ) -> None:
@@ -152,7 +93,7 @@ def test_sizes_of_pieces_change_nothing(
 
 
 @given(case=cases(most_segments=9))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_corpus_score_is_that_of_the_summed_segments(case: Case) -> None:
     result, parts = corpus_score(case).numbers, case.scores()
     assert isinstance(result, BleuScore)
@@ -161,14 +102,7 @@ def test_the_corpus_score_is_that_of_the_summed_segments(case: Case) -> None:
     for n in range(case.order):
         assert result.totals[n] == sum(part.totals[n] for part in parts)
         assert result.matches[n] == pytest.approx(sum(part.matches[n] for part in parts), abs=ROUNDING)
-
-
-@given(case=cases(most_segments=9))
-@settings(max_examples=40)
-def test_masses_are_whole_millionths(case: Case) -> None:
-    for masses in case.masses():
-        for mass in masses:
-            assert round(mass * 1e6) / 1e6 == mass
+        assert round(result.matches[n] * 1e6) / 1e6 == result.matches[n], "whole millionths"
 
 
 @given(
@@ -178,7 +112,6 @@ def test_masses_are_whole_millionths(case: Case) -> None:
     assignment=st.sampled_from(ASSIGNMENTS),
     more=st.sampled_from(["", "the cat", "oov oov oov oov oov"]),
 )
-@settings(max_examples=100)
 def test_identity_scores_one_hundred(
     texts: list[list[str]], case: Case, matcher: str, assignment: str, more: str
 ) -> None:
@@ -200,7 +133,6 @@ def test_identity_scores_one_hundred(
 
 
 @given(case=cases(), assignment=st.sampled_from(ASSIGNMENTS), path=st.sampled_from(list(PATHS)[:3]))
-@settings(max_examples=150)
 def test_partners_are_consistent(case: Case, assignment: str, path: str) -> None:
     case = case.with_options(assignment=assignment)
     with limits(PATHS[path]):
@@ -263,54 +195,17 @@ def assert_capacity_respected(
         assert uses <= pool[ngram]
 
 
-def corpus_for_workers() -> tuple[Segments, dict[str, list[float]]]:
-    choose = random.Random(20)
-    words = [*WORDS, "naïve", "\ud800", "x|y"]
-    vectors = {word: [float(choose.randint(-3, 3)) for _ in range(4)] for word in words if word != NEVER_KNOWN}
-
-    def line() -> str:
-        return " ".join(choose.choices(words, k=choose.randint(0, 9)))
-
-    references = [[line() for _ in range(choose.randint(1, 3))] for _ in range(60)]
-    systems = {name: [line() for _ in references] for name in ("A", "B")}
-    return Segments.of(systems, references), vectors
-
-
-@pytest.mark.parametrize("level", ["corpus", "segment"])
-@pytest.mark.parametrize("matcher", MATCHERS)
-def test_the_number_of_jobs_changes_nothing(matcher: str, level: str) -> None:
-    corpus, vectors = corpus_for_workers()
-    settings_ = {"matcher": matcher, "vectors": vectors, "level": level, "tokenize": "13a"}
-    with limits(dict.fromkeys(SIZES, 7)):
-        alone, *others = (score(corpus.candidates, corpus.references, jobs=jobs, **settings_) for jobs in (1, 2, 3))
-    assert all(other == alone for other in others)
-    assert alone[0].score != alone[1].score
-
-
-def test_more_than_one_block_was_used() -> None:
-    """Guards the test above: with blocks of 7 segments there are several tasks to hand out."""
-    corpus, _ = corpus_for_workers()
-    seen: list[tuple[int, int]] = []
-    with limits(dict.fromkeys(SIZES, 7)):
-        score_corpus(corpus, Bleu(), progress=lambda done, of: seen.append((done, of)))
-    assert seen == [(min(7 * block, 60), 60) for block in range(1, 10)]
-
-
-@pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
-def test_scores_of_one_system_do_not_depend_on_the_others(assignment: str, consumption: str) -> None:
-    @given(case=cases(most_segments=2), intruder=st.lists(st.sampled_from(WORDS), max_size=5))
-    @settings(max_examples=15)
-    def check(case: Case, intruder: list[str]) -> None:
-        assume(any(case.candidates))
-        options = {**case.options, "assignment": assignment, "consumption": consumption}
-        segments = case.segments
-        settings_ = {"matcher": case.matcher, "vectors": case.vectors, **options}
-        alone = score({"a": segments.candidates["candidate"]}, segments.references, **settings_)
-        both = score(
-            {"b": [" ".join(intruder)] * len(segments), "a": segments.candidates["candidate"]},
-            segments.references,
-            **settings_,
-        )
-        assert both[1] == alone[0]
-
-    check()
+@given(
+    case=cases(most_segments=2), intruder=st.lists(st.sampled_from(WORDS), max_size=5), rules=st.sampled_from(GREEDY)
+)
+def test_scores_of_one_system_do_not_depend_on_the_others(
+    case: Case, intruder: list[str], rules: tuple[str, str]
+) -> None:
+    assume(any(case.candidates))
+    segments = case.segments
+    options = {**case.options, "assignment": rules[0], "consumption": rules[1]}
+    settings_ = {"matcher": case.matcher, "vectors": case.vectors, **options}
+    own = segments.candidates["candidate"]
+    alone = score({"a": own}, segments.references, **settings_)
+    both = score({"b": [" ".join(intruder)] * len(segments), "a": own}, segments.references, **settings_)
+    assert both[1] == alone[0]

@@ -94,7 +94,7 @@ class Case:
 def all_options(draw: st.DrawFn, **fixed: Any) -> oracle.Options:
     drawn: dict[str, Any] = {
         "order": draw(st.integers(1, 4)),
-        "beta": draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])),
+        "beta": draw(st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e6])),
         "power": draw(st.sampled_from([0.5, 0.7, 1.0, 2.5])),
         "rarity": draw(st.sampled_from([0.0, 0.5, 1.0, 1.5])),
         "position": draw(st.sampled_from([0.0, 0.2, 2.0])),
@@ -132,7 +132,7 @@ def allowed(case: Case, candidate: list[str], reference: list[str]) -> list[list
 
 
 @given(case=cases(), kernels=st.sampled_from(KERNELS))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_rows_are_those_of_the_oracle(case: Case, kernels: KernelName) -> None:
     for (candidate, reference), row in zip(case.pairs, case.paired.rows(kernels), strict=True):
         for found, expected in zip(row.reshape(-1, 4), allowed(case, candidate, reference), strict=True):
@@ -143,19 +143,7 @@ def test_rows_are_those_of_the_oracle(case: Case, kernels: KernelName) -> None:
 
 
 @given(case=cases())
-@settings(max_examples=100)
-def test_segment_scores_are_those_of_the_oracle(case: Case) -> None:
-    for (candidate, reference), score in zip(case.pairs, case.paired.scores(), strict=True):
-        orders = allowed(case, candidate, reference)
-        # Sums near the rounding unit leave no digits to compare.
-        sums = [value for ways in orders for one in ways for value in vars(one).values()]
-        assume(all(value == 0 or value > 0.01 for value in sums))
-        expected = oracle.scores(candidate, reference, case.alike, case.weight, case.options)
-        assert min(abs(one - score) for one in expected) < 0.05
-
-
-@given(case=cases())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_a_score_follows_from_its_row(case: Case) -> None:
     metric = case.metric()
     for row in case.rows():
@@ -189,7 +177,7 @@ def test_by_hand() -> None:
 
 
 @given(case=cases())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case: Case) -> None:
     metric, single, rows = case.metric(), case.paired.rows(), case.rows()
     start = 0
@@ -207,7 +195,7 @@ def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case
 
 
 @given(case=cases(most_references=1))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_a_candidate_that_is_its_reference_has_all(rare: IdfCorpus, case: Case) -> None:
     """100 in every order it is long enough for, whatever the options; an empty one has 0."""
     same = replace(case, candidates=[texts[0] for texts in case.references])
@@ -217,48 +205,6 @@ def test_a_candidate_that_is_its_reference_has_all(rare: IdfCorpus, case: Case) 
         expected = [100.0 if n < orders else 0.0 for n in range(case.options.order)]
         assert score.order_scores == expected  # type: ignore[attr-defined]
         assert score.score == (100.0 if any(expected) else 0.0)
-
-
-@given(case=cases(most_references=1, beta=1.0))
-@settings(max_examples=100)
-def test_sides_may_be_exchanged(rare: IdfCorpus, case: Case) -> None:
-    weight = oracle.weights_from([list(WORDS[: n + 1]) for n in range(len(WORDS) - 1)], case.options)
-    for candidate, reference in case.pairs:
-        # Of pairings with equal totals any may be taken, which shows where words weigh differently.
-        for n in range(1, case.options.order + 1):
-            ways = oracle.matched(candidate, reference, n, case.alike, weight, case.options)
-            assume(np.ptp([one.candidate for one in ways]) + np.ptp([one.reference for one in ways]) < 1e-9)
-    other = replace(
-        case,
-        candidates=[texts[0] for texts in case.references],
-        references=[[text] for text in case.candidates],
-    )
-    assert other.scores(idf=rare) == pytest.approx(case.scores(idf=rare), abs=0.01)
-
-
-@given(case=cases(longest=9))
-@settings(max_examples=60)
-def test_greedy_gives_most_and_clipped_least(case: Case) -> None:
-    greedy, both, clipped = (case.paired.rows(credit=credit) for credit in ("greedy", "both", "clipped"))
-    for column in range(0, greedy.shape[1], 2):
-        assert (greedy[:, column] >= both[:, column]).all()
-        assert (both[:, column] >= clipped[:, column]).all()
-        assert (abs(2 * both[:, column] - greedy[:, column] - clipped[:, column]) <= 2).all()
-    for column in range(1, greedy.shape[1], 2):
-        assert (greedy[:, column] == clipped[:, column]).all()
-
-
-@given(case=cases(most_references=1), beta=st.sampled_from([0.0, 1e6]))
-@settings(max_examples=30)
-def test_beta_leads_from_precision_to_recall(case: Case, beta: float) -> None:
-    metric = case.metric(beta=beta)
-    for row in case.rows(beta=beta):
-        score = metric.score(row)
-        assert isinstance(score, SoftbleuScore)
-        both = zip(score.precisions, score.recalls, score.order_scores, strict=True)
-        for precision, recall, order_score in both:
-            if precision > 1e-3 and recall > 1e-3:
-                assert order_score == pytest.approx(recall if beta else precision, rel=1e-6)
 
 
 # emptiness
@@ -287,7 +233,7 @@ def entries(case: Case) -> int:
 
 
 @given(case=cases(longest=9), most=st.sampled_from([1, 30]), kernels=st.sampled_from(KERNELS))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_pieces_and_kernels_change_no_digit(case: Case, most: int, kernels: KernelName) -> None:
     expected = case.rows()
     with pytest.MonkeyPatch.context() as patch:

@@ -19,13 +19,13 @@ def check(candidate: list[int], reference: list[int]) -> None:
     assert fewest_edits(candidate, reference) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 @given(WORDS, WORDS)
 def test_short_texts(candidate: list[int], reference: list[int]) -> None:
     check(candidate, reference)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 40), min_size=3, max_size=20), st.data())
 def test_words_that_were_moved(words: list[int], data: st.DataObject) -> None:
     moved = list(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +56,13 @@ def test_each_pair_is_scored_as_a_segment(metric: str) -> None:
     if "softbleu" in metric:
         # What is rare hangs on all references, so it comes from elsewhere.
         own["rarity"] = 0.0
-    for references in (TEXTS, TEXTS[1:4]):
-        found = softbleu.pairwise(TEXTS, references, metric, **own)
-        literal = [[alone(one, other, metric, **own) for other in references] for one in TEXTS]
-        assert np.array(found) == pytest.approx(np.array(literal), abs=1e-9)
+    found = softbleu.pairwise(TEXTS, TEXTS, metric, **own).scores
+    literal = [[alone(one, other, metric, **own) for other in TEXTS] for one in TEXTS]
+    assert np.array(found) == pytest.approx(np.array(literal), abs=1e-9)
+    few = softbleu.pairwise(TEXTS, TEXTS[1:4], metric, **own).scores
+    assert few.tolist() == pytest.approx(found[:, 1:4], abs=1e-9)
     same = softbleu.pairwise(TEXTS, metric=metric, **own)
-    assert same.scores.tolist() == softbleu.pairwise(TEXTS, TEXTS, metric, **own).scores.tolist()
+    assert same.scores.tolist() == found.tolist()
     assert [*same.records()[0]] == ["candidate", *map(str, range(1, 8))]
 
 
@@ -103,11 +103,11 @@ def test_many_columns_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [counts.tolist() for counts in shared_counts(text, text, 2)] == whole
 
 
-SENTENCES = st.lists(st.text("ab ", min_size=1, max_size=8), min_size=1, max_size=6)
+SENTENCES = st.lists(st.text("ab ", min_size=1, max_size=8), min_size=1, max_size=4)
 
 
-@settings(max_examples=25)
-@given(st.lists(SENTENCES, min_size=1, max_size=3), st.sampled_from(["chrf", "bleu", "ter"]))
+@settings(max_examples=10)
+@given(st.lists(SENTENCES, min_size=1, max_size=2), st.sampled_from(["chrf", "bleu", "ter"]))
 def test_choices_are_those_of_brute_force(lists: list[list[str]], metric: str) -> None:
     for chosen, texts in zip(softbleu.select(lists, metric).choices, lists, strict=True):
         means = [np.mean([alone(one, other, metric) for other in texts]).round(9) for one in texts]
@@ -172,15 +172,6 @@ def test_corpora_of_systems() -> None:
     uneven = Segments.of(TEXTS[:2], [["a", "b"], ["c"]])
     with pytest.raises(InputError, match="different numbers of references"):
         pair_systems(uneven)
-
-
-def test_workers_give_the_same_digits() -> None:
-    lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]] * 3
-    with ThreadPoolExecutor(2) as executor:
-        for metric in ("chrf", "softbleu"):
-            own: dict[str, Any] = {"vectors": VECTORS} if metric == "softbleu" else {}
-            one, two = (softbleu.select(lists, metric, executor=each, **own) for each in (None, executor))
-            assert one.records() == two.records()
 
 
 @pytest.mark.parametrize(

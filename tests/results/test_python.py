@@ -22,7 +22,6 @@ from softbleu import InputError, Result, Results, compare, read_metric, score
 from softbleu.config.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import UnknownNameError
-from softbleu.io.tabular import format_rows
 from softbleu.matching import SoftMatcher
 from softbleu.metrics import BleuScore, Metric, base, keywords
 from softbleu.text.tokens import Tokenizer
@@ -46,24 +45,12 @@ HOSTILE = "<script>alert('x')</script>&\"|\n"
 @pytest.mark.parametrize(
     ("made", "expression"),
     [
-        (softbleu.Bleu(), "bleu"),
-        (softbleu.Bleu(matcher="vleu", threshold=0.5), "bleu(matcher=vleu, threshold=0.5)"),
         (softbleu.Bleu(preset="morgan2014"), "bleu(preset=morgan2014)"),
-        (softbleu.Sleu(threshold=0.25), "sleu(threshold=0.25)"),
         (softbleu.Vleu(threshold=0.8, order=2, lowercase=True), "vleu(threshold=0.8, order=2, lowercase=yes)"),
         (softbleu.Vleu(threshold="p99.9"), "vleu(threshold=p99.9)"),
         (softbleu.Xleu(assignment="optimal", tokenize="none"), "xleu(assignment=optimal, tokenize=none)"),
         (softbleu.Gleu(matcher="sleu", threshold=0.5, multi="max"), "gleu(matcher=sleu, threshold=0.5, multi=max)"),
-        (softbleu.Softbleu(rarity=0.0), "softbleu(rarity=0.0)"),
-        (softbleu.Chrf(word_order=2), "chrf(word_order=2)"),
-        (softbleu.Ter(lowercase=True), "ter(lowercase=yes)"),
-        (softbleu.Ter(normalized=True, no_punct=True), "ter(normalized=yes, no_punct=yes)"),
-        (softbleu.Ter(case_sensitive=True), "ter(case_sensitive=yes)"),
-        (softbleu.Chrf(whitespace=True), "chrf(whitespace=yes)"),
-        (softbleu.Green(order=3), "green(order=3)"),
         (softbleu.Meteor(task="adq", stages="exact"), "meteor(task=adq, stages=exact)"),
-        (softbleu.M2(beta=1.0), "m2(beta=1.0)"),
-        (softbleu.IMeasure(weight=3.0), "imeasure(weight=3.0)"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -137,6 +124,7 @@ softbleu.score(["a"], ["b"], metric="vleu", treshold=0.8)
 """
 
 
+@pytest.mark.slow
 def test_type_checkers_know_the_keywords(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy (extra 'dev') is missing")
     path = tmp_path / "used.py"
@@ -193,6 +181,7 @@ def test_results_are_a_list_and_a_table() -> None:
     assert first.split() == ["A", f"{found['A'].score:.4f}"]
     assert second.split() == ["B", f"{found['B'].score:.4f}"]
     assert notes == [f"signature of {found[0].metric}: {found[0].short_signature}"]
+    assert str(Results([])) == "nothing found"
 
 
 def test_several_metrics_are_columns() -> None:
@@ -251,10 +240,6 @@ def test_names_do_no_harm_in_a_notebook() -> None:
     assert "&lt;script&gt;alert" in table._repr_html_()
 
 
-def test_no_rows() -> None:
-    assert format_rows([]) == "nothing found"
-
-
 # texts
 
 
@@ -289,21 +274,16 @@ def test_the_layout_of_sacrebleu_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "no", b"no", 2.5])
-def test_what_is_no_list_of_texts_is_refused(wrong: Any) -> None:
-    for texts in ((wrong, ["a"]), (["a"], wrong), ({"A": wrong}, ["a"])):
-        with pytest.raises(InputError) as caught:
+def test_what_is_no_text_is_refused(wrong: Any) -> None:
+    lists: list[Any] = [(wrong, ["a"]), (["a"], wrong), ({"A": wrong}, ["a"])]
+    if wrong != "no":
+        lists += [([wrong], ["a"]), (["a"], [wrong]), ({"A": ["a"], "B": [wrong]}, ["a"])]
+    for texts in lists:
+        with pytest.raises(InputError, match=r"^[^\n]+$"):
             score(*texts)
-        assert "\n" not in str(caught.value)
     if wrong is not None:
         with pytest.raises(InputError, match="source"):
             score(["a"], ["a"], wrong, metric="gleu")
-
-
-@pytest.mark.parametrize("wrong", [None, 3, b"no", 2.5])
-def test_what_is_no_text_is_refused(wrong: Any) -> None:
-    for texts in (([wrong], ["a"]), (["a"], [wrong]), ({"A": ["a"], "B": [wrong]}, ["a"])):
-        with pytest.raises(InputError):
-            score(*texts)
 
 
 def test_a_frame_is_no_column() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import random
 import statistics as statistics_module
-import tracemalloc
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -24,9 +21,8 @@ from shared_data import shared
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.similarity import SCALE
-from softbleu.metrics import Bleu, Gleu, Metric, aggregation
+from softbleu.metrics import Bleu, Gleu, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.report.comparisons import write_distribution
 from softbleu.results import (
     SignificanceSettings,
     Statistics,
@@ -34,7 +30,6 @@ from softbleu.results import (
     compare_corpus,
     compare_systems,
     score_corpus,
-    significance,
 )
 from softbleu.results.significance import (
     approximate_randomization,
@@ -46,13 +41,7 @@ from softbleu.results.significance import (
 from softbleu.text.tokens import Tokenizer
 
 # The baseline first; two systems close to it, one between, one far off.
-NAMES = (
-    "uedin-wmt13.2636",
-    "KIT_primary.2653",
-    "uedin-syntax.2605",
-    "RWTH-Jane-primary.2615",
-    "rbmt-1",
-)
+NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")
 CLEAR = 0.03
 SOURCE = ["she go to the school", "he have a cats", "it rain", "i am here", "we was late again"]
 REFERENCES = [
@@ -88,70 +77,38 @@ def collected(metric: Metric, systems: dict[str, list[str]] | None = None) -> St
 
 
 @st.composite
-def bleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
+def rows_of(draw: st.DrawFn, order: int, *, penalties: bool = False) -> np.ndarray:
     """Rows as sums of segments have them; zeros are frequent, short texts too."""
     rows = []
     for _ in range(draw(st.integers(1, 6))):
         length = draw(st.sampled_from([0, 1, 2, 3, 5, 9, 40, 1000]))
         totals = [max(0, length - n) for n in range(order)]
         matches = [draw(st.integers(0, total * SCALE)) if draw(st.booleans()) else 0 for total in totals]
-        rows.append([length, draw(st.sampled_from([0, 1, 4, 9, 50, 900])), *matches, *totals])
+        lost = [draw(st.sampled_from([0, SCALE, match, 2 * SCALE])) for match in matches] if penalties else []
+        rows.append([length, draw(st.sampled_from([0, 1, 4, 9, 50, 900])), *matches, *lost, *totals])
     return np.array(rows, np.int64)
 
 
-@given(
-    data=st.data(),
-    order=st.integers(1, 6),
-    smooth=st.sampled_from([("none", None), ("floor", None), ("floor", 0.0), ("floor", 0.5), ("exp", None)])
-    | st.sampled_from([("add-k", None), ("add-k", 0.0), ("add-k", 2.5)]),
-    effective=st.booleans(),
-)
-@settings(max_examples=200, deadline=None)
-def test_bleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: Any, effective: bool) -> None:
-    metric = Bleu(order=order, smooth=smooth[0], smooth_value=smooth[1], effective_order=effective)
-    rows = data.draw(bleu_rows(order))
-    expected = [metric.score(row).score for row in rows]
-    assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
-    assert metric.scores(rows.astype(np.float64)).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
+SMOOTHING = [("none", None), ("floor", None), ("floor", 0.0), ("floor", 0.5), ("exp", None)]
+SMOOTHING += [("add-k", None), ("add-k", 0.0), ("add-k", 2.5)]
 
 
 @st.composite
-def gleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
-    rows = []
-    for _ in range(draw(st.integers(1, 6))):
-        length = draw(st.sampled_from([0, 1, 2, 3, 5, 9, 40, 1000]))
-        totals = [max(0, length - n) for n in range(order)]
-        matches = [draw(st.integers(0, total * SCALE)) if draw(st.booleans()) else 0 for total in totals]
-        penalties = [draw(st.sampled_from([0, SCALE, match, 2 * SCALE])) for match in matches]
-        rows.append([length, draw(st.sampled_from([0, 1, 4, 9, 50, 900])), *matches, *penalties, *totals])
-    return np.array(rows, np.int64)
+def metrics(draw: st.DrawFn) -> Bleu | Gleu:
+    order, yes, other = draw(st.integers(1, 6)), draw(st.booleans()), draw(st.booleans())
+    if draw(st.booleans()):
+        return Gleu(order=order, segment_smoothing=yes, swapped_bp=other)
+    smooth, value = draw(st.sampled_from(SMOOTHING))
+    return Bleu(order=order, smooth=smooth, smooth_value=value, effective_order=yes)
 
 
-@given(data=st.data(), order=st.integers(1, 6), smooth=st.booleans(), swapped=st.booleans())
-@settings(max_examples=200, deadline=None)
-def test_gleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: bool, swapped: bool) -> None:
-    metric = Gleu(order=order, segment_smoothing=smooth, swapped_bp=swapped)
-    rows = data.draw(gleu_rows(order))
+@given(data=st.data(), metric=metrics())
+@settings(max_examples=100)
+def test_scores_are_those_of_single_rows(data: Any, metric: Bleu | Gleu) -> None:
+    rows = data.draw(rows_of(metric.order, penalties=isinstance(metric, Gleu)))
     expected = [metric.score(row).score for row in rows]
-    assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
-    for row, score in zip(rows, expected, strict=True):
-        assert score == pytest.approx(literal_gleu(row.tolist(), order, smooth, swapped), rel=0, abs=1e-9)
-
-
-def literal_gleu(row: list[int], order: int, smooth: bool, swapped: bool) -> float:
-    candidate, reference = row[:2]
-    numerators = [(row[2 + n] - row[2 + order + n]) / SCALE for n in range(order)]
-    totals = row[2 + 2 * order :]
-    if smooth:
-        candidate, reference = candidate or 1, reference or 1
-        numerators, totals = [n or 1 for n in numerators], [t or 1 for t in totals]
-    if swapped:
-        candidate, reference = reference, candidate
-    precisions = [n / t if t else 1.0 for n, t in zip(numerators, totals, strict=True)]
-    if min(precisions) <= 0 or (not candidate and reference):
-        return 0.0
-    penalty = 0.0 if candidate >= reference else 1 - reference / candidate
-    return 100 * math.exp(penalty + sum(map(math.log, precisions)) / order)
+    for each in (rows, rows.astype(np.float64)):
+        assert metric.scores(each).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
 
 
 # the bootstrap
@@ -187,64 +144,18 @@ def chosen_row(statistics: Statistics, metric: Metric, system: int, segment: int
     return start + [int(random.random() * count) for count in counts][segment]
 
 
-@pytest.mark.parametrize("samples", [1, 300])
-@pytest.mark.parametrize("seed", [0, 12345])
-def test_bootstrap_is_a_literal_loop(samples: int, seed: int) -> None:
-    generator = np.random.default_rng(5)
-    totals = generator.integers(5, 30, size=(2, 17, 1)) - np.arange(4)
-    matches = (totals * generator.random((2, 17, 4)) * SCALE).astype(np.int64)
-    rows = np.concatenate([totals[:, :, :1], totals[:, :, :1] + 1, matches, totals], axis=2)
-    statistics = statistics_of(rows)
-    found = bootstrap_scores(statistics, Bleu(), samples, seed)
-    assert found.shape == (2, samples)
-    expected = literal_bootstrap(statistics, Bleu(), samples, seed)
-    assert found.tolist() == [pytest.approx(scores, rel=0, abs=1e-9) for scores in expected]
-    assert len({round(score, 9) for score in expected[0]}) > samples / 2
-
-
-@pytest.mark.parametrize("metric", [Gleu(order=2, iterations=7), Gleu(order=2, multi="max")], ids=["sample", "max"])
-def test_bootstrap_of_gleu_chooses_references_too(metric: Gleu) -> None:
+@pytest.mark.parametrize(
+    "metric", [Bleu(order=2), Gleu(order=2, iterations=7), Gleu(order=2, multi="max")], ids=["bleu", "sample", "max"]
+)
+@pytest.mark.parametrize(("samples", "seed"), [(1, 0), (200, 12345)])
+def test_bootstrap_is_a_literal_loop(metric: Metric, samples: int, seed: int) -> None:
+    """Of GLEU it chooses references, too."""
     rows = collected(metric)
-    assert rows.offsets.tolist() == [0, 2, 4, 6, 7, 10]
-    found = bootstrap_scores(rows, metric, 300, 3)
-    expected = literal_bootstrap(rows, metric, 300, 3)
+    found = bootstrap_scores(rows, metric, samples, seed)
+    expected = literal_bootstrap(rows, metric, samples, seed)
     assert found.tolist() == [pytest.approx(scores, rel=0, abs=1e-9) for scores in expected]
-    assert len({round(score, 9) for scores in expected for score in scores}) > 12
-
-
-@pytest.mark.parametrize("multi", ["sample", "max"])
-def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> None:
-    """Whether draws and rows are kept or made anew, and however many are looked at together."""
-    metric = Gleu(order=2, iterations=7, multi=multi)
-    corpus = Segments.of({name: texts * 5 for name, texts in SYSTEMS.items()}, REFERENCES * 5, SOURCE * 5)
-
-    def numbers() -> list[Any]:
-        aggregation.ReferenceDraws.shared.cache_clear()
-        (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
-        scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
-        return [
-            scores,
-            bootstrap_scores(statistics, metric, 30, 3).tolist(),
-            approximate_randomization(statistics, metric, 40, 3)[0].tolist(),
-        ]
-
-    whole = numbers()
-    for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(aggregation, limit, small)
-        assert numbers() == whole
-    monkeypatch.setattr(significance, "_CELLS", 60)
-    assert numbers() == whole
-
-
-def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
-    counts = np.full(100_000, 2)
-    tracemalloc.start()
-    kept = aggregation.ReferenceDraws(counts, 100, 0)
-    endless = aggregation.ReferenceDraws(counts, 1_000_000, 0)
-    assert tracemalloc.get_traced_memory()[0] < 100_000 * 100 / 8 + 10_000
-    tracemalloc.stop()
-    assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))
-    assert np.array_equal(kept.bits(105, 109), kept.bits(5, 9))
+    if samples > 1:
+        assert len({round(score, 9) for scores in expected for score in scores}) > 12
 
 
 def test_seeds_reproduce() -> None:
@@ -254,11 +165,7 @@ def test_seeds_reproduce() -> None:
         one, same = (compare_systems(statistics, "copy", how) for _ in range(2))
         assert one.comparisons == same.comparisons
         assert np.array_equal(one.resampled, same.resampled)
-        other = compare_systems(
-            statistics,
-            "copy",
-            SignificanceSettings(test, 50, 60, seed=10),  # type: ignore[arg-type]
-        )
+        other = compare_systems(statistics, "copy", replace(how, seed=10))
         assert not np.array_equal(one.resampled, other.resampled)
         assert "test-seed:9|" in one.signature
         assert f"test-test:{test}|test-samples:50|test-trials:60" in one.signature
@@ -291,14 +198,11 @@ def test_counts_beyond_single_precision_are_exact() -> None:
 
 
 def test_exchange_of_great_counts_is_exact() -> None:
-    """In a trial either both systems keep their segment or exchange it: both differences equal the observed one."""
+    """In a trial either both systems keep their segment or exchange it: no difference exceeds the observed one."""
     big = 2**24 + 1
     rows = [[[big, big, big * SCALE, big]], [[big, big, (big - 1) * SCALE, big]]]
     p_values = approximate_randomization(statistics_of(rows), Bleu(order=1, smooth="none"), 50, 1)[0]
-    assert p_values[1] == pytest.approx(1 / 51) or p_values[1] == 1
-    assert compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=5)).comparisons[
-        0
-    ].score == pytest.approx(100, abs=1e-12)
+    assert p_values[1] == pytest.approx(1 / 51)
 
 
 # p-values
@@ -319,28 +223,20 @@ def test_paired_bootstrap_is_a_literal_count() -> None:
 
 
 def test_randomization_is_a_literal_loop() -> None:
-    generator = np.random.default_rng(2)
-    totals = generator.integers(8, 30, size=(1, 25, 1)) - np.arange(2)
-    better = (totals * generator.uniform(0.3, 0.9, (1, 25, 2)) * SCALE).astype(np.int64)
-    worse = (better * generator.uniform(0.7, 1.3, (1, 25, 2))).astype(np.int64)
-    rows = np.concatenate(
-        [
-            np.concatenate([totals[..., :1], totals[..., :1], matches, totals], axis=2)
-            for matches in (better, np.minimum(worse, totals * SCALE))
-        ]
-    )
-    metric = Bleu(order=2)
-    trials = 300
-    found = approximate_randomization(statistics_of(rows), metric, trials, 6)[0, 1]
-    flips = np.random.default_rng(6)
-    observed = abs(metric.score(rows[0].sum(axis=0)).score - metric.score(rows[1].sum(axis=0)).score)
-    count = 0
-    for _ in range(trials):
-        swapped = flips.integers(2, size=25).astype(bool)[:, None]
-        one, other = np.where(swapped, rows[1], rows[0]), np.where(swapped, rows[0], rows[1])
-        count += abs(metric.score(one.sum(axis=0)).score - metric.score(other.sum(axis=0)).score) > observed
-    assert found == pytest.approx((count + 1) / (trials + 1), abs=1e-12)
-    assert 0.02 < found < 0.98
+    metric, trials = Bleu(order=2), 300
+    statistics = collected(metric)
+    rows = statistics.rows
+    found = approximate_randomization(statistics, metric, trials, 6)
+    for system, other in ((0, 1), (0, 2), (1, 2)):
+        flips, count = np.random.default_rng(6), 0
+        observed = abs(metric.score(rows[other].sum(axis=0)).score - metric.score(rows[system].sum(axis=0)).score)
+        for _ in range(trials):
+            swapped = flips.integers(2, size=5).astype(bool)[:, None]
+            both = np.where(swapped, rows[system], rows[other]), np.where(swapped, rows[other], rows[system])
+            one, two = (metric.score(each.sum(axis=0)).score for each in both)
+            count += abs(one - two) > observed
+        assert found[system, other] == pytest.approx((count + 1) / (trials + 1), abs=1e-12)
+    assert 0.02 < found[0, 2] < 0.98
 
 
 @cache
@@ -353,19 +249,13 @@ def wmt13() -> tuple[dict[str, list[str]], list[str]]:
     return {name: lines(f"system-outputs/{name}.txt") for name in NAMES}, lines("reference.en")
 
 
-@pytest.mark.parametrize(("test", "kind", "samples"), [("bootstrap", "bs", 1000), ("randomization", "ar", 2000)])
-def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: Any, kind: str, samples: int) -> None:
+@pytest.mark.slow
+def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "7")
-    systems, reference = wmt13()
-    paired = PairedTest(
-        list(systems.items()),
-        {"BLEU": BLEU(tokenize="none", force=True)},
-        [reference],
-        test_type=kind,
-        n_samples=samples,
-    )
-    _, scores = paired()
-    how = SignificanceSettings(test, samples=samples, trials=samples, seed=11)
+    (systems, reference), samples = wmt13(), 2000
+    metrics_ = {"BLEU": BLEU(tokenize="none", force=True)}
+    _, scores = PairedTest(list(systems.items()), metrics_, [reference], test_type="ar", n_samples=samples)()
+    how = SignificanceSettings("randomization", trials=samples, seed=11)
     table = compare_corpus(Segments.of(systems, reference), UNTOKENIZED, baseline=NAMES[0], significance=how)
     assert scores["System"] == [row.name for row in table.comparisons]
     verdicts = set()
@@ -379,9 +269,6 @@ def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: 
         if abs(p - 0.05) > CLEAR:
             assert (ours.p_value < 0.05) == (p < 0.05)
             verdicts.add(p < 0.05)
-        if kind == "bs":
-            assert ours.mean == pytest.approx(theirs.mean, rel=0, abs=0.1)
-            assert ours.interval[1] - ours.interval[0] == pytest.approx(2 * theirs.ci, rel=0.15)
     assert verdicts == {True, False}
 
 
@@ -415,63 +302,12 @@ def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
 
 def test_systems_in_another_order_are_tested_alike() -> None:
     """A baseline is a name, not a place; and every system sees the same draws."""
-    metric = Gleu(order=2, iterations=20)
-    how = SignificanceSettings("bootstrap", 100, 100)
-    tables = [
-        compare_systems(
-            collected(metric, systems),
-            "half",
-            how,
-        )
-        for systems in (SYSTEMS, dict(reversed(SYSTEMS.items())))
-    ]
+    metric, how = Gleu(order=2, iterations=20), SignificanceSettings("bootstrap", 100, 100)
+    both = SYSTEMS, dict(reversed(SYSTEMS.items()))
+    tables = [compare_systems(collected(metric, systems), "half", how) for systems in both]
     one, other = ({row.name: row for row in table.comparisons} for table in tables)
     assert one == other
     assert [row.name for row in tables[0].comparisons] != [row.name for row in tables[1].comparisons]
-
-
-def test_interval_contains_the_score_and_ranks_follow_it() -> None:
-    systems, reference = wmt13()
-    table = compare_corpus(Segments.of(systems, reference), significance=SignificanceSettings(samples=300))
-    for row in table.comparisons:
-        assert row.interval[0] < row.score < row.interval[1]
-        assert row.interval[0] < row.mean < row.interval[1]
-        assert 0.5 < row.interval[1] - row.interval[0] < 2
-    by_score = sorted(table.comparisons, key=lambda row: -row.score)
-    assert [row.rank for row in by_score] == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("multi", ["sample", "max"])
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_comparisons_by_gleu(multi: str, test: Any) -> None:
-    corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
-    gleu = make_metric("gleu", order=2, multi=multi, iterations=30)
-    table = compare_corpus(corpus, gleu, baseline="copy", significance=SignificanceSettings(test, 200, 200))
-    rows = {row.name: row for row in table.comparisons}
-    assert rows["copy"].p_value is None
-    assert 0 < rows["good"].p_value <= 0.5
-    assert rows["good"].rank == 1
-    assert rows["copy"].rank == 3
-    for result in score_corpus(corpus, gleu):
-        assert rows[result.name].score == result.score
-
-
-def test_soft_scores_are_compared_too() -> None:
-    vectors = {"goes": [1.0, 0.1], "go": [1.0, 0.2], "was": [0.1, 1.0], "were": [0.2, 1.0]}
-    soft = make_metric("gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
-    exact = make_metric("gleu", order=2, iterations=10)
-    table, hard = (
-        compare_corpus(
-            Segments.of(SYSTEMS, REFERENCES, SOURCE),
-            measure,
-            baseline="good",
-            significance=SignificanceSettings(samples=40),
-        )
-        for measure in (soft, exact)
-    )
-    assert table.comparisons[0].score > hard.comparisons[0].score + 5
-    assert "matcher:vleu" in table.signature
-    assert "vectors:" in table.signature
 
 
 # pairs
@@ -513,8 +349,9 @@ def test_pairs_are_what_segments_and_samples_say() -> None:
 
 
 def test_ranges_of_ranks_are_those_of_the_samples() -> None:
-    statistics = collected(Gleu(order=2, iterations=5))
-    table = compare_systems(statistics, "copy", SignificanceSettings(samples=40))
+    matches = np.random.default_rng(3).integers(2, 30, (6, 9, 1))
+    rows = np.concatenate([np.full((6, 9, 2), 30), matches * SCALE, np.full((6, 9, 1), 30)], axis=2)
+    table = compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=40))
     samples = list(zip(*table.resampled.tolist(), strict=True))
     for place, row in enumerate(table.comparisons):
         ranks = sorted(1 + sum(other > each[place] for other in each) for each in samples)
@@ -549,20 +386,6 @@ def test_numbers_of_segments_are_their_scores(measure: str) -> None:
 
 
 # the distribution, and what is refused
-
-
-def test_distribution_reproduces_the_intervals() -> None:
-    metric = Gleu(order=2, iterations=10)
-    statistics = collected(metric)
-    table = compare_systems(statistics, "copy", SignificanceSettings(samples=70))
-    rows = list(csv.reader(io.StringIO("".join(write_distribution([table]))), delimiter="\t"))
-    assert rows[0] == list(SYSTEMS)
-    assert len(rows) == 71
-    for place, comparison in enumerate(table.comparisons):
-        scores = [float(row[place]) for row in rows[1:]]
-        assert scores == table.resampled[place].tolist()
-        assert tuple(np.percentile(scores, [2.5, 97.5])) == comparison.interval
-        assert float(np.mean(scores)) == pytest.approx(comparison.mean, abs=1e-12)
 
 
 def test_unknown_baselines_are_refused_with_the_systems() -> None:
