@@ -12,12 +12,12 @@ from oracles import measure as oracle
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import QUANTILES, WordMeasure, measure_quantiles
-from softbleu.engine.word_similarity import compare_words
+from softbleu.engine.vectors import compare_words
 from softbleu.errors import VectorError
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)
 VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
-REMEDIES: list[dict[str, Any]] = [
+VARIANTS: list[dict[str, Any]] = [
     {},
     {"similarity": "csls"},
     {"mean": True, "components": 1},
@@ -42,7 +42,7 @@ def measure_of(remedy):
     return WordMeasure(**kept, vectors_postprocess=",".join(parts) or "none")
 
 
-@pytest.mark.parametrize("remedy", REMEDIES, ids=str)
+@pytest.mark.parametrize("remedy", VARIANTS, ids=str)
 def test_similarity_is_the_token_product(remedy):
     source, words = open_vectors(VECTORS), oracle.Measure(VECTORS, **remedy)
     for one, other in [("w0", "w1"), ("w3", "w9"), ("W4", "w4"), ("w7", "w7"), ("w20", "W2")]:
@@ -51,7 +51,7 @@ def test_similarity_is_the_token_product(remedy):
         assert found.similarity == pytest.approx(words.product(one, other), abs=1e-6)
 
 
-@pytest.mark.parametrize("remedy", REMEDIES[:3], ids=str)
+@pytest.mark.parametrize("remedy", VARIANTS[:3], ids=str)
 def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy):
     words = oracle.Measure(VECTORS, **remedy)
     own = words.product("w3", "w9")

@@ -32,7 +32,7 @@ SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
 """Words of the set; `zero` has a zero vector."""
 SPOKEN = (*SET, "THE", "Cat", "oov", "Oov")
-REMEDIES: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "csls": {"similarity": "csls"},
     "mean": {"mean": True},
     "pc:1": {"components": 1},
@@ -111,7 +111,7 @@ def assert_equal_to_the_oracle(case: RemedyCase) -> None:
         assert_partners_equal(case, oracle, MASS)
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_scores_and_explanations(remedy: str) -> None:
     @given(data=st.data())
     @settings(max_examples=12)
@@ -119,14 +119,14 @@ def test_scores_and_explanations(remedy: str) -> None:
         assignment, consumption = data.draw(st.sampled_from(GREEDY))
         composition = data.draw(st.sampled_from(["mean", "aligned"]))
         options = {"assignment": assignment, "consumption": consumption, "composition": composition}
-        assert_equal_to_the_oracle(data.draw(remedy_cases(REMEDIES[remedy], **options)))
+        assert_equal_to_the_oracle(data.draw(remedy_cases(VARIANTS[remedy], **options)))
 
     check()
 
 
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
 def test_segments_of_any_length(remedy: str) -> None:
-    @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
+    @given(case=remedy_cases(VARIANTS[remedy], longest=12, assignment="sequential"))
     @settings(max_examples=4)
     def check(case: RemedyCase) -> None:
         for path, sizes in PATHS.items():

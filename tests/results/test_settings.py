@@ -17,7 +17,8 @@ from softbleu.errors import UnknownNameError
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
-from softbleu.results import VectorChoice, measures_of, score_corpus
+from softbleu.results import VectorChoice, score_corpus
+from softbleu.results.api import make_metrics
 from softbleu.text.tokens import Tokenizer
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
@@ -33,7 +34,7 @@ def test_defaults() -> None:
 
 
 def test_a_setting_goes_to_those_that_have_it() -> None:
-    bleu, gleu = measures_of(["bleu", "gleu"], order=2, iterations=7)
+    bleu, gleu = make_metrics(["bleu", "gleu"], order=2, iterations=7)
     assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))
 
 

@@ -167,7 +167,7 @@ def test_comparisons_resample_segments() -> None:
 # what changes the vectors
 
 
-REMEDIES: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "csls": {"similarity": "csls"},
     "mean": {"vectors_postprocess": "mean"},
     "neighbours": {"neighbours": 1, "mutual": True},
@@ -176,9 +176,9 @@ REMEDIES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_remedies_apply(remedy: str) -> None:
-    assert scored(**REMEDIES[remedy])[0].score != scored()[0].score
+    assert scored(**VARIANTS[remedy])[0].score != scored()[0].score
 
 
 def test_function_words_meet_only_themselves() -> None:
@@ -200,7 +200,7 @@ def test_the_greatest_weights_add_up() -> None:
 
 def test_a_sweep_has_one_point() -> None:
     points = sweep_points({"metric": "softbleu"}, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.5, 0.6]})
-    assert [point.measure for point in points] == [make_metric("softbleu")]
+    assert [point.metric for point in points] == [make_metric("softbleu")]
 
 
 def test_there_are_no_matches_to_show() -> None:
