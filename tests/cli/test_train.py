@@ -148,7 +148,7 @@ def test_formats(command, files, text, output_format):
         (["none.txt"], ["no such file: none.txt"]),
         (["empty.txt"], ["no tokens"]),
         (["corpus.txt", "--min-count", "999"], ["no word occurs 999 times", "--min-count"]),
-        (["corpus.txt", "strange.txt"], ["strange.txt, line 2", "not utf-8", "--encoding"]),
+        (["corpus.txt", "strange.txt"], ["strange.txt, line 2", "not UTF-8", "--encoding"]),
         (["corpus.txt", "--algorithm", "glove"], ["unknown algorithm 'glove'", "fasttext"]),
         (["corpus.txt", "--dtype", "int4"], ["int4", "int8"]),
         (["corpus.txt", "--tokenize", "14a"], ["unknown tokenize '14a'"]),
