@@ -10,7 +10,7 @@ import pytest
 from complete import complete
 
 from softbleu.errors import InputError
-from softbleu.metrics import Gleu, draws
+from softbleu.metrics import Gleu, aggregation
 from softbleu.results import Statistics, significance
 from softbleu.results.significance import approximate_randomization, bootstrap_scores
 from softbleu.text.tokens import Tokenizer
@@ -32,7 +32,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     statistics.rows[:, :, 2:4] *= 1_000_000
 
     def numbers() -> list[Any]:
-        draws.ReferenceDraws.shared.cache_clear()
+        aggregation.ReferenceDraws.shared.cache_clear()
         return [
             [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows],
             bootstrap_scores(statistics, metric, 30, 3).tolist(),
@@ -42,7 +42,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     whole = numbers()
     assert len(set(whole[1][0])) == 30
     for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(draws, limit, small)
+        monkeypatch.setattr(aggregation, limit, small)
         assert numbers() == whole
     monkeypatch.setattr(significance, "_CELLS", 60)
     assert numbers() == whole
@@ -51,8 +51,8 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 def test_draws_take_a_bit_each_and_are_not_kept_without_bound() -> None:
     counts = np.full(100_000, 2)
     tracemalloc.start()
-    kept = draws.ReferenceDraws(counts, 100, 0)
-    endless = draws.ReferenceDraws(counts, 1_000_000, 0)
+    kept = aggregation.ReferenceDraws(counts, 100, 0)
+    endless = aggregation.ReferenceDraws(counts, 1_000_000, 0)
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert held < 100_000 * 100 / 8 + 10_000
@@ -63,7 +63,7 @@ def test_draws_take_a_bit_each_and_are_not_kept_without_bound() -> None:
 def test_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
     metric = Gleu()
     statistics = statistics_of(metric, 1, [2] * 30_000)
-    draws.ReferenceDraws.shared.cache_clear()
+    aggregation.ReferenceDraws.shared.cache_clear()
     tracemalloc.start()
     metric.aggregation.score(statistics.rows[0], statistics.offsets)
     peak = tracemalloc.get_traced_memory()[1]
