@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 
 import pytest
+from cli.conftest import CANDIDATE, REFERENCE
 
 from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
 from softbleu.corpora import Segments
 
-CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
-REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
 POOR = ["cats sit", "a dog barked", "all night rain"]
 CORPUS = Segments.of({"good_one": CANDIDATE, "poor": POOR}, REFERENCE)
 
@@ -47,12 +45,6 @@ def test_views_are_those_of_the_python_interface(command, given, arguments, foun
     assert (done.code, done.err) == (0, "")
     expected = found().records()
     assert json.loads(done.out)["rows"] == expected
-    rows = list(csv.DictReader(io.StringIO(command("compare", *given, *arguments, "-f", "csv").out)))
-    assert [list(row) for row in rows] == [list(row) for row in expected]
-    for name in ("text", "markdown", "latex", "tsv", "jsonl"):
-        shown = command("compare", *given, *arguments, "-f", name)
-        assert (shown.code, shown.err) == (0, "")
-        assert "poor" in shown.out
 
 
 def test_names_of_systems_stay_as_they_are(command, given):
@@ -96,20 +88,17 @@ def test_explain_shows_the_lines_that_matter(command, given):
     ],
     ids=str,
 )
-def test_what_is_refused(command, given, arguments, words):
-    done = command("compare", *given, *arguments)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert all(word in done.err for word in words)
+def test_what_is_refused(refused, given, arguments, words):
+    message = refused("compare", *given, *arguments)
+    assert all(word in message for word in words)
 
 
-def test_explain_takes_lines_or_numbers(command, given):
+def test_explain_takes_lines_or_numbers(refused, given):
     for arguments in (["--show", "worst", "-l", 1], ["--top", 3]):
-        done = command("explain", *given, *arguments)
-        assert (done.code, done.err.count("\n")) == (2, 1)
-        assert "--segment" in done.err
+        assert "--segment" in refused("explain", *given, *arguments)
 
 
-def test_corrections_by_kind(command, files):
+def test_corrections_by_kind(command, refused, files):
     gold = files.write("gold.m2", ["S he eat", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", "", "S it is", ""])
     system = files.write("system.txt", ["he eats", "it was"])
     done = command("compare", "-c", system, "--gold", gold, "-m", "m2", "--by", "type", "-f", "csv")
@@ -121,16 +110,12 @@ def test_corrections_by_kind(command, files):
         ["system", "Vform", "1", "1", "1"],
         ["system", "other", "0", "1", "0"],
     ]
-    refused = command("compare", "-c", system, "-r", system, "--by", "operation")
-    assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "m2" in refused.err
+    assert "m2" in refused("compare", "-c", system, "-r", system, "--by", "operation")
 
 
-def test_without_references_words_are_not_counted(command, given, files):
+def test_without_references_words_are_not_counted(command, refused, given, files):
     texts = [*given[:3], "-s", files.reference, "-m", "refless"]
     for view in (["--by", "rarity"], ["--by", "coverage"], ["--show", "ngrams"]):
-        done = command("compare", *texts, *view)
-        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert "references" in done.err
+        assert "references" in refused("compare", *texts, *view)
     assert command("compare", *texts, "--by", "length").code == 0
     assert command("compare", *texts, "-f", "html", "--quiet").code == 0

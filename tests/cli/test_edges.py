@@ -7,44 +7,14 @@ import json
 import pytest
 
 
-@pytest.fixture
-def refused(command):
-    """Run what must be refused, and return the one line it says."""
-
-    def run(*arguments):
-        done = command(*arguments)
-        assert done.code == 2
-        assert done.out == ""
-        assert done.err.count("\n") == 1
-        return done.err
-
-    return run
-
-
-def test_vectors_are_not_overwritten(refused, files, tmp_path):
-    vectors = tmp_path / "vectors.txt"
-    vectors.write_text("cat 1 0\ndog 0.9 0.1\n")
-    options = ("-c", files.candidate, "-r", files.reference, "--matcher", "vleu", "--vectors", vectors)
-    assert "is an input" in refused("score", *options, "-o", vectors)
-    assert vectors.read_text().startswith("cat 1 0")
-
-
 @pytest.mark.parametrize("encoding", ["base64", "hex", "rot13", "undefined", "nothing"])
 def test_what_is_no_encoding_of_text(refused, files, encoding):
     message = refused("score", "-c", files.candidate, "-r", files.reference, "--encoding", encoding)
     assert f"unknown encoding '{encoding}'" in message
 
 
-def test_distribution_and_output_must_differ(refused, files, tmp_path):
-    options = ("-c", files.candidate, "-r", files.reference)
-    out = tmp_path / "out.tsv"
-    assert "same place" in refused("compare", *options, "--distribution", out, "--output", out)
-    assert not out.exists()
-
-
 def test_numbers_beyond_reason(refused, files):
     options = ("-c", files.candidate, "-r", files.reference)
-    assert "between 1 and 1,000,000" in refused("compare", *options, "--samples", 10**11)
     gleu = ("--metric", "gleu", "--source", files.candidate)
     assert "iterations must lie between 1 and 1000000" in refused("score", *options, *gleu, "--iterations", 10**11)
     assert "takes a number" in refused("explain", *options, "-l", "9" * 5000)

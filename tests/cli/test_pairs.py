@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
 from typing import Any
 
 import pytest
 
 import softbleu
-from softbleu.cli.examples import EXAMPLES
 
 LISTS = ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]']
 
@@ -77,21 +75,11 @@ def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
         (["matrix", "-c", "a.txt", "-r", "nbest.jsonl", "-m", "m2"], "does not compare two texts"),
     ],
 )
-def test_bad_input(command: Any, lists: Any, arguments: list[str], message: str) -> None:
-    done = command(*arguments)
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
+def test_bad_input(refused: Any, lists: Any, arguments: list[str], message: str) -> None:
+    assert message in refused(*arguments, output=None)
 
 
 @pytest.mark.parametrize("bad", ["3", '{"candidates": "text"}', '{"candidates": []}', '["a", null]', "{}"])
-def test_bad_lists_name_the_line(command: Any, lists: Any, bad: str) -> None:
-    done = command("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
-    assert done.code == 2
-    assert done.err.startswith("softbleu: error: -, line 2: ")
-
-
-@pytest.mark.parametrize("example", [*EXAMPLES["matrix"].values(), *EXAMPLES["select"].values()])
-def test_examples(command: Any, lists: Any, example: str) -> None:
-    done = command(*shlex.split(example)[1:])
-    assert done.code == 0, done.err
+def test_bad_lists_name_the_line(refused: Any, bad: str) -> None:
+    message = refused("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
+    assert message.startswith("softbleu: error: -, line 2: ")
