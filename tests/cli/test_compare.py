@@ -123,19 +123,6 @@ def test_latex_is_of_characters_that_every_latex_knows(command, files):
     assert "< 0.001*" in command(*given).out
 
 
-def test_identical_systems_share_a_rank_without_a_star(command, files):
-    twin = files.write("twin.txt", CANDIDATE)
-    poor = files.write("poor.txt", POOR)
-    for test in ("bootstrap", "randomization"):
-        arguments = ["-c", files.candidate, "-c", twin, "-c", poor, "-r", files.reference, "--test", test, "-n", 2]
-        first, second, third = compared(command, *arguments, "--trials", 100)["systems"]
-        assert (first["rank"], second["rank"], third["rank"]) == (1, 1, 3)
-        assert second["p_value"] == 1
-        assert "*" not in next(
-            line for line in command("compare", *arguments).out.splitlines() if line.startswith("twin")
-        )
-
-
 def test_distribution_reproduces_the_intervals(command, files, given):
     path = files.folder / "scores.tsv"
     odd = files.write("a|b\t%.txt", POOR)

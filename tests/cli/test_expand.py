@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -73,31 +71,6 @@ def test_jsonl_and_files_say_the_same(command, files):
         for entry, line in zip(entries, lines, strict=True):
             variants = [variant["text"] for variant in entry["variants"]]
             assert line == (variants + entry["references"][:1] * 3)[number]
-
-
-def test_scores_as_the_library_scores_the_same_references(command, files):
-    expand(command, files, "--output-prefix", files.folder / "more")
-    texts = [files.reference.read_text().splitlines(), *written(files)]
-    more = [argument for number in (1, 2, 3) for argument in ("-r", files.folder / f"more.{number}")]
-    by_command = bleu(command("score", "-c", files.candidate, "-r", files.reference, *more, "-f", "json"))
-    candidates = files.candidate.read_text().splitlines()
-    by_library = score_corpus(Segments.of(candidates, list(zip(*texts, strict=True))), Bleu())[0].numbers
-    assert by_command["score"] == by_library.score
-    assert by_command["matches"] == list(by_library.matches)
-    alone = bleu(command("score", "-c", files.candidate, "-r", files.reference, "-f", "json"))
-    assert by_command["matches"][0] > alone["matches"][0]
-
-
-def test_several_references_share_a_budget(command, files):
-    done = expand(command, files, "-r", files.second, "--format", "jsonl")
-    first, second, _ = (json.loads(line) for line in done.out.splitlines())
-    assert [len(entry["variants"]) for entry in (first, second)] == [3, 3]
-    assert {variant["reference"] for variant in first["variants"]} == {1, 2}
-    probabilities = [variant["probability"] for variant in first["variants"]]
-    assert probabilities == sorted(probabilities, reverse=True)
-    assert all(
-        variant["text"] not in entry["references"] for entry in (first, second) for variant in entry["variants"]
-    )
 
 
 def test_standard_input_and_blocks(command, files):
@@ -191,30 +164,6 @@ def test_bad_input(refused, files, arguments, message):
     references = [] if "none.txt" in arguments or "NONE" in arguments else ["-r", "ref.1"]
     given = [part for part in arguments if part != "NONE"]
     assert message in refused("embeddings", "expand", *references, "--vectors", files.vectors, *given, output=None)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="limits as POSIX has them")
-@pytest.mark.parametrize("jsonl", [False, True])
-def test_a_full_disk_changes_no_file(files, jsonl):
-    text = files.write("many.txt", ["the dog was there"] * 5000)
-    for name in ("more.1", "more.4", "more.jsonl"):
-        files.write(name, ["old"])
-    before = {path.name: path.read_bytes() for path in files.folder.iterdir()}
-    target = (
-        ["-f", "jsonl", "-o", files.folder / "more.jsonl"] if jsonl else ["--output-prefix", files.folder / "more"]
-    )
-    arguments = ["embeddings", "expand", "-r", text, "--vectors", files.vectors, *target]
-    code = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000));"
-        "from softbleu.cli import main; main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"softbleu: error: cannot write {files.folder / 'more'}")
-    assert done.stderr.count("\n") == 1
-    assert {path.name: path.read_bytes() for path in files.folder.iterdir()} == before
 
 
 # on real text

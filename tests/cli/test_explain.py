@@ -87,12 +87,6 @@ def test_sample_without_input(command):
     assert [line.partition(":")[0] for line in shown] == [f"segment {number}, candidate" for number in (1, 2, 3)]
 
 
-def test_exact_matching_needs_no_vectors(command, files):
-    arguments = ("-c", files.candidate, "-r", files.reference, "--vectors", "nowhere", "--quiet")
-    assert command("explain", *arguments).code == 0
-    assert command("score", *arguments).code == 0
-
-
 def test_ranges():
     assert parse_segments(["7", "1-3", "2", "10"], 10) == [7, 1, 2, 3, 10]
 

@@ -23,8 +23,6 @@ from softbleu.text.tokens import Tokenizer
 
 START = "from softbleu.cli.app import run; assert run({!r}) == 0"
 MAIN = "import sys; sys.argv = ['', 'score', '-h']; from softbleu.cli import main\ntry: main()\nexcept SystemExit: 0"
-    "import sys; sys.argv = ['', 'score', '--help']; from softbleu.cli import main\ntry: main()\nexcept SystemExit: 0"
-)
 TEXTS = ["score", "--quiet", "-c", "candidate.txt", "-r", "reference.txt"]
 HEAVY = {"gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib"}
 

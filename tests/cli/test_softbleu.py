@@ -32,46 +32,6 @@ def system_of(done):
 # scores
 
 
-def test_json_says_what_a_score_is_made_of(command, arguments):
-    system = system_of(command("score", *arguments, "--order", 3, "--format", "json"))
-    assert {"score", "precisions", "recalls", "order_scores", "vector_coverage"} <= system.keys()
-    assert system["score"] == pytest.approx(sum(system["order_scores"]) / 3)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("--order", 1),
-        ("--beta", 3),
-        ("--power", 1),
-        ("--rarity", 0),
-        ("--position", 1.5),
-        ("--characters", 0),
-        ("--credit", "greedy"),
-    ],
-)
-def test_options_change_score_and_signature(command, arguments, option, value):
-    plain = command("score", *arguments, "--format", "json")
-    other = command("score", *arguments, option, value, "--format", "json")
-    assert system_of(other)["score"] != system_of(plain)["score"]
-    one, two = (parse_signature(json.loads(done.out)["signature"]) for done in (plain, other))
-    assert {key for key in one if one[key] != two[key]} == {option.lstrip("-")}
-    again = command("score", *arguments[:4], *arguments[6:], "--signature", json.loads(other.out)["signature"])
-    assert again.code == 0
-    assert again.err == ""
-    assert f"{system_of(other)['score']:.2f}" in again.out
-
-
-def test_several_references_take_the_best(command, files, arguments):
-    options = ("--rarity", 0, "--level", "segment", "--format", "json")
-    one = system_of(command("score", *arguments, *options))
-    two = system_of(command("score", *arguments[:2], "-r", files.second, *arguments[4:], *options))
-    both = system_of(command("score", *arguments, "-r", files.second, *options))
-    pairs = zip(one["segments"], two["segments"], strict=True)
-    expected = [max(first["score"], second["score"]) for first, second in pairs]
-    assert [segment["score"] for segment in both["segments"]] == expected
-
-
 # the text that says how rare words are
 
 
@@ -81,11 +41,6 @@ def test_idf(command, arguments, idf):
     assert system_of(done)["score"] != plain["score"]
     name, _, digits = parse_signature(json.loads(done.out)["signature"])["idf"].partition("#")
     assert (name, len(digits)) == ("idf.txt", 12)
-
-
-def test_the_references_as_a_file_are_the_default(command, files, arguments):
-    plain = system_of(command("score", *arguments, "--format", "json"))
-    assert system_of(command("score", *arguments, "--idf", files.reference, "--format", "json")) == plain
 
 
 def test_a_signature_finds_the_text_beside_it_and_notes_another(command, arguments, idf, monkeypatch):
@@ -116,35 +71,7 @@ def test_idf_that_cannot_be_read(refused, files):
 # what is refused
 
 
-def test_no_matches_to_show(refused):
-    message = "metric 'softbleu' has no matcher, so there are no matches to show"
-    assert message in refused("--segment", 1, subcommand="explain")
-
-
-def test_no_scores_of_single_references(refused):
-    assert "no scores of single references: use level 'segment'" in refused("--level", "reference")
-
-
 # options without effect
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        ("--threshold", 0.5),
-        ("--smooth", "exp"),
-        ("--variant", "gleu0"),
-        ("--threshold", "p99"),
-        ("--matcher", "vleu"),
-        ("--preset", "morgan2014"),
-    ],
-)
-def test_options_without_effect_are_noted(command, arguments, given):
-    plain, done = command("score", *arguments), command("score", *arguments, *given)
-    assert (done.code, done.out) == (0, plain.out)
-    assert done.err.startswith(f"softbleu: note: {given[0]} has no effect here, with --metric softbleu")
-    assert done.err.count("\n") == 1
-    assert command("score", *arguments, *given, "--quiet").err == ""
 
 
 def test_its_options_have_no_effect_on_bleu(command, files, idf):

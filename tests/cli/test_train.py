@@ -101,20 +101,6 @@ def test_help_names_the_defaults_of_the_library(command):
             assert line.partition("(default: ")[2].startswith(f"{field.default})"), field.name
 
 
-def test_a_store_is_not_replaced_unasked(command, files, text):
-    target = files.folder / "set"
-    assert command("embeddings", "train", text, "-o", target, *SMALL).code == 0
-    before = contents(target)
-    refused = command("embeddings", "train", text, "-o", target, *SMALL, "--seed", 2)
-    assert refused.code == 2
-    assert "--force" in refused.err
-    assert contents(target) == before
-    assert command("embeddings", "train", text, "-o", target, *SMALL, "--seed", 2, "--force").code == 0
-    after = contents(target)
-    assert set(after) == set(before)
-    assert all(after[name] != before[name] for name in ("vectors.npy", "meta.json", "card.md"))
-
-
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
