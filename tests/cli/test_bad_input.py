@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import pickle
 import struct
@@ -8,6 +9,7 @@ import struct
 import pyarrow.parquet
 import pytest
 
+from softbleu.io.limits import FACTOR, Limit
 from softbleu.metrics.bleu import Bleu
 from softbleu.text.tokens import TOKENIZERS
 
@@ -19,56 +21,6 @@ def misused(refused):
 
 
 MANY = "9" * 26
-FILES = {
-    "short.txt": b"one line\n",
-    "empty.txt": b"",
-    "bad.txt": b"the cat\nna\xefve dog\nrain\n",
-    "c.pairs": b"a ||| b\nalone\n",
-    "c.tsv": b"candidate\treference\na\tb\nalone\n",
-    "c.jsonl": b'{"candidate": "a", "references": ["b"]}\n{"candidate": "a", "references": [null]}\n',
-    "gold.m2": f"S a b\nA 0 1|||V|||c|||REQUIRED|||-NONE-|||{MANY}\n".encode(),
-    "scores.tsv": b"system\tscore\nA\t1\nB\t2\nC\t3\nD\t4\n",
-    "great.tsv": b"system\tscore\nA\t1e308\nB\t1\nC\t2\nD\t3\n",
-    "small.json": b'{"system": "A", "score": 1e-320}\n{"system": "B", "score": 1}\n{"system": "C", "score": 2}\n',
-    "long.json": b'{"system": "A", "score": 1' + b"0" * 5000 + b"}\n",
-    **{
-        f"m{n}.json": b'{"schema": 1, "systems": [{"name": "a", "score": 1, "segments": %s}]}\n' % segments
-        for n, segments in enumerate((b"null", b"3", b'"x"', b"[null]"))
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("line", "parts"),
-    [
-        ("score -c missing.txt -r reference.txt", ["no such file: missing.txt"]),
-        ("score -c candidate.txt -r reference.txt -r short.txt", ["short.txt has 1", "reference.txt has 3"]),
-        ("score -c empty.txt -r empty.txt", ["empty corpus", "empty.txt"]),
-        ("score --pairs empty.txt", ["empty corpus", "empty.txt"]),
-        ("score -c bad.txt -r reference.txt", ["bad.txt, line 2, byte 3: not UTF-8"]),
-        ("score -c candidate.txt -r reference.txt --matcher vleu --vectors no-such-vectors", ["glove-6b-100d"]),
-        ("score --pairs c.pairs --input-format pairs", ["c.pairs, line 2", "no reference"]),
-        ("score --pairs c.tsv", ["c.tsv, line 3", "no reference"]),
-        ("score --pairs c.jsonl", ["c.jsonl, line 2", "no reference"]),
-        ("score -c candidate.txt -r reference.txt --pairs candidate.txt", ["--pairs"]),
-        ("score -c candidate.txt -r reference.txt --input-format tsv", ["--input-format"]),
-        ("score -r reference.txt", ["candidate"]),
-        ("score -c candidate.txt", ["reference"]),
-        ("score -c - -r -", ["standard input"]),
-        ("score --pairs candidate.txt --input-format yaml", ["'yaml'"]),
-        ("score -c short.txt --metric m2 --gold gold.m2", ["gold.m2, line 2: start, end and annotator are whole"]),
-        (f"corpora generate --count {MANY}", ["count must lie between 1 and 1e+15"]),
-        ("metaeval --scores scores.tsv --human great.tsv", ["great.tsv", "a number is needed"]),
-        ("metaeval --scores scores.tsv --human small.json", ["small.json", "a number is needed"]),
-        ("metaeval --scores scores.tsv --human long.json", ["long.json", "digits"]),
-        *((f"metaeval --scores m{n}.json --human m{n}.json", [f"m{n}.json: no scores; JSON is"]) for n in range(4)),
-    ],
-)
-def test_input_that_cannot_be_used(refused, files, line, parts):
-    for name, content in FILES.items():
-        files.write(name, content)
-    message = refused(*line.split())
-    assert all(part in message for part in parts), message
 
 
 def test_more_neighbours_than_there_are_words(command, files):
@@ -229,3 +181,69 @@ def test_a_vector_that_is_too_long(command, files, monkeypatch):
     done = command("embeddings", "train", path, "-o", files.folder / "store")
     assert done.code == 2
     assert f"{path}, line 2: a line of more than 100 bytes" in done.err
+
+
+@pytest.mark.parametrize("encoding", ["base64", "hex", "rot13", "undefined", "nothing"])
+def test_what_is_no_encoding_of_text(refused, files, encoding):
+    message = refused("score", "-c", files.candidate, "-r", files.reference, "--encoding", encoding)
+    assert f"unknown encoding '{encoding}'" in message
+
+
+def test_numbers_beyond_reason(refused, files):
+    options = ("-c", files.candidate, "-r", files.reference)
+    gleu = ("--metric", "gleu", "--source", files.candidate)
+    assert "iterations must lie between 1 and 1000000" in refused("score", *options, *gleu, "--iterations", 10**11)
+    assert "takes a number" in refused("explain", *options, "-l", "9" * 5000)
+
+
+def test_one_signature_one_score(command, tmp_path):
+    (tmp_path / "a.txt").write_text("a cat sat\n")
+    same = ("-c", tmp_path / "a.txt", "-r", tmp_path / "a.txt", "-f", "json")
+    corpus = json.loads(command("score", *same).out)
+    segment = json.loads(command("score", *same, "--level", "segment").out)
+    assert "effective-order:no" in corpus["signature"]
+    assert corpus["systems"][0]["score"] == 0
+    assert "effective-order:yes" in segment["signature"]
+    assert segment["systems"][0]["score"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("candidate\tcandidate:candidate\treference", "two columns have the same name, 'candidate'"),
+        ("candidate:a\tcandidate:a\treference", "two columns have the same name, 'candidate:a'"),
+        ("candidates\treference", "must name columns 'candidate' and 'reference'"),
+    ],
+)
+def test_columns_that_would_be_lost(refused, tmp_path, header, message):
+    (tmp_path / "c.tsv").write_text(f"{header}\nx\ty\tz\n")
+    assert message in refused("score", "--pairs", tmp_path / "c.tsv")
+
+
+def test_a_source_that_is_sometimes_missing(refused, tmp_path):
+    rows = [{"candidate": "a", "reference": "a", "source": "a"}, {"candidate": "b", "reference": "b"}]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "line 2: no source, though other segments have one" in refused("score", "--pairs", tmp_path / "c.jsonl")
+
+
+def test_labels_say_what_was_scored(command, files):
+    options = ("-c", files.candidate, "-r", files.reference, "--source", files.candidate)
+    soft = command("score", *options, "--metric", "gleu", "--matcher", "exact", "--level", "macro")
+    assert soft.out.startswith("GLEU (macro) ")
+
+
+def test_every_command_allows_more(command, files, monkeypatch):
+    monkeypatch.setenv(FACTOR, "1")
+    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 1, "none"))
+    arguments = "score", "-c", files.candidate, "-r", files.reference, "-m", "meteor", "--stages", "exact"
+    refused = command(*arguments)
+    assert refused.code == 2
+    assert "allow more by --limits " in refused.err
+    assert command(*arguments, "--limits", "100").code == 0
+
+
+@pytest.mark.parametrize("arguments", [("diff", "x", "y"), ("embeddings", "info", "x"), ("score",)])
+def test_what_allows_more_is_checked_first(command, arguments, monkeypatch):
+    monkeypatch.setenv(FACTOR, "1")
+    ran = command(*arguments, "--limits", "0")
+    assert (ran.code, ran.err) == (2, "softbleu: error: --limits must be a whole number from 1 to 1000000, not '0'\n")

@@ -260,10 +260,7 @@ def test_addresses_that_are_none(command: Any, address: str, said: str, monkeypa
 
 def test_a_cluster_has_no_jobs(command: Any) -> None:
     done = command("score", "--cluster", "local:2", "--jobs", "2")
-    assert (done.code, done.err) == (
-        2,
-        "softbleu: error: --cluster says where the work is done: leave out --jobs\n",
-    )
+    assert (done.code, done.err) == (2, "softbleu: error: --cluster says where the work is done: leave out --jobs\n")
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

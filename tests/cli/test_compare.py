@@ -259,35 +259,3 @@ def test_a_picture_in_which_nothing_is_marked_says_why(command, files, given, ar
 
 
 # what is refused
-
-
-@pytest.fixture
-def refused(refused, given):
-    return lambda *arguments: refused("compare", *given, *arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--test", "t-test"], ["'t-test'", "bootstrap", "randomization"]),
-        (["--baseline", "nobody"], ["'nobody'", "candidate", "good", "poor"]),
-        (["--baseline", "nobody", "--distribution", "scores.tsv"], ["'nobody'"]),
-        (["-c", "short.txt"], ["short.txt has 2", "reference.txt has 3"]),
-        (["--format", "page"], ["'page'", "text, json"]),
-        (["--format", "html", "--plot", "a.svg"], ["--plot"]),
-        (["--samples", "0"], ["samples", "0"]),
-        (["--samples", 10**11], ["between 1 and 1,000,000"]),
-        (["--trials", "0"], ["trials", "0"]),
-        (["--test-seed=-1"], ["seed", "-1"]),
-        (["--samples", "many"], ["samples", "many"]),
-        (["--correction", "bonferroni"], ["bonferroni", "holm"]),
-        (["--signature", "metric:bleu|test-samples:many"], ["test-samples:many"]),
-        (["--signature", "metric:bleu", "-m", "chrf"], ["--metric"]),
-        (["--metric", "gleu", "--source", "nowhere.txt"], ["nowhere.txt"]),
-    ],
-    ids=str,
-)
-def test_bad_options(refused, files, arguments, parts):
-    files.write("short.txt", POOR[:2])
-    message = refused(*arguments)
-    assert all(part in message for part in parts)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors
+from softbleu.encoders import open_encoder
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    for module in ("embeddings.measure", "encoders.contexts"):
+        monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
 
 
 def convert(command, *arguments):
@@ -36,13 +41,6 @@ def test_a_store_and_what_became_of_the_words(command, files):
     words, rows = open_vectors(files.folder / "store").head()
     assert words == ["cat", "dog", "mat"]
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), [1, 0, 1], atol=1e-3)
-
-
-def test_text_names_every_count(command, files):
-    done = convert(command, files.vectors, files.folder / "store")
-    assert f"store  {files.folder / 'store'}\n" in done.out
-    for what in ("kept", "duplicates", "zero rows", "damaged rows", "unusable words", "passed over"):
-        assert what in done.out
 
 
 def test_options_reach_the_store(command, files):
@@ -83,28 +81,35 @@ def test_pickles_need_trust(command, files):
     assert open_vectors(files.folder / "store").head()[0] == ["a", "b"]
 
 
-BAD = {
-    "missing": (["absent.bin", "store"], "'absent.bin': no such vector file, store or set"),
-    "no vectors": (["prose.txt", "store"], "prose.txt: neither word2vec"),
-    "truncated": (["cut.txt", "store"], "cut.txt: truncated at line 3: 2 of 5 vectors read"),
-    "line": (["short.txt", "store"], "short.txt: line 2: 1 values found, 2 expected"),
-    "type": (["vectors.txt", "store", "--dtype", "float64"], "unknown store type 'float64'"),
-    "limit": (["vectors.txt", "store", "--limit", "0"], "the limit must be at least 1 word, not 0"),
-    "limit, text": (["vectors.txt", "store", "--limit", "few"], "'few' is not a whole number"),
-    "vocabulary": (["vectors.txt", "store", "--vocabulary", "absent.txt"], "no such file: absent.txt"),
-    "empty vocabulary": (["vectors.txt", "store", "--vocabulary", "empty.txt"], "empty.txt: no words"),
-    "nothing wanted": (["vectors.txt", "store", "--vocabulary", "prose.txt"], "no word was kept (6 passed over)"),
-    "format": (["vectors.txt", "store", "--format", "xml"], "unknown format 'xml'"),
-    "no store": (["vectors.txt", "prose.txt", "--force"], "prose.txt: exists and is no store"),
-    "no folder": (["vectors.txt", "prose.txt/store"], "cannot be written"),
-    "no target": (["vectors.txt"], "OUT"),
-}
+# encoders
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
-def test_bad_input(refused, files, arguments, message):
-    files.write("prose.txt", ["Once upon a time", "there was a word"])
-    files.write("cut.txt", ["5 2", "a 1 2", "b 1 2"])
-    files.write("short.txt", ["a 1 2", "b 1"])
-    files.write("empty.txt", b"")
-    assert message in refused("embeddings", "convert", *arguments, output=None)
+def test_a_model_becomes_an_encoder(command, tmp_path):
+    store = tmp_path / "store"
+    options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0", "--format", "json"]
+    done = command("embeddings", "convert", GOLDEN / "roberta", store, *options)
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert (found["store"], found["dtype"], found["recommended"]) == (str(store), "int8", "1")
+    assert found["rows"] == [{"what": "kept", "layers": 1}, {"what": "left out", "layers": 1}]
+    encoder = open_encoder(store)
+    assert (encoder.depth, encoder.layers) == (1, (1,))
+    done = command("embeddings", "info", store, "--verify", "--format", "json")
+    facts = json.loads(done.out)
+    assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
+    assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
+
+
+def test_words_are_not_in_context(refused):
+    convert = ("embeddings", "convert", "vectors.txt", "store", "--layers", "1")
+    assert "--layers means nothing for word vectors: leave it out" in refused(*convert, output=None)
+    asked = ("embeddings", "neighbours", "cat", "--vectors", "minilm-l6")
+    assert "an encoder, and vectors of words are needed" in refused(*asked)
+
+
+def test_the_list_tells_encoders_from_words(command):
+    rows = json.loads(command("embeddings", "list", "--format", "json").out)["rows"]
+    kinds = {row["name"]: (row["kind"], row["state"]) for row in rows}
+    assert kinds["minilm-l6"] == ("encoder", "bundled")
+    assert kinds["glove-6b-100d"] == ("words", "bundled")
+    assert kinds["all-mpnet-base-v2"] == ("encoder", "download")

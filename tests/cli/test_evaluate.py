@@ -3,8 +3,6 @@ from __future__ import annotations
 import gzip
 import json
 
-import pytest
-
 from softbleu.embeddings.catalogue import read_catalogue
 
 
@@ -54,28 +52,6 @@ def test_how_many_missing_words_are_shown(command, files):
         rows = [json.loads(line) for line in command(*arguments, "--missing", number).out.splitlines()]
         shown = [row["without_a_vector"] for row in rows if row["measure"] == "tokens"]
         assert shown == [["cat 1, sat 1"] if number else [None]][0]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--vectors", "glove-7b"], ["glove-7b", "glove-6b-100d"]),
-        (["--vector-case", "upper"], ["unknown vector case 'upper'", "fallback"]),
-        (["--corpus", "none.txt"], ["no such file: none.txt"]),
-        (["--corpus", "empty.txt"], ["empty.txt", "no tokens"]),
-        (["--corpus", "strange.txt"], ["strange.txt, line 1", "--encoding"]),
-        (["--tokenize", "14a"], ["unknown tokenize '14a'"]),
-        (["--missing", "-1"], ["--missing", "-1"]),
-        (["--format", "xml"], ["unknown format 'xml'"]),
-        (["--corpus", "candidate.txt", "--output", "candidate.txt"], ["candidate.txt is an input"]),
-        (["--output", "nowhere/out.txt"], ["no folder"]),
-    ],
-)
-def test_bad_input(refused, files, arguments, parts):
-    files.write("empty.txt", b"\n \n")
-    files.write("strange.txt", b"str\xffnge\n")
-    message = refused("embeddings", "evaluate", *arguments, output=None)
-    assert all(part in message for part in parts), message
 
 
 def test_the_list_of_sets(command):

@@ -119,53 +119,6 @@ def test_files_that_are_replaced_keep_their_permissions(command, files):
     assert stat.S_IMODE((files.folder / "more.2").stat().st_mode) == 0o666 & ~mask
 
 
-BAD = {
-    "no prefix": ([], "several files are written: name them with --output-prefix, or use --format jsonl"),
-    "one output": (["-o", "out"], "name them with --output-prefix"),
-    "prefix with jsonl": (["-f", "jsonl", "--output-prefix", "more"], "--output-prefix is for --format text"),
-    "too many files": (["--output-prefix", "more", "--budget", "101"], "at most 100 files are written at once"),
-    "budget": (
-        ["--output-prefix", "more", "--budget", "0"],
-        "budget must lie between 1 and 1000, not 0",
-    ),
-    "threshold": (["--output-prefix", "more", "-t", "1.2"], "threshold must lie between 0 and 1, not 1.2"),
-    "neighbours": (["--output-prefix", "more", "--neighbours", "0"], "must lie between 1 and 100, not 0"),
-    "replacements": (
-        ["--output-prefix", "more", "--max-replacements", "0"],
-        "max_replacements must be a number from 1, not 0",
-    ),
-    "format": (["--output-prefix", "more", "-f", "xml"], "unknown format 'xml'; valid: text, jsonl"),
-    "tokenizer": (["--output-prefix", "more", "--tokenize", "char"], "unknown tokenizer 'char'"),
-    "case": (["--output-prefix", "more", "--vector-case", "upper"], "unknown vector case 'upper'"),
-    "folder": (["--output-prefix", "absent/more"], "cannot write absent/more.1: there is no folder"),
-    "vectors": (["--output-prefix", "more", "--vectors", "absent"], "'absent': no such vector file"),
-    "other lines": (["--output-prefix", "more", "-r", "short.txt"], "different numbers of lines: short.txt has 1"),
-    "missing": (["--output-prefix", "more", "-r", "absent.txt"], "no such file: absent.txt"),
-    "latin": (["--output-prefix", "more", "-r", "latin.txt"], "latin.txt, line 2"),
-    "an input": (["--output-prefix", "ref"], "ref.1 is an input: write to another file"),
-    "a folder": (["--output-prefix", "place"], "cannot write place.2: it is a folder"),
-    "empty": (["--output-prefix", "more", "-r", "none.txt"], "an empty corpus: "),
-    "no reference": (["--output-prefix", "more", "NONE"], "--reference"),
-    "twice standard input": (
-        ["--output-prefix", "more", "-r", "-", "-r", "-"],
-        "standard input (-) can be read once",
-    ),
-}
-
-
-@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
-def test_bad_input(refused, files, arguments, message):
-    files.write("short.txt", ["one"])
-    files.write("latin.txt", b"one\ntw\xf6\nthree\n")
-    files.write("ref.1", files.reference.read_bytes())
-    files.write("more.2", ["old"])
-    files.write("none.txt", b"")
-    (files.folder / "place.2").mkdir()
-    references = [] if "none.txt" in arguments or "NONE" in arguments else ["-r", "ref.1"]
-    given = [part for part in arguments if part != "NONE"]
-    assert message in refused("embeddings", "expand", *references, "--vectors", files.vectors, *given, output=None)
-
-
 # on real text
 
 

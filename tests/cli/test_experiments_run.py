@@ -89,21 +89,6 @@ def test_bad_definitions(refused: Any, files: Any, definition: Path, old: str, n
     assert message in refused("experiments", "run", definition, output=None)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["tiny.toml", "--format", "html"], "unknown format 'html'; valid: text, json"),
-        (["tiny.toml", "--picture-format", "gif"], "unknown picture format 'gif'; valid: svg, png, pdf"),
-        (["tiny.toml", "--jobs", "0"], "number of jobs"),
-        (["tiny.toml", "--colour"], "No such option"),
-        (["none.toml"], "none.toml: cannot be read (No such file or directory)"),
-    ],
-)
-@pytest.mark.usefixtures("definition")
-def test_bad_options(refused: Any, arguments: list[str], message: str) -> None:
-    assert message in refused("experiments", "run", *arguments, output=None)
-
-
 @pytest.mark.parametrize(("name", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_formats_and_folders(command: Any, files: Any, definition: Path, name: str, magic: bytes) -> None:
     folder = files.folder / "results" / "deep"

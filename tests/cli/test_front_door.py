@@ -90,10 +90,6 @@ def test_systems_and_metrics_side_by_side(command, files):
     assert lines[0] == ["system", "BLEU", "chrF", "TER"]
     assert [line[0] for line in lines[2:4]] == ["candidate", "second"]
     assert [line[:2] for line in lines[5:]] == [["BLEU", "signature:"], ["chrF", "signature:"], ["TER", "signature:"]]
-    given = ("-c", files.candidate, files.second, "-r", files.reference)
-    for column, metric in enumerate(("bleu", "chrf", "ter"), start=1):
-        alone = command("score", *given, "-m", metric, "--score-only")
-        assert alone.out.split() == [line[column] for line in lines[2:4]]
 
 
 # systems
@@ -116,43 +112,6 @@ def test_folders_and_names(command, files):
         found = command(name, *given, *more).out
         assert '"ours"' in found
         assert not re.search(r'"(name|system)": "reference"', found)
-
-
-def test_a_folder_in_metaeval(command, files):
-    folder = files.folder / "outputs"
-    folder.mkdir()
-    for name in ("a", "b", "c"):
-        (folder / f"{name}.txt").write_text("the cat\n" * 2 + f"{'sat ' * ord(name)}\n")
-    people = files.write("human.tsv", ["system\tscore", "a\t3", "b\t2", "c\t1"])
-    done = command(
-        "metaeval", "--human", people, "-c", folder, "-r", files.reference, "-m", "bleu", "ter", "-f", "json"
-    )
-    assert (done.code, done.err) == (0, "")
-    assert [row["points"] for row in json.loads(done.out)["rows"]] == [3, 3]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            "-r reference.txt candidate.txt second.txt",
-            "all 3 files are references of -r: name systems with --candidate",
-        ),
-        ("reference.txt -c candidate.txt", "'reference.txt' is behind no option: systems go behind -c"),
-        ("-c candidate.txt second.txt", "no reference file"),
-        (
-            "-c candidate.txt reference.txt -r reference.txt",
-            "reference.txt is a reference, and named among the systems",
-        ),
-        ("-c x=candidate.txt x=second.txt -r reference.txt", "two systems are called 'x'"),
-        ("-c x=empty -r reference.txt", "empty is a folder, whose files are systems of their own: leave out x="),
-        ("-c empty -r reference.txt", "empty: a folder without a file of a system"),
-        ("-c candidate.txt -r reference.txt -b -f json", "--score-only prints numbers alone"),
-    ],
-)
-def test_a_reference_is_never_taken_for_a_system(refused, files, arguments, words):
-    (files.folder / "empty").mkdir()
-    assert words in refused("score", *arguments.split(), output=None)
 
 
 @pytest.mark.parametrize("option", ["--colour=red", "-x5", "--colour"])

@@ -11,18 +11,9 @@ import pytest
 import softbleu
 from softbleu.config.signature import parse_signature
 
-GOLD = [
-    "S He eat a apple .",
-    "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0",
-    "A 2 3|||ArtOrDet|||an|||REQUIRED|||-NONE-|||0",
-    "A 1 2|||Vform|||ate|||REQUIRED|||-NONE-|||1",
-    "",
-    "S All is well .",
-    "",
-    "S We go home",
-    "A 3 3|||Mec|||.|||REQUIRED|||-NONE-|||0",
-    "",
-]
+GOLD = ["S He eat a apple .", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0"]
+GOLD += ["A 2 3|||ArtOrDet|||an|||REQUIRED|||-NONE-|||0", "A 1 2|||Vform|||ate|||REQUIRED|||-NONE-|||1", ""]
+GOLD += ["S All is well .", "", "S We go home", "A 3 3|||Mec|||.|||REQUIRED|||-NONE-|||0", ""]
 SOURCE = ["He eat a apple .", "All is well .", "We go home"]
 CANDIDATE = ["He eats an apple .", "All is well .", "We go home now ."]
 
@@ -82,19 +73,6 @@ def test_imeasure_of_references_and_source_is_the_same(command, given, files):
     assert (one["nrefs"], two["nrefs"]) == ("1", "var")
 
 
-def test_options_change_the_numbers_and_the_signature(command, given):
-    plain = scored(command, "--metric", "m2", *given)
-    for option, value, signed in (
-        ("--beta", "2", "|beta:2.0|"),
-        ("--max-unchanged-words", "0", "|max-unchanged-words:0|"),
-        ("--annotators", "best", "|annotators:best|"),
-    ):
-        assert signed in scored(command, "--metric", "m2", *given, option, value)["signature"]
-    assert scored(command, "--metric", "m2", *given, "--beta", "2")["systems"] != plain["systems"]
-    weighed = scored(command, "--metric", "imeasure", *given, "--weight", "1")
-    assert weighed["systems"][0]["weighted_accuracy"] == pytest.approx(100 * 13 / 14)
-
-
 def test_a_signature_runs_again(command, given):
     for metric, options in (("m2", ["--beta", "1", "--annotators", "best"]), ("imeasure", ["--weight", "3"])):
         first = scored(command, "--metric", metric, *given, *options)
@@ -115,14 +93,10 @@ def test_segments_have_their_annotators(command, given):
 
 
 def test_every_annotator_at_reference_level(command, given):
-    done = command("score", "--metric", "m2", *given, "--level", "reference", "--format", "tsv")
-    rows = list(csv.DictReader(io.StringIO(done.out), delimiter="\t"))
-    assert [(row["segment"], row["reference"], row["annotator"], row["correct"]) for row in rows] == [
-        ("1", "1", "0", "2"),
-        ("1", "2", "1", "0"),
-        ("2", "1", "0", "0"),
-        ("3", "1", "0", "1"),
-    ]
+    out = command("score", "--metric", "m2", *given, "--level", "reference", "--format", "tsv").out
+    rows = csv.DictReader(io.StringIO(out), delimiter="\t")
+    found = [[row[name] for name in ("segment", "reference", "annotator", "correct")] for row in rows]
+    assert found == [["1", "1", "0", "2"], ["1", "2", "1", "0"], ["2", "1", "0", "0"], ["3", "1", "0", "1"]]
 
 
 def test_other_metrics_take_the_references_that_gold_edits_make(command, given, files):
@@ -135,44 +109,32 @@ def test_other_metrics_take_the_references_that_gold_edits_make(command, given, 
     assert bleu["systems"][0]["score"] == softbleu.score(CANDIDATE, references).score
 
 
-def test_compare(command, given, files):
-    other = files.write("other.txt", SOURCE)
-    for metric in ("m2", "imeasure"):
-        arguments = ["compare", "--metric", metric, *given, "-c", other, "--samples", "50", "--format", "json"]
-        done = command(*arguments)
-        assert done.code == 0, done.err
-        first, second = json.loads(done.out)["systems"]
-        assert first["score"] > second["score"] == 0
-        assert 0 < second["p_value"] <= 1
-        assert command(*arguments, "--test", "randomization", "--trials", "20").code == 0
-
-
 # nothing and almost nothing
 
 
 @pytest.mark.parametrize(
-    ("gold", "candidate", "m2", "improvement"),
+    ("source", "edit", "candidate", "m2", "improvement"),
     [
-        (["S a b"], ["a b"], 100, 100),
-        (["S a b"], ["a b c"], 0, -50),
-        (["S a b"], [""], 0, -100),
-        (["S"], [""], 100, 100),
-        (["S", "A 0 0|||X|||a|||REQUIRED|||-NONE-|||0"], ["a"], 100, 100),
-        (["S", "A 0 0|||X|||a|||REQUIRED|||-NONE-|||0"], [""], 0, 0),
-        (["S a b", "A 0 1|||X|||c|||REQUIRED|||-NONE-|||0"], ["a b"], 0, 0),
-        (["S a b", "A 0 1|||X|||c|||REQUIRED|||-NONE-|||0"], ["c b"], 100, 100),
-        (["S a b", "A 2 2|||X|||c|||REQUIRED|||-NONE-|||0"], ["a b c"], 100, 100),
-        (["S a b", "A 0 1|||X||||||REQUIRED|||-NONE-|||0"], ["b"], 100, 100),
-        (["S a b", "A 0 1|||X|||-NONE-|||REQUIRED|||-NONE-|||0"], ["b"], 100, -20),
-        (["S a b", "A 0 1|||X|||-NONE-|||REQUIRED|||-NONE-|||0"], ["a b"], 0, 0),
-        (["S a b", "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"], ["a b"], 100, 100),
+        ("S a b", "", "a b", 100, 100),
+        ("S a b", "", "a b c", 0, -50),
+        ("S a b", "", "", 0, -100),
+        ("S", "", "", 100, 100),
+        ("S", "A 0 0|||X|||a", "a", 100, 100),
+        ("S", "A 0 0|||X|||a", "", 0, 0),
+        ("S a b", "A 0 1|||X|||c", "a b", 0, 0),
+        ("S a b", "A 0 1|||X|||c", "c b", 100, 100),
+        ("S a b", "A 2 2|||X|||c", "a b c", 100, 100),
+        ("S a b", "A 0 1|||X|||", "b", 100, 100),
+        ("S a b", "A 0 1|||X|||-NONE-", "b", 100, -20),
+        ("S a b", "A 0 1|||X|||-NONE-", "a b", 0, 0),
+        ("S a b", "A -1 -1|||noop|||-NONE-", "a b", 100, 100),
     ],
 )
-def test_almost_nothing(files, gold, candidate, m2, improvement):
+def test_almost_nothing(files, source, edit, candidate, m2, improvement):
+    gold = [source, f"{edit}|||REQUIRED|||-NONE-|||0"] if edit else [source]
     edits = softbleu.read_m2(str(files.write("gold.m2", gold)))
-    assert softbleu.score(candidate, gold=edits, metric="m2").score == pytest.approx(m2)
-    found = softbleu.score(candidate, gold=edits, metric="imeasure").score
-    assert found == pytest.approx(improvement, abs=1e-9)
+    assert softbleu.score([candidate], gold=edits, metric="m2").score == pytest.approx(m2)
+    assert softbleu.score([candidate], gold=edits, metric="imeasure").score == pytest.approx(improvement, abs=1e-9)
 
 
 # bad input
@@ -201,26 +163,6 @@ def test_files_of_other_lengths_are_named(refused, given, files):
     assert "gold.m2 has 3 sentences" in error
     source = files.write("source.txt", [SOURCE[0], "Else .", SOURCE[2]])
     assert "source.txt, line 2" in refused("--metric", "m2", *given, "--source", source)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--metric", "m2", "--beta", "0"], "beta must lie between 1e-06 and 1000000, not 0"),
-        (["--metric", "m2", "--tokenize", "13a"], "leave out --tokenize"),
-        (["--metric", "imeasure", "--weight", "0"], "weight must lie between 1e-06 and 1000000, not 0"),
-        (["--metric", "m3"], "unknown metric 'm3'"),
-    ],
-)
-def test_bad_options(refused, given, arguments, message):
-    assert message in refused(*given, *arguments)
-
-
-def test_options_without_effect_are_noted(command, given):
-    done = command("score", "--metric", "m2", *given, "--matcher", "vleu", "--order", "3", "--weight", "2")
-    assert done.code == 0
-    for option in ("--matcher", "--order", "--weight"):
-        assert f"note: {option} has no effect here" in done.err
 
 
 def test_references_or_gold_edits(files):

@@ -56,30 +56,6 @@ def test_rates_reach_the_pairs(command):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "how many? give --count, or --all"),
-        (("--count", "x"), "'x' is not a whole number"),
-        (("--count", 0), "count must lie between 1 and 1e+15, not 0"),
-        (("--count", 1009, "--distinct"), "morgan2014 has 1,008 sentences"),
-        (("--count", 5, "--pairing", "half"), "unknown pairing 'half'"),
-        (("--all", "-g", "modifiers"), "infinitely many sentences"),
-        (("--all", "-g", "morgan"), "unknown grammar 'morgan' (did you mean 'morgan2014'?)"),
-        (("--all", "-g", "no/such.cfg"), "no such file: no/such.cfg"),
-        (("--count", 1, "-f", "pairs"), "unknown format of sentences 'pairs'"),
-        (("--count", 1, "--noise", "drop=0.1"), "--noise needs --pairing paraphrase"),
-        (("--count", 1, "--synonyms", 1), "--synonyms needs --pairing paraphrase"),
-        (("--count", 1, "--pairing", "paraphrase", "--noise", "drop"), "--noise 'drop' is not NAME=RATE"),
-        (("--count", 1, "--pairing", "paraphrase", "--noise", "dorp=1"), "unknown noise 'dorp'"),
-        (("--count", 1, "--pairing", "paraphrase", "--alternate", 2), "alternate must lie between 0 and 1"),
-        (("--count", 1, "--encoding", "utf-9"), "unknown encoding 'utf-9'"),
-    ],
-)
-def test_bad_calls(refused, arguments, message):
-    assert message in refused(*arguments)
-
-
-@pytest.mark.parametrize(
     ("lines", "message"),
     [
         (["S -> 'a' |", "X"], "line 2: Expected an arrow"),

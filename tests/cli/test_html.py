@@ -47,17 +47,6 @@ def test_standard_input_is_read_once(command, arguments, files):
     assert data_of(piped.out)["systems"][0]["score"] == data_of(command(*arguments).out)["systems"][0]["score"]
 
 
-def test_a_published_signature(command, arguments, files):
-    signature = data_of(command(*arguments).out)["signature"]
-    texts = ("-c", files.candidate, "-r", files.reference)
-    done = command("score", *texts, "--signature", signature, "--vectors", files.vectors, "-f", "html")
-    assert (done.code, done.err) == (0, "")
-    assert data_of(done.out)["signature"] == signature
-    wrong = signature.replace("#", "#0")
-    done = command("score", *texts, "--signature", wrong, "--vectors", files.vectors, "-f", "html")
-    assert (done.code, done.out) == (2, "")
-
-
 def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
     monkeypatch.setattr(softbleu.analysis.pages, "ROWS", 2)
     done = command(*arguments)
@@ -65,20 +54,6 @@ def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
     assert (done.code, done.err) == (0, note)
     assert (data_of(done.out)["shown"], data_of(done.out)["segments"]) == (2, 3)
     assert command(*arguments, "--quiet").err == ""
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        (["--level", "macro"], "not level 'macro': leave out --level"),
-        (["--level", "reference"], "not level 'reference'"),
-        (["--level", "corpsu"], "did you mean 'corpus'?"),
-        (["--digits", "99"], "number of digits"),
-        (["-c", "nowhere.txt"], "nowhere.txt"),
-    ],
-)
-def test_bad_input_writes_nothing(refused, arguments, more, says):
-    assert says in refused(*arguments, *more)
 
 
 def test_a_page_of_a_comparison(command, files):

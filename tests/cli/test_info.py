@@ -51,26 +51,4 @@ def test_similarity(command, comparable, options, measure):
     assert (done.code, done.err) == (0, "")
     expected = compare_words(open_vectors(str(comparable)), "w3", "w12", measure)
     (row,) = next(value for value in json.loads(done.out).values() if isinstance(value, list))
-    assert row == {
-        "one": "w3",
-        "other": "w12",
-        "similarity": expected.similarity,
-        "percentile": expected.percentile,
-    }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("info", "no-such-set"), "glove-6b-100d"),
-        (("info", "--format", "yaml"), "'yaml'"),
-        (("similarity", "small", "unheard"), "'unheard'"),
-        (("similarity", "small"), "B"),
-        (("similarity", "small", "dog", "--vectors-postprocess", "pc:3"), "3 dimensions"),
-        (("similarity", "small", "dog", "--neighbours", 0), "neighbours"),
-        (("similarity", "small", "dog", "--mutual"), "neighbours"),
-    ],
-)
-def test_bad_input_is_one_line_and_writes_nothing(refused, arguments, words):
-    vectors = ("--vectors", "vectors.txt") if arguments[0] == "similarity" else ()
-    assert words in refused("embeddings", *arguments, *vectors)
+    assert row == {"one": "w3", "other": "w12", "similarity": expected.similarity, "percentile": expected.percentile}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -25,11 +26,19 @@ matchers = ["exact"]
 """
 
 
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("encoder") / "made"
+    convert_encoder(GOLDEN / "encoders" / "bert", folder)
+    return folder
+
+
 @pytest.fixture
-def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with vectors as a file and as a store, text within a store, and a definition."""
     folder: Path = files.folder
     monkeypatch.chdir(folder)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
     convert_vectors("vectors.txt", "store")
     (folder / "store" / "card.md").write_text("the cat sat on a mat\n" * 20)
     (folder / "out").mkdir()
@@ -40,7 +49,7 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     files.write("input.svg", files.candidate.read_bytes())
     (folder / "texts").mkdir()
     files.write("texts/a.txt", files.candidate.read_bytes())
-    convert_encoder(GOLDEN / "encoders" / "bert", folder / "encoder")
+    copytree(encoder, folder / "encoder")
     return folder
 
 
@@ -114,12 +123,7 @@ def test_a_store_names_nothing_but_its_hash(command: Any, place: Path, digest: s
 
 @pytest.mark.parametrize(
     ("definition", "candidate", "options"),
-    [
-        ("x", "x.csv", []),
-        ("x", "x.tsv", ["-f", "tsv"]),
-        ("x", "*.csv", []),
-        ("x", "x.manifest.json", []),
-    ],
+    [("x", "x.csv", []), ("x", "x.tsv", ["-f", "tsv"]), ("x", "*.csv", []), ("x", "x.manifest.json", [])],
 )
 def test_experiments(
     command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, definition: str, candidate: str, options: list[str]

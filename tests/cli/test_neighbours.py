@@ -53,27 +53,6 @@ def test_limit(command: Any, files: Any) -> None:
     assert {json.loads(line)["word"] for line in done.out.splitlines()} == {"small", "little"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["dog", "taxi", "bus"], "no vector in vectors.txt for 'taxi', 'bus': leave out or respell"),
-        (["dog", "--count", "0"], "the count must be at least 1, not 0"),
-        (["dog", "--count", "x"], "'x' is not a whole number"),
-        (["dog", "--limit", "-1"], "the limit must be at least 1, not -1"),
-        (["dog", "--index", "hsnw"], "unknown index 'hsnw' (did you mean 'hnsw'?)"),
-        (["dog", "--index", "hnsw", "-t", "0.5"], "need an exact index, not hnsw"),
-        (["dog", "--index", "ivfpq"], "unknown index 'ivfpq'; valid: exact, hnsw"),
-        (["dog", "-t", "nan"], "the threshold is no number"),
-        (["dog", "--vector-case", "low"], "unknown vector case 'low'"),
-        (["dog", "--format", "xml"], "unknown format 'xml'"),
-        (["dog", "--bogus"], "No such option: --bogus"),
-        (["-"], "no words"),
-    ],
-)
-def test_bad_input(refused: Any, arguments: list[str], message: str) -> None:
-    assert message in refused("embeddings", "neighbours", *arguments, "--vectors", "vectors.txt")
-
-
 def test_vectors_of_which_none_can_be_read(refused: Any, files: Any) -> None:
     files.write("none.txt", b"c\xff 1 2\n")
     assert "no vector in none.txt for 'dog'" in refused("embeddings", "neighbours", "dog", "--vectors", "none.txt")
@@ -135,18 +114,3 @@ def test_graph(command: Any, files: Any, cache: Path) -> None:
     assert kept[0].read_bytes() != b"damaged"
     closed = command(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
     assert (closed.code, closed.out, closed.err) == (0, first.out, "")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--vocabulary", "none.txt", "-t", "0.5"], "none.txt"),
-        (["--vocabulary", "unheard.txt", "-t", "0.5"], "no word of the vocabulary has a vector in vectors.txt"),
-        (["--vocabulary", "unheard.txt", "-t", "nan"], "no word of the vocabulary"),
-        (["--vocabulary", "unheard.txt"], "Missing option '--threshold'"),
-        (["--vocabulary", "unheard.txt", "-t", "0.5", "-o", "unheard.txt"], "is an input"),
-    ],
-)
-def test_bad_graph(refused: Any, files: Any, arguments: list[str], message: str) -> None:
-    files.write("unheard.txt", ["unheard"])
-    assert message in refused("embeddings", "graph", *arguments, "--vectors", "vectors.txt", output=None)

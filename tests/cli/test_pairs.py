@@ -56,29 +56,6 @@ def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
     assert len(alone) == 9 + 4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["select", "--lists", "missing.jsonl"], "missing.jsonl"),
-        (["select", "--lists", "a.txt"], "a.txt, line 1, column 1: not JSON"),
-        (
-            ["select", "--lists", "nbest.jsonl", "-m", "ter", "--mean-reference"],
-            "metric 'ter' cannot average references",
-        ),
-        (["select", "--lists", "nbest.jsonl", "-m", "gleu"], "does not compare two texts"),
-        (["select", "--lists", "nbest.jsonl", "-o", "nbest.jsonl"], "nbest.jsonl"),
-        (["select", "--lists", "nbest.jsonl", "-m", "bleu", "chrf"], "one metric at a time here, not 2"),
-        (["matrix"], "either -c (and -r) or --lists"),
-        (["matrix", "-c", "a.txt", "--lists", "nbest.jsonl"], "either -c (and -r) or --lists"),
-        (["matrix", "--lists", "nbest.jsonl", "--level", "corpus"], "lists of texts are no corpora"),
-        (["matrix", "-c", "a.txt", "--level", "line"], "unknown level 'line'"),
-        (["matrix", "-c", "a.txt", "-r", "nbest.jsonl", "-m", "m2"], "does not compare two texts"),
-    ],
-)
-def test_bad_input(refused: Any, lists: Any, arguments: list[str], message: str) -> None:
-    assert message in refused(*arguments, output=None)
-
-
 @pytest.mark.parametrize("bad", ["3", '{"candidates": "text"}', '{"candidates": []}', '["a", null]', "{}"])
 def test_bad_lists_name_the_line(refused: Any, bad: str) -> None:
     message = refused("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())

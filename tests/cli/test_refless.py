@@ -49,27 +49,6 @@ def test_segments_have_references_all_or_none(refused, files):
         assert said in refused("score", "--pairs", name, "-m", "refless")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--language-model", "nonesuch"), "'nonesuch': no language model; give a GGUF file"),
-        (("--language-model", "source.txt"), "no coefficients of grammaticality come with source.txt"),
-        (("--language-model", "source.txt", "--coefficients", "own.json"), "source.txt, line 1: an n-gram model"),
-        (("--coefficients", "missing.json"), "missing.json"),
-        (("--coefficients", "source.txt"), "source.txt, column 1: not JSON"),
-        (("--coefficients", "bad.json"), "bad.json: no coefficients of grammaticality"),
-        (("--coefficients", "turned.json"), "turned.json: fluency must have two bounds, the lower one first"),
-        (("--detector", "language-tool"), "language-tool"),
-    ],
-)
-def test_bad_models(refused, files, options, said):
-    files.write("source.txt", SOURCE)
-    own = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [0, 1]}
-    for name, content in {"own": own, "bad": {}, "turned": {**own, "fluency": [1, 0]}}.items():
-        files.write(f"{name}.json", [json.dumps(content)])
-    assert said in refused("score", "-c", "source.txt", "-s", "source.txt", "-m", "refless", *options)
-
-
 def test_coefficients_of_ones_own(command, files):
     text = files.write("source.txt", SOURCE)
     own = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 0), "fluency": [0, 1]}

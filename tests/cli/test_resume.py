@@ -112,19 +112,6 @@ def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tm
     assert started() == 1024
 
 
-def test_a_journal_at_a_url(texts: list[str]) -> None:
-    place = "memory://journals/one"
-    with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
-        with pytest.raises(StopError):
-            score_corpus(corpus, journal=place, progress=stop_after(4096))
-        seen: list[int] = []
-        again = score_corpus(corpus, journal=place, progress=lambda done, _: seen.append(done))
-        assert again == score_corpus(corpus)
-    assert seen == [LINES]
-    checkpoint.remove_checkpoint(place)
-    assert checkpoint.find_urls(place) == []
-
-
 def test_the_command_removes_the_journal_once_all_is_written(command: Any, texts: list[str], tmp_path: Path) -> None:
     output, place = tmp_path / "out.json", tmp_path / ".out.json.score"
     options = ["score", "-c", texts[0], "-r", texts[1], "-f", "json"]

@@ -166,24 +166,6 @@ def test_expressions_and_options_say_the_same(command, files):
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--metric", "vleu(threshold"], "unexpected end"),
-        (["--metric", "vleu(treshold=1)"], "did you mean 'threshold'"),
-        (["--metric", "vlue"], "did you mean 'vleu'"),
-        (["--metric", "bleu", "--signature", "metric:bleu"], "leave out --metric"),
-        (["--metric", "bleu", "--metric", "gleu", "-f", "html"], "one metric at a time"),
-        (["--metric", "gleu"], "--source"),
-        (["--metric", "m2"], "--gold"),
-    ],
-)
-def test_what_is_refused(command, files, arguments, words):
-    done = command("score", "-c", files.candidate, "-r", files.reference, *arguments)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert words in done.err
-
-
 SAMPLES = {
     **dict.fromkeys(("bleu", "chrf", "chrf++", "ter", "softbleu", "vleu"), "candidate"),
     **dict.fromkeys(("gleu", "gleu(matcher=vleu)", "green", "m2", "imeasure"), "corrected"),
@@ -211,17 +193,6 @@ def test_the_sample_is_that_of_the_metric_that_needs_most(command):
 
 
 # signatures
-
-
-def test_signatures_of_earlier_versions_run_again_without_a_note(command, files):
-    earlier = "metric:bleu|matcher:vleu|threshold:0.5|order:3|tok:13a|case:exact|postprocess:mean|lowercase:no"
-    given = ("score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
-    done = command(*given, "--signature", earlier)
-    assert (done.code, done.err) == (0, "")
-    expression = "vleu(threshold=0.5, order=3, tokenize=13a, vector_case=exact, vectors_postprocess=mean)"
-    assert command(*given, "--metric", expression).out == done.out
-    other = command(*given, "--signature", f"{earlier}|nrefs:2")
-    assert other.err == "softbleu: note: nrefs is 1 here, 2 in the signature\n"
 
 
 # plug-ins

@@ -66,13 +66,6 @@ def test_tables(command: Any, table: str, columns: set[str]) -> None:
     )
 
 
-def test_settings_of_the_matchers(command: Any) -> None:
-    remedied = rows(command(*SMALL, "--remedy", "aligned", "--format", "json"))
-    given = rows(command(*SMALL, "--composition", "aligned", "--seed", "0", "--format", "json"))
-    assert [row | {"remedy": "aligned"} for row in given if row["at"] != "recall of plain"] == remedied
-    assert given != rows(command(*SMALL, "--format", "json"))
-
-
 def test_text_without_alignments(command: Any, files: Any) -> None:
     text = ("experiments", "spurious", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
     found = rows(command(*text, "--matcher", "sleu", "--table", "partners", "--format", "json"))
@@ -131,46 +124,3 @@ def test_without_input_pairs_are_generated(command: Any) -> None:
     )
     assert "modifiers, paraphrase, seed 0" in done.out
     assert command("experiments", "spurious", "--matcher", "vleu", "--quiet").err == ""
-
-
-UNALIGNED = json.dumps({"candidate": "a dog", "reference": "the dog"})
-BEYOND = json.dumps({"candidate": "a", "reference": "b", "alignment": [[0, 1]], "label": "related"})
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--pairs", "unaligned.jsonl"], "unaligned.jsonl, line 1: 'label' is needed"),
-        (["--pairs", "unaligned.jsonl"], "text without alignments goes by -c and -r"),
-        (["--pairs", "plain.txt"], "plain.txt, line 1, column 1: not JSON"),
-        (["--pairs", "beyond.jsonl"], "beyond.jsonl, line 1: [0, 1] aligns tokens that are not there"),
-        (["--pairs", "empty.jsonl"], "there are no aligned pairs"),
-        (["--pairs", "missing.jsonl"], "missing.jsonl"),
-        (["--pairs", "beyond.jsonl", "--grammar", "modifiers"], "one text at a time"),
-        (["-c", "plain.txt", "-r", "plain.txt", "--seed", "1"], "one text at a time"),
-        (["-c", "plain.txt", "-c", "candidate.txt", "-r", "reference.txt"], "one system at a time"),
-        (["--grammar", "modifiers", "--tokenize", "13a"], "leave out --tokenize"),
-        (["--grammar", "modfiers"], "modfiers"),
-        (["--pairing", "none"], "unknown pairing 'none'"),
-        (["--count", "0"], "count must lie between 1 and"),
-        (["--matcher", "exact"], "makes no approximate matches"),
-        (["--remedy", "alinged"], "did you mean 'aligned'"),
-        (["--remedy", "aligned+sif"], "different values of composition"),
-        (["--threshold", "1.5"], "between 0 and 1"),
-        (["--thresholds", "high"], "thresholds are numbers"),
-        (["--table", "partner"], "did you mean 'partners'"),
-        (["--most", "0"], "--most is 1 or greater"),
-        (["--order", "0"], "order must lie between 1 and 16"),
-        (["--plot", "picture.gif"], "unknown picture format 'gif'"),
-        (["--format", "yaml"], "unknown format 'yaml'"),
-    ],
-)
-def test_bad_input(refused: Any, files: Any, arguments: list[str], message: str) -> None:
-    for name, content in {
-        "unaligned.jsonl": [UNALIGNED],
-        "beyond.jsonl": [BEYOND],
-        "plain.txt": ["a dog"] * 3,
-        "empty.jsonl": [],
-    }.items():
-        files.write(name, content)
-    assert message in refused("experiments", "spurious", *arguments)

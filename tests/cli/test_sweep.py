@@ -6,17 +6,13 @@ import csv
 import io
 import json
 import os
-import random
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from softbleu.engine.checkpoint import Checkpoint
-
+GLEU = ["-m", "gleu", "-s", "candidate.txt"]
 TAIL = ["threshold", "score", "signature"]
 
 
@@ -33,36 +29,34 @@ def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("metric", ["bleu", "gleu"])
-def test_every_row_is_a_run_of_its_own(command: Any, files: Any, options: list[Any], metric: str) -> None:
-    more = ["--metric", metric, *(["--source", files.candidate] if metric == "gleu" else [])]
-    done = command(
-        "sweep", *options, *more, "--matcher", "exact", "--matcher", "xleu", "-t", "0.5:0.9:0.2,p99", "-f", "csv"
-    )
+@pytest.mark.parametrize(
+    ("more", "vary", "columns"),
+    [
+        ([], ["--matcher", "exact", "xleu", "-t", "0.5:0.9:0.2,p99"], ["matcher", "quantile"]),
+        (GLEU, ["--matcher", "exact", "xleu", "-t", "0.5,0.7,0.9,p99"], ["matcher", "quantile"]),
+        (
+            ["--matcher", "vleu", "-t", "0.5"],
+            ["--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"'],
+            ["matcher", "order", "vectors_postprocess"],
+        ),
+    ],
+)
+def test_every_row_is_a_run_of_its_own(
+    command: Any, files: Any, options: list[Any], monkeypatch: Any, more: Any, vary: Any, columns: list[str]
+) -> None:
+    monkeypatch.chdir(files.folder)
+    done = command("sweep", *options, *more, *vary, "-f", "csv")
     assert (done.code, done.err) == (0, "")
     rows = rows_of(done.out)
-    assert list(rows[0]) == ["system", "metric", "matcher", "quantile", *TAIL]
-    assert len(rows) == 2 * (1 + 4)
+    assert list(rows[0]) == ["system", "metric", *columns, *TAIL]
+    assert len(rows) == 2 * (4 if "order" in columns else 5)
     for row in rows:
-        threshold = ["-t", row["quantile"] or row["threshold"]] if row["threshold"] else []
-        alone = command("score", *options, *more, "--matcher", row["matcher"], *threshold, "-f", "json")
-        (system,) = [each for each in json.loads(alone.out)["systems"] if each["name"] == row["system"]]
-        assert float(row["score"]) == system["score"]
-        assert row["signature"] == json.loads(alone.out)["signature"]
-
-
-def test_any_setting_varies(command: Any, options: list[Any]) -> None:
-    vary = ("--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"')
-    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", *vary, "-f", "csv")
-    assert (done.code, done.err) == (0, "")
-    rows = rows_of(done.out)
-    assert len(rows) == 2 * 4
-    for row in rows:
-        own = ("--order", row["order"], "--vectors-postprocess", row["vectors_postprocess"])
-        alone = command("score", *options, "--matcher", "vleu", "-t", "0.5", *own, "-f", "json")
-        (system,) = [each for each in json.loads(alone.out)["systems"] if each["name"] == row["system"]]
-        assert float(row["score"]) == system["score"]
-        assert row["signature"] == json.loads(alone.out)["signature"]
+        own = [part for name in columns if name != "quantile" for part in (f"--{name.replace('_', '-')}", row[name])]
+        threshold = row.get("quantile") or row["threshold"]
+        own += ["-t", threshold] if threshold else []
+        alone = json.loads(command("score", *options, *more, *own, "-f", "json").out)
+        (system,) = [each for each in alone["systems"] if each["name"] == row["system"]]
+        assert (float(row["score"]), row["signature"]) == (system["score"], alone["signature"])
 
 
 def test_defaults(command: Any, options: list[Any]) -> None:
@@ -113,102 +107,10 @@ def test_without_a_package_nothing_is_written(
     assert names_in(files.folder) <= before | {".x.parquet.sweep"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-t", "high"], "not 'high'"),
-        (["-t", "0:1"], "from:to:step"),
-        (["-t", "1:0:0.1"], "goes up"),
-        (["-t", "0.5,2"], "between 0 and 1"),
-        (["-t", "p200"], "quantile such as p99.9"),
-        (["-m", "vlue"], "did you mean 'vleu'"),
-        (["-f", "xml"], "valid: text, json, jsonl, tsv, markdown, latex, csv, parquet"),
-        (["--plot", "x.gif"], "unknown picture format 'gif'; valid: svg, png, pdf"),
-        (["--plot-ranks", "x.gif"], "unknown picture format 'gif'"),
-        (["--plot", "none/x.svg"], "there is no folder"),
-        (["--composition", "average"], "unknown composition"),
-        (["--metric", "gleu"], "source"),
-        (["--vary", "order=2,4", "--order", "3"], "order has one value already"),
-        (["--vary", "ordre=2,4"], "unknown setting 'ordre' (did you mean 'order'?)"),
-        (["--vary", "order=x"], "order must be a whole number, not 'x'"),
-        (["--vary", "order=0"], "order must lie between 1 and 16, not 0"),
-        (["--vary", "order"], "--vary takes NAME=V1,V2"),
-        (["--vary", "matcher=exact,vleu"], "of a setting other than metric, matcher, threshold"),
-        (["--vary", "beta=1,2"], "--vary beta: no metric and no matcher here has that setting"),
-        (["--jobs", "0"], "number of jobs"),
-        (["--digits", "-1"], "digits"),
-        (["--vectors", "none.txt"], "none.txt"),
-        (["-c", "none.txt"], "no such file"),
-    ],
-)
-def test_bad_input(refused: Any, options: list[Any], arguments: list[str], message: str) -> None:
-    assert message in refused("sweep", *options, *arguments)
-
-
 def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> None:
     done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", "-o", os.devnull)
     assert (done.code, done.err) == (0, "")
     assert not Path("/dev/.null.sweep").exists()
-
-
-# killed
-
-
-@pytest.fixture
-def slow(files: Any) -> list[Any]:
-    """A sweep that takes a while for each of three systems."""
-    draw = random.Random(4)
-    words = [f"w{number}" for number in range(400)]
-    files.write("large.txt", [f"{word} {' '.join(f'{draw.gauss(0.5, 1):.3f}' for _ in range(8))}" for word in words])
-    for name in ("s1.txt", "s2.txt", "s3.txt", "ref.txt"):
-        files.write(name, [" ".join(draw.choices(words, k=22)) for _ in range(60)])
-    systems = [part for name in ("s1.txt", "s2.txt", "s3.txt") for part in ("-c", files.folder / name)]
-    grid = ["--matcher", "sleu", "--matcher", "vleu", "--matcher", "xleu", "-t", "0:0.9:0.1"]
-    return [*systems, "-r", files.folder / "ref.txt", "--vectors", files.folder / "large.txt", *grid]
-
-
-KILLED = """
-import os, signal
-from softbleu.cli import main
-from softbleu.engine.checkpoint import Checkpoint
-
-write = Checkpoint.write
-
-def once(*given):
-    write(*given)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-Checkpoint.write = once
-main()
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="kills as POSIX does")
-@pytest.mark.parametrize("torn", [False, True])
-def test_a_killed_sweep_goes_on_where_it_was(
-    command: Any, files: Any, slow: list[Any], torn: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output, place = files.folder / "out.csv", files.folder / ".out.csv.sweep"
-    arguments = ["sweep", *slow, "-o", output]
-    done = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False)
-    assert (done.returncode, output.exists()) == (-signal.SIGKILL, False)
-    (part,) = place.iterdir()
-    if torn:
-        part.write_bytes(part.read_bytes()[:-100])
-    known: list[int] = []
-    read = Checkpoint.read
-
-    def seen(*given: Any) -> Any:
-        found = read(*given)
-        known.append(found[0])
-        return found
-
-    monkeypatch.setattr(Checkpoint, "read", seen)
-    done = command(*arguments)
-    assert (done.code, done.out, done.err) == (0, "", "")
-    assert known == [0 if torn else 60, 0, 0]
-    assert not place.exists()
-    assert output.read_text() == command("sweep", *slow, "-f", "csv").out
 
 
 def test_a_file_where_the_checkpoint_would_lie_stays(command: Any, files: Any, options: list[Any]) -> None:
