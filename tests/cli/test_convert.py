@@ -100,13 +100,6 @@ def test_a_model_becomes_an_encoder(command, tmp_path):
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
 
 
-def test_words_are_not_in_context(refused):
-    convert = ("embeddings", "convert", "vectors.txt", "store", "--layers", "1")
-    assert "--layers means nothing for word vectors: leave it out" in refused(*convert, output=None)
-    asked = ("embeddings", "neighbours", "cat", "--vectors", "minilm-l6")
-    assert "an encoder, and vectors of words are needed" in refused(*asked)
-
-
 def test_the_list_tells_encoders_from_words(command):
     rows = json.loads(command("embeddings", "list", "--format", "json").out)["rows"]
     kinds = {row["name"]: (row["kind"], row["state"]) for row in rows}

@@ -70,8 +70,3 @@ def test_a_set_of_the_list(command):
         found = json.loads(command("embeddings", "list", entry.name, "-f", "json").out)
         assert [found[f"step_{number}"] for number in range(1, len(entry.get) + 1)] == list(entry.get)
         assert "note" not in found or found["note"] == entry.note
-
-
-def test_unknown_set(refused):
-    message = refused("embeddings", "list", "glove-840b")
-    assert message.startswith("softbleu: error: unknown vector set 'glove-840b' (did you mean 'glove-840b-300d'?)")

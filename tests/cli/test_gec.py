@@ -140,31 +140,6 @@ def test_almost_nothing(files, source, edit, candidate, m2, improvement):
 # bad input
 
 
-@pytest.fixture
-def refused(refused):
-    return lambda *arguments: refused("score", *arguments)
-
-
-def test_what_is_missing_or_too_much_is_named(refused, given, files):
-    system, reference = given[3], files.reference
-    assert "needs gold edits" in refused("--metric", "m2", "-c", system, "-r", system)
-    assert "needs the source text" in refused("--metric", "imeasure", "-c", system, "-r", system)
-    assert "leave out either --reference or --gold" in refused("--metric", "m2", *given, "-r", reference)
-    assert "no candidate file" in refused("--metric", "m2", "--gold", given[1])
-    assert "no such file" in refused("--metric", "m2", "-c", system, "--gold", "none.m2")
-    pairs = files.write("pairs.txt", ["a ||| b"])
-    assert "leave out -c, -r" in refused("--metric", "m2", "--pairs", pairs, "--gold", given[1])
-
-
-def test_files_of_other_lengths_are_named(refused, given, files):
-    short = files.write("short.txt", CANDIDATE[:2])
-    error = refused("--metric", "m2", "--gold", given[1], "-c", short)
-    assert "short.txt has 2 lines" in error
-    assert "gold.m2 has 3 sentences" in error
-    source = files.write("source.txt", [SOURCE[0], "Else .", SOURCE[2]])
-    assert "source.txt, line 2" in refused("--metric", "m2", *given, "--source", source)
-
-
 def test_references_or_gold_edits(files):
     for given, said in (((CANDIDATE, SOURCE), "leave out either references or gold"), ((CANDIDATE,), "both needed")):
         with pytest.raises(softbleu.InputError, match=said):

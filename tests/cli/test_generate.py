@@ -3,17 +3,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from softbleu.corpora.aligned import read_aligned
 
 GENERATE = ("corpora", "generate")
 SMALL = ["S -> N V", "N -> 'Ann' | 'Bob'", "V -> 'ran' | 'sat'"]
-
-
-@pytest.fixture
-def refused(refused):
-    return lambda *arguments: refused(*GENERATE, *arguments)
 
 
 def test_halves_of_the_paper(command):
@@ -53,19 +46,6 @@ def test_rates_reach_the_pairs(command):
     assert {line.rpartition("\t")[2] for line in still.out.splitlines()[1:]} == {"identical"}
     moved = command(*arguments, "--synonyms", 1, "--category", 1)
     assert "related" in {line.rpartition("\t")[2] for line in moved.out.splitlines()[1:]}
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["S -> 'a' |", "X"], "line 2: Expected an arrow"),
-        (["S -> NPP", "NP -> 'a'"], "line 1: the symbol 'NPP' has no rules (did you mean 'NP'?)"),
-        (["S -> S 'a' | 'b'"], "infinitely many sentences (S -> S): give --max-depth"),
-    ],
-)
-def test_bad_grammars(refused, files, lines, message):
-    path = files.write("bad.cfg", lines)
-    assert message in refused("-g", path, "--all")
 
 
 def test_folder_that_is_closed(command, tmp_path, monkeypatch):

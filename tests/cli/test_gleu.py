@@ -133,12 +133,6 @@ def refused(refused):
     return lambda *arguments, subcommand="score": refused(subcommand, *arguments)
 
 
-@pytest.mark.parametrize("subcommand", ["score", "compare"])
-def test_source_missing(refused, files, subcommand):
-    message = refused("-c", files.candidate, "-r", files.reference, "--metric", "gleu", subcommand=subcommand)
-    assert "--source" in message
-
-
 @pytest.mark.parametrize("sources", [[], SOURCE[:2]])
 def test_source_missing_from_whole_segments(refused, files, sources):
     rows = [{"candidate": c, "reference": r} for c, r in zip(CANDIDATE, REFERENCE, strict=True)]
@@ -147,15 +141,6 @@ def test_source_missing_from_whole_segments(refused, files, sources):
     files.write("corpus.txt", [f"{row['candidate']} ||| {row['reference']}" for row in rows])
     assert "source" in refused("--pairs", "corpus.txt", "--metric", "gleu")
     assert "source" in refused("--pairs", files.write("corpus.jsonl", map(json.dumps, rows)), "--metric", "gleu")
-
-
-@pytest.mark.parametrize("lines", [SOURCE[:2], [*SOURCE, "one more"]])
-def test_source_of_another_length(refused, files, lines):
-    short = files.write("short.txt", lines)
-    arguments = ("-c", files.candidate, "-r", files.reference, "--metric", "gleu", "--source", short)
-    message = refused(*arguments)
-    assert f"{short} has {len(lines)}" in message
-    assert f"{files.reference} has 3" in message
 
 
 @pytest.mark.parametrize("value", [1e9, 1e13, 1e300])
@@ -174,14 +159,6 @@ def test_great_seeds_are_drawn_or_refused_in_one_line(command, given, seed):
     assert (done.code, done.err.count("\n"), "seed" in done.err) in [(0, 0, False), (2, 1, True)]
 
 
-@pytest.mark.parametrize("subcommand", ["score", "compare"])
-def test_mean_of_a_corpus(refused, given, subcommand):
-    message = refused(*given, "--multi", "mean", subcommand=subcommand)
-    assert "'mean'" in message
-    assert "sample" in message
-    assert "max" in message
-
-
 def test_mean_of_a_single_reference_is_that_reference(command, files, source):
     arguments = ["-c", files.candidate, "-r", files.reference, "--source", source, "--metric", "gleu", "-n", 2]
     scores = {
@@ -190,10 +167,6 @@ def test_mean_of_a_single_reference_is_that_reference(command, files, source):
     }
     assert len(set(scores.values())) == 1
     assert scores["mean"] > 0
-
-
-def test_references_one_by_one_where_they_are_merged(refused, given):
-    assert "gleu0" in refused(*given, "--variant", "gleu0", "--level", "reference")
 
 
 def test_options_of_gleu_are_noted_where_they_do_nothing(command, files):

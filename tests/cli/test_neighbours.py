@@ -53,11 +53,6 @@ def test_limit(command: Any, files: Any) -> None:
     assert {json.loads(line)["word"] for line in done.out.splitlines()} == {"small", "little"}
 
 
-def test_vectors_of_which_none_can_be_read(refused: Any, files: Any) -> None:
-    files.write("none.txt", b"c\xff 1 2\n")
-    assert "no vector in none.txt for 'dog'" in refused("embeddings", "neighbours", "dog", "--vectors", "none.txt")
-
-
 def words_of(table: str) -> set[str]:
     return {line.split("\t")[2] for line in table.splitlines()[1:]}
 
@@ -80,20 +75,6 @@ def test_index(command: Any, tmp_path: Path) -> None:
     assert (broken.code, broken.out) == (2, "")
     assert "damaged; build it again with 'softbleu embeddings index'" in broken.err
     assert broken.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("set", "--kind", "ivfpq"), "unknown index 'ivfpq'; valid: hnsw"),
-        (("set", "--kind", "exact"), "unknown index 'exact'"),
-        (("none",), "no vector store"),
-        (("vectors.txt",), "no vector store"),
-    ],
-)
-def test_bad_index(refused: Any, files: Any, arguments: tuple[str, ...], message: str) -> None:
-    write_set(files.folder / "set", ["one", "two"])
-    assert message in refused("embeddings", "index", *arguments)
 
 
 def test_graph(command: Any, files: Any, cache: Path) -> None:

@@ -77,21 +77,3 @@ def test_without_vectors_they_do_nothing_and_that_is_said(command, files, remedy
         assert f"note: {option} has no effect" in done.err
     plain = command("score", "-c", files.candidate, "-r", files.reference)
     assert done.out == plain.out
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--threshold", "p"), "p99.9"),
-        (("--vectors-postprocess", "pc:5"), "5 dimensions"),
-        (("--vectors-postprocess", "pc:100", "--vectors", "glove-6b-100d"), "pc:100"),
-        (("--mutual",), "--neighbours"),
-        (("--signature", "metric:bleu|matcher:vleu|neighbours:few"), "'few'"),
-        (("--signature", "metric:bleu|matcher:vleu|mutual:yes"), "--neighbours"),
-        (("--signature", "metric:bleu|matcher:vleu|threshold:p101"), "p101"),
-    ],
-)
-def test_bad_input_is_one_line_and_writes_nothing(refused, soft, options, words):
-    assert words in refused("score", *(soft[:4] + soft[6:] if "--signature" in options else soft), *options)
-    if "--signature" not in options:
-        assert words in refused("explain", *soft, *options)
