@@ -256,6 +256,3 @@ def test_a_picture_in_which_nothing_is_marked_says_why(command, files, given, ar
     drawn = " ".join(re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", path.read_text()))
     assert ("no difference is significant at 0.05" in drawn) == (said is not None)
     assert said is None or said in drawn
-
-
-# what is refused

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from softbleu.engine.checkpoint import Checkpoint
+from softbleu.engine.runner import Runner
 
 DEFINITION = """
 kind = "sweep"
@@ -46,25 +47,17 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert done.err.startswith("softbleu: note: ")
     assert done.err.count("\n") == 1
     assert names_in(files.folder) == INPUTS | {"tiny.csv", "tiny.svg", "tiny.ranks.svg", "tiny.manifest.json"}
-    rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))
-    assert [(row["system"], row["matcher"], row["threshold"]) for row in rows] == [
-        (system, matcher, threshold)
-        for system in ("candidate", "second")
-        for matcher, threshold in (("exact", ""), ("vleu", "0.5"), ("vleu", "0.8"))
-    ]
+    texts = ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
+    swept = command("sweep", *texts, "--matcher", "exact", "--matcher", "vleu", "-t", "0.5,0.8", "-f", "csv")
+    assert (files.folder / "tiny.csv").read_text() == swept.out
+    assert swept.out.count("\n") == 7
     assert ElementTree.fromstring((files.folder / "tiny.svg").read_bytes()).tag.endswith("svg")
     manifest = json.loads((files.folder / "tiny.manifest.json").read_text())
-    assert manifest["inputs"] == {
+    hashes = {
         name: hashlib.sha256((files.folder / name).read_bytes()).hexdigest() for name in INPUTS - {"vectors.txt"}
     }
+    assert manifest["inputs"] == hashes
     assert [signature.count("threshold:*") for signature in manifest["signatures"]] == [0, 1]
-
-
-def test_the_table_is_that_of_a_sweep(command: Any, files: Any, definition: Path) -> None:
-    assert command("experiments", "run", definition, "--quiet").err == ""
-    arguments = ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
-    swept = command("sweep", *arguments, "--matcher", "exact", "--matcher", "vleu", "-t", "0.5,0.8", "-f", "csv")
-    assert (files.folder / "tiny.csv").read_text() == swept.out
 
 
 @pytest.mark.parametrize(
@@ -114,36 +107,29 @@ def test_without_matplotlib(command: Any, files: Any, definition: Path, monkeypa
     assert command("experiments", "run", definition, "--no-picture").code == 0
 
 
-def test_an_unfinished_run_goes_on(
-    command: Any, files: Any, definition: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from softbleu.engine.runner import Runner
-
-    original, scored = Runner.collect, []
+def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, monkeypatch: Any) -> None:
+    collect, read, scored, known = Runner.collect, Checkpoint.read, [], []
 
     def stop(runner: Any, measures: Any, **more: Any) -> Any:
         if scored == ["candidate"]:
             raise KeyboardInterrupt
         scored.append(more["system"])
-        return original(runner, measures, **more)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Runner, "collect", stop)
-        assert command("experiments", "run", definition).code == 130
-    assert names_in(files.folder) == INPUTS | {"tiny.unfinished"}
-    journal, known = files.folder / "tiny.unfinished", []
-    read = Checkpoint.read
+        return collect(runner, measures, **more)
 
     def seen(*given: Any) -> Any:
         known.append(read(*given))
         return known[-1]
 
+    with monkeypatch.context() as patch:
+        patch.setattr(Runner, "collect", stop)
+        assert command("experiments", "run", definition).code == 130
+    assert names_in(files.folder) == INPUTS | {"tiny.unfinished"}
     monkeypatch.setattr(Checkpoint, "read", seen)
     assert command("experiments", "run", definition, "--quiet").code == 0
     rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))
     assert [blocks for blocks, _ in known] == [3, 0]
     assert [row["system"] for row in rows] == ["candidate"] * 3 + ["second"] * 3
-    assert not journal.exists()
+    assert not (files.folder / "tiny.unfinished").exists()
 
 
 SPURIOUS = """

@@ -59,37 +59,32 @@ def test_coefficients_of_ones_own(command, files):
 
 
 def test_explain_says_what_speaks_against_a_line(command, files):
-    source = files.write("source.txt", ["She recieve good informations .", "It is fine ."])
+    line = "She recieve good informations ."
+    source = files.write("source.txt", [line, "It is fine ."])
     better = files.write("better.txt", ["She receives good information .", ""])
     options = ("explain", "-m", "refless", "-s", source, "-c", source, better)
     shown = command(*options, "--segment", 1)
     assert (shown.code, shown.err) == (0, "")
     first, second = shown.out.split("\n\n")
     lines = first.splitlines()
+    found = softbleu.score([line], None, [line], metric="refless").numbers
     assert lines[0].startswith("segment 1, source: ")
-    assert lines[1] == "candidate  She recieve good informations ."
-    assert [line.split()[:2] for line in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
-    scored = softbleu.score(
-        ["She recieve good informations ."], None, ["She recieve good informations ."], metric="refless"
-    )
-    found = scored.numbers
-    expected = f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00"
-    assert (lines[0].split()[-1], lines[2]) == (f"{found.score:.2f}", expected)
+    assert lines[0].endswith(f" {found.score:.2f}")
+    assert lines[1:3] == [
+        f"candidate  {line}",
+        f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00",
+    ]
+    assert [each.split()[:2] for each in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
     assert "misspelt" not in second
-    rows = [line.split("\t") for line in command(*options, "--format", "tsv").out.splitlines()]
+    rows = [row.split("\t") for row in command(*options, "--format", "tsv").out.splitlines()]
     assert rows[0] == ["system", "segment", "kind", "text", "value", "message"]
     assert rows[1] == ["source", "1", "misspelt", "recieve", "", ""]
-    unlikely = [row for row in rows[1:] if row[2] == "unlikely"]
+    unlikely = [float(row[4]) for row in rows[1:] if row[2] == "unlikely"]
     assert unlikely
-    assert all(float(row[4]) < 0 for row in unlikely)
-    entries = [json.loads(line) for line in command(*options, "--format", "jsonl").out.splitlines()]
-    assert [(each["system"], each["segment"]) for each in entries] == [
-        ("source", 1),
-        ("better", 1),
-        ("source", 2),
-        ("better", 2),
-    ]
-    assert entries[0]["numbers"]["meaning"] == 100
-    assert entries[3]["findings"] == []
-    (one,) = softbleu.explain(["She recieve good informations ."], None, ["x"], metric="refless")
+    assert max(unlikely) < 0
+    entries = [json.loads(entry) for entry in command(*options, "--format", "jsonl").out.splitlines()]
+    named = [(each["system"], each["segment"]) for each in entries]
+    assert named == [(system, segment) for segment in (1, 2) for system in ("source", "better")]
+    assert (entries[0]["numbers"]["meaning"], entries[3]["findings"]) == (100, [])
+    (one,) = softbleu.explain([line], None, ["x"], metric="refless")
     assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]
