@@ -258,11 +258,6 @@ def test_addresses_that_are_none(command: Any, address: str, said: str, monkeypa
     assert said in done.err
 
 
-def test_a_cluster_has_no_jobs(command: Any) -> None:
-    done = command("score", "--cluster", "local:2", "--jobs", "2")
-    assert (done.code, done.err) == (2, "softbleu: error: --cluster says where the work is done: leave out --jobs\n")
-
-
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[dask\]'"), cluster_executor("local:2"):

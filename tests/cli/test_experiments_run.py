@@ -53,10 +53,8 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert swept.out.count("\n") == 7
     assert ElementTree.fromstring((files.folder / "tiny.svg").read_bytes()).tag.endswith("svg")
     manifest = json.loads((files.folder / "tiny.manifest.json").read_text())
-    hashes = {
-        name: hashlib.sha256((files.folder / name).read_bytes()).hexdigest() for name in INPUTS - {"vectors.txt"}
-    }
-    assert manifest["inputs"] == hashes
+    read = {name: (files.folder / name).read_bytes() for name in INPUTS - {"vectors.txt"}}
+    assert manifest["inputs"] == {name: hashlib.sha256(content).hexdigest() for name, content in read.items()}
     assert [signature.count("threshold:*") for signature in manifest["signatures"]] == [0, 1]
 
 

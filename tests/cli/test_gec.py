@@ -73,12 +73,6 @@ def test_imeasure_of_references_and_source_is_the_same(command, given, files):
     assert (one["nrefs"], two["nrefs"]) == ("1", "var")
 
 
-def test_a_signature_runs_again(command, given):
-    for metric, options in (("m2", ["--beta", "1", "--annotators", "best"]), ("imeasure", ["--weight", "3"])):
-        first = scored(command, "--metric", metric, *given, *options)
-        assert scored(command, *given, "--signature", first["signature"]) == first
-
-
 def test_lowercase_folds_source_candidate_and_corrections(command, files):
     gold = files.write("gold.m2", ["S He Eat", "A 1 2|||V|||EATS|||REQUIRED|||-NONE-|||0"])
     system = files.write("system.txt", ["he eats"])

@@ -70,10 +70,8 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     found = softbleu.score([line], None, [line], metric="refless").numbers
     assert lines[0].startswith("segment 1, source: ")
     assert lines[0].endswith(f" {found.score:.2f}")
-    assert lines[1:3] == [
-        f"candidate  {line}",
-        f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00",
-    ]
+    numbers = f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00"
+    assert lines[1:3] == [f"candidate  {line}", numbers]
     assert [each.split()[:2] for each in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
     assert "misspelt" not in second
     rows = [row.split("\t") for row in command(*options, "--format", "tsv").out.splitlines()]
