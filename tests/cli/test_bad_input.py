@@ -1,3 +1,5 @@
+"""Input and output that cannot be used beyond what `refusals.txt` has, and limits."""
+
 from __future__ import annotations
 
 import gzip

@@ -1,4 +1,4 @@
-"""`softbleu compare`: tables of several systems in every format, and what is refused."""
+"""`softbleu compare`: tables of several systems, tests and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`softbleu embeddings convert`: what it says, what it leaves, and what it refuses."""
+"""`softbleu embeddings convert`, of words and of encoders: what it says and what it leaves."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""`softbleu embeddings evaluate` and `list`."""
+
 from __future__ import annotations
 
 import gzip

@@ -1,4 +1,4 @@
-"""`softbleu embeddings expand`: files that score as references, complete or not there; bad input."""
+"""`softbleu embeddings expand`: files that score as references."""
 
 from __future__ import annotations
 
@@ -29,11 +29,6 @@ def expand(command, files, *arguments, reference=None):
 
 def written(files, count=3):
     return [(files.folder / f"more.{number}").read_text().splitlines() for number in range(1, count + 1)]
-
-
-def bleu(run):
-    assert run.code == 0, run.err
-    return json.loads(run.out)["systems"][0]
 
 
 def test_parallel_files(command, files):

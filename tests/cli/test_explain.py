@@ -1,3 +1,5 @@
+"""`softbleu explain`."""
+
 from __future__ import annotations
 
 import json

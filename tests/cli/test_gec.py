@@ -1,4 +1,4 @@
-"""M2 and I-measure on the command line and from Python: every format and level, edges, and bad input."""
+"""M2 and I-measure on the command line and from Python, and texts of almost nothing."""
 
 from __future__ import annotations
 

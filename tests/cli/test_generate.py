@@ -1,3 +1,5 @@
+"""`softbleu corpora generate`."""
+
 from __future__ import annotations
 
 import os

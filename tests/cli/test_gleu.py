@@ -1,4 +1,4 @@
-"""GLEU on the command line: real runs, every format, and every kind of bad input."""
+"""GLEU on the command line: its numbers, its levels and its bounds."""
 
 from __future__ import annotations
 

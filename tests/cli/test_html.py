@@ -1,4 +1,4 @@
-"""`softbleu score --format html`: the file, its notes, and what it refuses."""
+"""`softbleu score --format html`: the file and its notes."""
 
 from __future__ import annotations
 

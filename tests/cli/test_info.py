@@ -29,14 +29,6 @@ def test_info_of_the_default_set(command):
         assert json.dumps(value) in text
 
 
-def test_info_as_text(command, files):
-    done = command("embeddings", "info", files.vectors, "--verify")
-    assert (done.code, done.err) == (0, "")
-    found = {line.split()[0]: line.split(maxsplit=1)[1].strip() for line in done.out.splitlines() if " " in line}
-    assert found["dimension"].lstrip(": ") == "3"
-    assert found["verified"].lstrip(": ") == "yes"
-
-
 @pytest.mark.parametrize(
     ("options", "measure"),
     [

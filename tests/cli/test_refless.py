@@ -1,3 +1,5 @@
+"""The metric refless on the command line."""
+
 from __future__ import annotations
 
 import json

@@ -13,7 +13,6 @@ from softbleu.engine import checkpoint, runner
 from softbleu.meta import sweep_corpus, sweep_points
 from softbleu.results.api import compare_corpus, score_corpus
 
-MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf"]
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
 LINES = 5000
 

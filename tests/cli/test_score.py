@@ -1,3 +1,5 @@
+"""`softbleu score`: numbers as in Python, inputs, notes, and the text for idf."""
+
 from __future__ import annotations
 
 import gzip

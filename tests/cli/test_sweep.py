@@ -111,11 +111,3 @@ def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> 
     done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", "-o", os.devnull)
     assert (done.code, done.err) == (0, "")
     assert not Path("/dev/.null.sweep").exists()
-
-
-def test_a_file_where_the_checkpoint_would_lie_stays(command: Any, files: Any, options: list[Any]) -> None:
-    place = files.folder / ".out.csv.sweep"
-    place.write_text('{"sweep": "of something else"}\n')
-    done = command("sweep", *options, "-t", "0.5", "-o", files.folder / "out.csv")
-    assert (done.code, "no checkpoint of an interrupted run" in done.err) == (2, True)
-    assert place.read_text() == '{"sweep": "of something else"}\n'

@@ -1,7 +1,7 @@
+"""`softbleu embeddings train` and `softbleu language train`."""
+
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 import os
 from dataclasses import fields
@@ -54,23 +54,6 @@ def test_as_the_library_trains(command, files, text):
     train_vectors(TextCorpus([text], Tokenizer("13a").splitter), from_library, settings)
     for name in ("vectors.npy", "vocab.txt"):
         assert (from_command / name).read_bytes() == (from_library / name).read_bytes()
-
-
-def test_several_files_packed_or_not(command, files):
-    whole = files.write("whole.txt", TEXT)
-    lines = [f"{line}\n" for line in TEXT]
-    parts = [
-        files.write("part1.txt", TEXT[:20]),
-        files.write("part2.gz", gzip.compress("".join(lines[20:40]).encode())),
-        files.write("part3.bz2", bz2.compress("".join(lines[40:]).encode())),
-    ]
-    one, other = files.folder / "one", files.folder / "other"
-    assert command("embeddings", "train", whole, "-o", one, *SMALL).code == 0
-    assert command("embeddings", "train", *parts, "-o", other, *SMALL).code == 0
-    assert (one / "vectors.npy").read_bytes() == (other / "vectors.npy").read_bytes()
-    meta = json.loads((other / "meta.json").read_text())
-    assert [entry["file"] for entry in meta["training"]["corpus"]] == list(map(str, parts))
-    assert meta["source"] == ", ".join(map(str, parts))
 
 
 def test_every_setting_is_an_option(command, files, text):
