@@ -3,11 +3,15 @@
 default:
     @just --list
 
-# All tests
+# The first tier of tests
 test:
     pytest -q
 
-# Whole corpora, as a step of the gate (needs ../shared)
+# The second tier: sites, installations, browsers, clusters, kills, whole corpora
+slow:
+    pytest -q --all -m slow --dist=loadgroup
+
+# Whole corpora alone (needs ../shared)
 real:
     pytest -q tests/real --all --dist=loadgroup
 
@@ -17,7 +21,7 @@ headlines *names:
 
 # Damage never tried before, so many times; kills at every step; every way of running
 campaign times="100":
-    SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial
+    SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial --all
 
 # Inputs made by coverage, for so many minutes of CPU time (needs atheris)
 fuzz minutes="30" *which:

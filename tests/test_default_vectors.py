@@ -231,12 +231,14 @@ def assert_refused(done: subprocess.CompletedProcess[str], output: Path, *parts:
     assert list(output.parent.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_build_refuses_a_download_with_another_digest(registry, tmp_path):
     output = tmp_path / "set"
     done = run_build("--registry", registry, "--no-recover", "--output", output)
     assert_refused(done, output, TINY, "sha512-", "fetch it again")
 
 
+@pytest.mark.slow
 def test_build_refuses_a_sister_with_another_digest(registry, packages, tmp_path):
     output = tmp_path / "set"
     options = ("--integrity", packages.integrity, "--sister", packages.sister)
@@ -244,12 +246,14 @@ def test_build_refuses_a_sister_with_another_digest(registry, packages, tmp_path
     assert_refused(done, output, "sister.whl", "sha256-")
 
 
+@pytest.mark.slow
 def test_build_tells_what_could_not_be_downloaded(registry, tmp_path):
     output = tmp_path / "set"
     done = run_build("--registry", f"{registry}nowhere", "--no-recover", "--output", output)
     assert_refused(done, output, "404", "--tarball")
 
 
+@pytest.mark.slow
 def test_build_refuses_a_file_cut_short(packages, tmp_path):
     cut = tmp_path / "elsewhere" / "cut.tgz"
     cut.parent.mkdir()
@@ -260,12 +264,14 @@ def test_build_refuses_a_file_cut_short(packages, tmp_path):
     assert_refused(run_build(*options, "--output", output), output, "cut.tgz")
 
 
+@pytest.mark.slow
 def test_build_refuses_a_missing_file(tmp_path):
     output = tmp_path / "set"
     done = run_build("--tarball", tmp_path / "none.tgz", "--no-recover", "--output", output)
     assert_refused(done, output, "none.tgz")
 
 
+@pytest.mark.slow
 def test_build_from_a_registry(registry, packages, tmp_path):
     options = ("--registry", registry, "--integrity", packages.integrity, "--no-recover", "--count", 12)
     outputs = [tmp_path / "first", tmp_path / "second"]
@@ -293,6 +299,7 @@ def check_treatment(stored: np.ndarray, rows: np.ndarray) -> None:
     np.testing.assert_allclose(stored, expected, atol=0.5 / 127 + 1e-6)
 
 
+@pytest.mark.slow
 def test_build_recovers_little_words(packages, parquet_stand_in, tmp_path):
     given = ("--tarball", packages.tarball, "--sister", packages.sister)
     digests = ("--integrity", packages.integrity, "--sister-integrity", packages.sister_integrity)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -27,13 +25,11 @@ def options_of(page: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, str]:
-    """The pages that are made of declarations, in a process of its own: plug-ins are left out there."""
-    code = "import json, make_cli as m; print(json.dumps({'cli': m.make_page(), 'settings': m.make_settings_page()}))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=DOCS / "reference"
-    )
-    pages: dict[str, str] = json.loads(done.stdout)
-    return pages
+    """The pages that are made of declarations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS / "reference"))
+        maker = import_module("make_cli")
+    return {"cli": maker.make_page(), "settings": maker.make_settings_page()}
 
 
 def test_all_options_are_documented(made: dict[str, str]) -> None:

@@ -15,6 +15,8 @@ import pytest
 
 import softbleu
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).resolve().parents[1] / "integrations" / "evaluate" / "softbleu"
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 PREDICTIONS = ["the old man bought the car", "a dog barks", "it rains"]

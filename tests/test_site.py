@@ -11,11 +11,14 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 import softbleu
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -40,22 +43,19 @@ class Links(HTMLParser):
             self.targets.append(given["href"] or "")
 
 
+def build(folder: Path) -> None:
+    """Build the site, and with it run the notebooks."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(build_once: Any) -> Path:
     for needed in ("material", "mkdocstrings_handlers.python", "nbconvert", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra softbleu[docs]")
-    made = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        # The gate builds the site with what they print.
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOFTBLEU_NOTEBOOKS_AS_KEPT": "yes"},
-    )
-    assert done.returncode == 0, done.stderr
-    return made
+    return Path(build_once("site", build))
 
 
 @pytest.fixture(scope="module")
@@ -129,23 +129,9 @@ def test_notebooks_are_pages_and_kept_without_output(site: Path, path: Path) -> 
 )
 def test_notebooks_run_where_there_is_no_shared_data(path: Path, tmp_path: Path) -> None:
     pytest.importorskip("nbconvert", reason="needs the extra softbleu[docs]")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "nbconvert",
-            "--execute",
-            "--to",
-            "markdown",
-            "--output-dir",
-            str(tmp_path),
-            str(path),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "SOFTBLEU_SHARED": str(tmp_path / "nowhere")},
-    )
+    command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "markdown", "--output-dir", str(tmp_path)]
+    environment = {**os.environ, "SOFTBLEU_SHARED": str(tmp_path / "nowhere")}
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / f"{path.stem}.md").read_text(encoding="utf-8")
     assert "    no shared data here: " in page

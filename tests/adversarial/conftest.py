@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 import pytest
 from adversarial.samples import make
@@ -17,7 +18,5 @@ SEEDS = [secrets.randbits(32) for _ in range(TIMES)] or range(FIXED)
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("samples")
-    make(folder)
-    return folder
+def samples(build_once: Any) -> Path:
+    return Path(build_once("samples", make))

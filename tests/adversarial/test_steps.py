@@ -12,7 +12,10 @@ import pytest
 from adversarial.conftest import TIMES
 from adversarial.steps import WRITERS
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, limits and processes as POSIX has them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="signals, limits and processes as POSIX has them"),
+]
 
 TESTS = Path(__file__).resolve().parents[1]
 RUN = "from adversarial.steps import main; main()"

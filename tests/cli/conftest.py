@@ -46,7 +46,11 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
             patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
             for name, value in (environment or {}).items():
                 patch.setenv(name, value)
-            code = run([str(argument) for argument in arguments])
+            try:
+                code = run([str(argument) for argument in arguments])
+            except SystemExit as ended:
+                # So does completion.
+                code = int(ended.code or 0)
         caught = capsys.readouterr()
         return Run(code, caught.out, caught.err)
 
@@ -95,3 +99,26 @@ def files(tmp_path: Path) -> Files:
     made.write("second.txt", SECOND)
     made.write("vectors.txt", [f"{word} {' '.join(map(str, numbers))}" for word, numbers in VECTORS.items()])
     return made
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Files of a folder and of those in it, by their names."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def refused(command: Command, files: Files, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Run a command that must fail, in the folder of the files; give its one line. All files stay as they were."""
+    monkeypatch.chdir(files.folder)
+
+    def call(*arguments: object, output: str | None = "out.txt", stdin: bytes = b"") -> str:
+        before, folders = contents(files.folder), sorted(files.folder.rglob("*"))
+        named = output is None or {"-o", "--output"} & set(arguments)
+        done = command(*arguments, *([] if named else ["--output", output]), stdin=stdin)
+        assert (done.code, done.out) == (2, ""), done
+        assert done.err.startswith("softbleu: error: ")
+        assert (done.err.count("\n"), done.err[-1]) == (1, "\n")
+        assert (contents(files.folder), sorted(files.folder.rglob("*"))) == (before, folders)
+        return done.err
+
+    return call

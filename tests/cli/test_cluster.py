@@ -20,6 +20,8 @@ from softbleu.io import executors
 from softbleu.io.executors import cluster_executor, count_workers, run_in_order, shares_files
 from softbleu.results import score_corpus
 
+pytestmark = pytest.mark.xdist_group("cluster")
+on_a_cluster = pytest.mark.slow
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf", "softbleu"]
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little", "the", "a", "runs", "walks"]
 
@@ -55,6 +57,7 @@ def processes() -> Iterator[Any]:
         yield executor
 
 
+@on_a_cluster
 def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_path: Path, monkeypatch: Any) -> None:
     started: list[int] = []
     scale = LocalCluster.scale
@@ -66,6 +69,7 @@ def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_pa
     assert max(started) == 1
 
 
+@on_a_cluster
 def test_a_cluster_has_the_digits_of_one_process(threads: Client, corpus: Any, alone: Any) -> None:
     assert softbleu.score(*corpus, metric=MEASURES, executor=threads.get_executor()) == alone
 
@@ -104,8 +108,7 @@ class Strangers(Executor):
             future.set_result(fn(*args))
 
 
-@pytest.mark.parametrize("kernels", ["numpy", "numba"])
-@pytest.mark.parametrize("workers", [1, 2, 8])
+@pytest.mark.parametrize(("workers", "kernels"), [(1, "numpy"), (8, "numpy"), (2, "numba")])
 def test_any_executor_and_any_order_give_the_same_digits(
     workers: int, kernels: Any, corpus: Any, alone: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +138,7 @@ def test_a_worker_that_forgets_is_sent_the_table_again(corpus: Any, alone: Any, 
     assert len(executor.sent) > 8
 
 
+@on_a_cluster
 def test_a_worker_may_join_late(threads: Client, corpus: Any, alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "_RECOUNT", 0.0)
     executor, seen = threads.get_executor(), set()
@@ -166,12 +170,14 @@ class _FailsTwice:
         return number
 
 
+@on_a_cluster
 def test_what_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> None:
     with cluster_executor(threads.scheduler.address) as executor:
         assert list(run_in_order(_FailsTwice(tmp_path), range(3), executor)) == [0, 1, 2]
     assert len(list(tmp_path.iterdir())) == 6
 
 
+@on_a_cluster
 def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
     how: dict[str, Any] = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with LocalCluster(n_workers=1, **how) as cluster, Client(cluster, set_as_default=False) as client:
@@ -184,6 +190,7 @@ def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
     assert "\n" not in str(error.value)
 
 
+@on_a_cluster
 def test_what_is_wrong_with_the_text_is_said_as_here(processes: Any, tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_bytes(b"one\ntw\xff\n")
     (tmp_path / "r.txt").write_bytes(b"one\ntwo\n")
@@ -194,6 +201,7 @@ def test_what_is_wrong_with_the_text_is_said_as_here(processes: Any, tmp_path: P
         score_corpus(files, executor=processes)
 
 
+@on_a_cluster
 def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shares_files(processes)
     monkeypatch.setattr(
@@ -205,18 +213,21 @@ def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch
     assert not shares_files(Strangers(1, monkeypatch.setattr))
 
 
+@on_a_cluster
 def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "_EACH", 1)
     assert list(map(len, executors._together(range(30), 2))) == [1, 1, 2, 3, 4, 6, 8, 5]
     assert list(run_in_order(abs, range(30), threads.get_executor())) == list(range(30))
 
 
+@on_a_cluster
 def test_a_worker_of_another_version_is_refused(processes: Any) -> None:
     other = executors._RemoteTask(len, 0, "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
         processes.submit(other, "a", {}).result()
 
 
+@on_a_cluster
 @pytest.mark.parametrize(("version", "said"), [(None, "no softbleu"), ("0.0.1", r"softbleu 0\.0\.1")])
 def test_a_cluster_without_this_version_is_refused(
     threads: Client, version: Any, said: str, monkeypatch: Any
@@ -245,14 +256,6 @@ def test_addresses_that_are_none(command: Any, address: str, said: str, monkeypa
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert f"--cluster {address.partition('local')[0]}" in done.err
     assert said in done.err
-
-
-def test_a_cluster_has_no_jobs(command: Any) -> None:
-    done = command("score", "--cluster", "local:2", "--jobs", "2")
-    assert (done.code, done.err) == (
-        2,
-        "softbleu: error: --cluster says where the work is done: leave out --jobs\n",
-    )
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

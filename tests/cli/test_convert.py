@@ -1,28 +1,27 @@
-"""`softbleu embeddings convert`: what it says, what it leaves, and what it refuses."""
+"""`softbleu embeddings convert`, of words and of encoders: what it says and what it leaves."""
 
 from __future__ import annotations
 
 import json
-import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import open_vectors
+from softbleu.encoders import open_encoder
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    for module in ("embeddings.measure", "encoders.contexts"):
+        monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
 
 
 def convert(command, *arguments):
     return command("embeddings", "convert", *arguments)
-
-
-def names(folder):
-    return sorted(path.name for path in folder.rglob("*"))
 
 
 def test_a_store_and_what_became_of_the_words(command, files):
@@ -44,13 +43,6 @@ def test_a_store_and_what_became_of_the_words(command, files):
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), [1, 0, 1], atol=1e-3)
 
 
-def test_text_names_every_count(command, files):
-    done = convert(command, files.vectors, files.folder / "store")
-    assert f"store  {files.folder / 'store'}\n" in done.out
-    for what in ("kept", "duplicates", "zero rows", "damaged rows", "unusable words", "passed over"):
-        assert what in done.out
-
-
 def test_options_reach_the_store(command, files):
     wanted = files.write("wanted.txt", ["the", "", "dog", "a", "absent", "dog"])
     done = convert(
@@ -67,32 +59,13 @@ def test_options_reach_the_store(command, files):
     np.testing.assert_array_equal(rows, np.array([[0, 1, 0.1], [0.1, 0, 1]], np.float32))
 
 
-def test_scores_are_those_of_the_file(command, files):
-    convert(command, files.vectors, files.folder / "store", "--dtype", "float32")
-
-    def score(vectors):
-        arguments = ("-c", files.candidate, "-r", files.reference, "--matcher", "xleu", "-t", 0.5, "-f", "json")
-        return json.loads(command("score", *arguments, "--vectors", vectors).out)["systems"][0]["score"]
-
-    alone = json.loads(command("score", "-c", files.candidate, "-r", files.reference, "-f", "json").out)
-    assert score(files.folder / "store") == pytest.approx(score(files.vectors), abs=1e-6)
-    assert score(files.vectors) > alone["systems"][0]["score"]
-
-
 def test_force(command, files):
     convert(command, files.vectors, files.folder / "store", "--limit", 2)
-    before = (files.folder / "store" / "meta.json").read_bytes()
-    refused = convert(command, files.vectors, files.folder / "store")
-    assert refused.code == 2
-    assert refused.err == (
-        f"softbleu: error: {files.folder / 'store'}: exists already; choose another place, "
-        "or replace it with --force (force=True)\n"
-    )
-    assert (files.folder / "store" / "meta.json").read_bytes() == before
-    (files.folder / "store" / "card.md").write_text("a card")
+    said = "exists already; choose another place, or replace it with --force (force=True)"
+    assert convert(command, files.vectors, files.folder / "store").err.endswith(f"store: {said}\n")
+    assert len(open_vectors(files.folder / "store").head()[0]) == 2
     assert convert(command, files.vectors, files.folder / "store", "--force").code == 0
     assert len(open_vectors(files.folder / "store").head()[0]) == 6
-    assert (files.folder / "store" / "card.md").read_text() == "a card"
 
 
 def test_pickles_need_trust(command, files):
@@ -108,59 +81,28 @@ def test_pickles_need_trust(command, files):
     assert open_vectors(files.folder / "store").head()[0] == ["a", "b"]
 
 
-BAD = {
-    "missing": (["absent.bin", "store"], "'absent.bin': no such vector file, store or set"),
-    "no vectors": (["prose.txt", "store"], "prose.txt: neither word2vec"),
-    "truncated": (["cut.txt", "store"], "cut.txt: truncated at line 3: 2 of 5 vectors read"),
-    "line": (["short.txt", "store"], "short.txt: line 2: 1 values found, 2 expected"),
-    "type": (["vectors.txt", "store", "--dtype", "float64"], "unknown store type 'float64'"),
-    "limit": (["vectors.txt", "store", "--limit", "0"], "the limit must be at least 1 word, not 0"),
-    "limit, text": (["vectors.txt", "store", "--limit", "few"], "'few' is not a whole number"),
-    "vocabulary": (["vectors.txt", "store", "--vocabulary", "absent.txt"], "no such file: absent.txt"),
-    "empty vocabulary": (["vectors.txt", "store", "--vocabulary", "empty.txt"], "empty.txt: no words"),
-    "nothing wanted": (["vectors.txt", "store", "--vocabulary", "prose.txt"], "no word was kept (6 passed over)"),
-    "format": (["vectors.txt", "store", "--format", "xml"], "unknown format 'xml'"),
-    "no store": (["vectors.txt", "prose.txt", "--force"], "prose.txt: exists and is no store"),
-    "no target": (["vectors.txt"], "OUT"),
-}
+# encoders
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
-def test_bad_input(command, files, monkeypatch, arguments, message):
-    monkeypatch.chdir(files.folder)
-    files.write("prose.txt", ["Once upon a time", "there was a word"])
-    files.write("cut.txt", ["5 2", "a 1 2", "b 1 2"])
-    files.write("short.txt", ["a 1 2", "b 1"])
-    files.write("empty.txt", b"")
-    before = names(files.folder)
-    done = convert(command, *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("softbleu: error: ")
-    assert done.err.count("\n") == 1
-    assert message in done.err
-    assert names(files.folder) == before
-
-
-def test_a_folder_that_is_closed(command, files):
-    files.write("file", ["no folder"])
-    done = convert(command, files.vectors, files.folder / "file" / "store")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "cannot be written" in done.err
-
-
-def test_no_bar_where_there_is_no_terminal(program, files):
-    done = program("embeddings", "convert", files.vectors, files.folder / "store")
+def test_a_model_becomes_an_encoder(command, tmp_path):
+    store = tmp_path / "store"
+    options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0", "--format", "json"]
+    done = command("embeddings", "convert", GOLDEN / "roberta", store, *options)
     assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert (found["store"], found["dtype"], found["recommended"]) == (str(store), "int8", "1")
+    assert found["rows"] == [{"what": "kept", "layers": 1}, {"what": "left out", "layers": 1}]
+    encoder = open_encoder(store)
+    assert (encoder.depth, encoder.layers) == (1, (1,))
+    done = command("embeddings", "info", store, "--verify", "--format", "json")
+    facts = json.loads(done.out)
+    assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
+    assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
 
 
-def test_examples_run_in_their_order(command, files, monkeypatch):
-    monkeypatch.chdir(files.folder)
-    files.write("system.txt", files.candidate.read_bytes())
-    for example in EXAMPLES["embeddings convert"].values():
-        name, *arguments = shlex.split(example)
-        assert name == "softbleu"
-        done = command(*arguments)
-        assert done.code == 0, done.err
-        assert done.out
-    shown = " ".join(command("embeddings", "convert", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in EXAMPLES["embeddings convert"].values())
+def test_the_list_tells_encoders_from_words(command):
+    rows = json.loads(command("embeddings", "list", "--format", "json").out)["rows"]
+    kinds = {row["name"]: (row["kind"], row["state"]) for row in rows}
+    assert kinds["minilm-l6"] == ("encoder", "bundled")
+    assert kinds["glove-6b-100d"] == ("words", "bundled")
+    assert kinds["all-mpnet-base-v2"] == ("encoder", "download")

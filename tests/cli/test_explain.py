@@ -1,3 +1,5 @@
+"""`softbleu explain`."""
+
 from __future__ import annotations
 
 import json
@@ -13,19 +15,8 @@ from softbleu.results import explain_corpus
 
 @pytest.fixture
 def arguments(files):
-    return (
-        "explain",
-        "-c",
-        files.candidate,
-        "-r",
-        files.reference,
-        "-m",
-        "vleu",
-        "-t",
-        0.8,
-        "--vectors",
-        files.vectors,
-    )
+    texts = ("explain", "-c", files.candidate, "-r", files.reference)
+    return (*texts, "-m", "vleu", "-t", 0.8, "--vectors", files.vectors)
 
 
 def test_text_shows_what_met_what(command, arguments):
@@ -77,20 +68,6 @@ def test_masses_are_those_of_the_score(command, arguments):
     for order, matches in enumerate(system["matches"], start=1):
         masses = [m["similarity"] for entry in entries for m in entry["matches"] if m["order"] == order]
         assert sum(masses) == pytest.approx(matches, abs=1e-9)
-
-
-def test_sample_without_input(command):
-    done = command("explain", "--order", 1)
-    assert done.code == 0
-    assert "sample corpus" in done.err
-    shown = [line for line in done.out.splitlines() if line.startswith("segment")]
-    assert [line.partition(":")[0] for line in shown] == [f"segment {number}, candidate" for number in (1, 2, 3)]
-
-
-def test_exact_matching_needs_no_vectors(command, files):
-    arguments = ("-c", files.candidate, "-r", files.reference, "--vectors", "nowhere", "--quiet")
-    assert command("explain", *arguments).code == 0
-    assert command("score", *arguments).code == 0
 
 
 def test_ranges():

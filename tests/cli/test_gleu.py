@@ -1,37 +1,16 @@
-"""GLEU on the command line: real runs, every format, and every kind of bad input."""
+"""GLEU on the command line: its numbers, its levels and its bounds."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
-import re
 
 import pytest
+from cli.conftest import CANDIDATE, REFERENCE, SECOND
 
 import softbleu
-from softbleu.report import WRITERS
-from softbleu.report.records import BINARY_FORMATS
 
 SOURCE = ["the cat sit on mat", "a small dog barks loud", "rain falled all night"]
-GOOD = ["the cat sat on the mat", "a small dog barks loudly", "rain fell all night"]
-CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
-REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
-SECOND = ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"]
 REFERENCES = list(zip(REFERENCE, SECOND, strict=True))
-LISTS = ["matches", "penalties", "numerators", "totals", "precisions", "order_scores"]
-KEYS = [
-    "name",
-    "score",
-    *LISTS,
-    "brevity_penalty",
-    "candidate_length",
-    "reference_length",
-    "standard_deviation",
-    "interval",
-    "vector_coverage",
-]
 
 
 @pytest.fixture
@@ -83,14 +62,16 @@ def test_numbers_are_those_of_the_python_interface(command, given, name):
     result = expected(**settings)
     assert found["signature"] == result.signature
     (system,) = found["systems"]
-    assert list(system) == KEYS
     assert system == {"name": "candidate", **as_json(result.numbers), "vector_coverage": None}
 
 
 def test_every_option_has_an_effect(command, given):
-    """Else the comparisons above would compare defaults."""
-    scores = [scored(command, *given, *arguments)["systems"][0]["score"] for arguments, _ in OPTIONS.values()]
-    assert len(set(scores)) == len(scores)
+    """Else the comparisons above would compare defaults. Smoothing of segments is for segments only."""
+    signatures = {}
+    for name, (arguments, _) in OPTIONS.items():
+        signatures[name] = scored(command, *given, *arguments)["systems"][0]["score"]
+    assert len(set(signatures.values())) == len(OPTIONS)
+    assert scored(command, *given, "--segment-smoothing") == scored(command, *given)
 
 
 @pytest.mark.parametrize("penalty", ["exact", "soft"])
@@ -101,56 +82,6 @@ def test_soft_numbers_are_those_of_the_python_interface(command, files, given, p
     assert system["score"] == result.score
     assert system["vector_coverage"] == result.coverage.as_dict()
     assert any(not float(match).is_integer() for match in result.numbers.matches)
-
-
-def test_sampled_scores_have_deviation_and_interval(command, given):
-    (system,) = scored(command, *given, "-n", 2)["systems"]
-    low, high = system["interval"]
-    assert system["standard_deviation"] > 0
-    assert (low + high) / 2 == pytest.approx(system["score"])
-    assert (high - low) / 2 == pytest.approx(1.959963984540054 * system["standard_deviation"])
-    (best,) = scored(command, *given, "-n", 2, "--multi", "max")["systems"]
-    assert (best["standard_deviation"], best["interval"]) == (None, None)
-    assert best["score"] > system["score"]
-
-
-@pytest.mark.parametrize("multi", ["mean", "max"])
-def test_segments(command, given, multi):
-    found = scored(command, *given, "--level", "segment", "--multi", multi, "-n", 2)
-    result = expected("segment", multi=multi, order=2)
-    assert found["systems"][0]["segments"] == [
-        {"segment": number, **as_json(score)} for number, score in enumerate(result.segments, start=1)
-    ]
-    single = [
-        [softbleu.score([c], [r], [s], metric="gleu", order=2).score for r in references]
-        for c, references, s in zip(CANDIDATE, REFERENCES, SOURCE, strict=True)
-    ]
-    combine = max if multi == "max" else (lambda scores: sum(scores) / len(scores))
-    assert [score.score for score in result.segments] == pytest.approx([combine(scores) for scores in single])
-    assert len(set(single[0])) == 2
-
-
-@pytest.mark.parametrize("multi", ["mean", "max"])
-def test_macro_is_the_mean_of_the_segments(command, given, multi):
-    arguments = ("--multi", multi, "-n", 2)
-    found = scored(command, *given, "--level", "macro", *arguments)["systems"][0]
-    lines = command("score", *given, "--level", "segment", *arguments, "-f", "jsonl").out.splitlines()
-    segments = [json.loads(line)["score"] for line in lines]
-    assert found["score"] == pytest.approx(sum(segments) / 3)
-    assert len(segments) == 3
-
-
-def test_segment_smoothing_is_for_segments_only(command, given):
-    def segments(*more):
-        return [
-            part["score"] for part in scored(command, *given, "--level", "segment", *more)["systems"][0]["segments"]
-        ]
-
-    plain, smoothed = segments(), segments("--segment-smoothing")
-    assert all(a <= b for a, b in zip(plain, smoothed, strict=True))
-    assert min(plain) == 0.0
-    assert min(smoothed) > 0.0
-    assert scored(command, *given, "--segment-smoothing") == scored(command, *given)
 
 
 def test_references_one_by_one_with_the_chosen_one_marked(command, given):
@@ -166,16 +97,10 @@ def test_references_one_by_one_with_the_chosen_one_marked(command, given):
     assert len({round(score.score, 9) for score in single}) == len(single)
     better = [1 if a.score > b.score else 2 for a, b in zip(single[::2], single[1::2], strict=True)]
     assert chosen == better == [1, 1, 2]
-
-
-def test_text_stars_the_chosen_reference(command, given):
-    done = command("score", *given, "--level", "reference", "-n", 1)
-    lines = done.out.splitlines()
-    header = lines[0].split()
-    assert header[:5] == ["system", "segment", "reference", "chosen", "GLEU"]
+    lines = command("score", *given, "--level", "reference", "-n", 1).out.splitlines()
+    assert lines[0].split()[:5] == ["system", "segment", "reference", "chosen", "GLEU"]
     assert ["*" in line for line in lines[2:8]] == [True, False, True, False, False, True]
     assert "All segments together:" in lines
-    assert lines[-1].startswith("signature: metric:gleu|")
 
 
 def test_text_has_a_table_by_order(command, given):
@@ -200,180 +125,28 @@ def test_text_has_a_table_by_order(command, given):
     assert rows["standard deviation"][2] == f"{score.standard_deviation:.3f}"
 
 
-@pytest.mark.parametrize("level", ["corpus", "segment", "macro", "reference"])
-@pytest.mark.parametrize("name", sorted({*WRITERS} - {*BINARY_FORMATS}))
-def test_every_format_at_every_level_names_every_system(command, files, given, name, level):
-    copy = files.write("copy.txt", SOURCE)
-    done = command("score", "-c", copy, *given, "--format", name, "--level", level)
-    assert (done.code, done.err) == (0, "")
-    assert "candidate" in done.out
-    assert "copy" in done.out
-    assert "nan" not in done.out.lower()
-    assert done.out.endswith("\n")
-
-
-def test_tsv_is_in_full_precision(command, given):
-    done = command("score", *given, "-n", 2, "-f", "tsv")
-    (row,) = csv.DictReader(io.StringIO(done.out), delimiter="\t")
-    score = expected(order=2).numbers
-    for name in ("score", "brevity_penalty", "reference_length", "standard_deviation"):
-        assert float(row[name]) == getattr(score, name)
-    for name in LISTS:
-        assert [float(row[f"{name}_{n}"]) for n in (1, 2)] == getattr(score, name)
-    assert row["signature"] == expected(order=2).signature
-
-
-def test_markdown_and_latex_have_the_score(command, given):
-    score = f"{expected(order=2).score:.2f}"
-    markdown = command("score", *given, "-n", 2, "-f", "markdown").out.splitlines()
-    assert markdown[0].split()[1:10:2] == ["system", "GLEU", "P1", "P2", "BP"]
-    assert markdown[2].split(" | ")[1].strip() == score
-    latex = command("score", *given, "-n", 2, "-f", "latex").out
-    assert re.search(rf"candidate +& +{score} & ", latex)
-    assert r"\begin{tabular}" in latex
-
-
-def test_copying_the_source_scores_below_correcting_it(command, files, source):
-    copy, good = files.write("copy.txt", SOURCE), files.write("good.txt", GOOD)
-    reference = files.write("right.txt", GOOD)
-    arguments = ["-r", reference, "--source", source, "--metric", "gleu", "-n", 2]
-    first, second = scored(command, "-c", copy, "-c", good, *arguments)["systems"]
-    assert (first["name"], second["name"]) == ("copy", "good")
-    assert 0 < first["score"] < 50
-    assert second["score"] == pytest.approx(100)
-
-
-def test_jobs_kernels_and_compression_change_nothing(command, files, given, source):
-    plain = scored(command, *given)
-    assert scored(command, *given, "--jobs", 2) == plain
-    assert scored(command, *given, "--kernels", "numba", "--quiet") == plain
-    assert scored(command, *given, "--kernels", "numpy") == plain
-    zipped = files.write("source.gz", gzip.compress(source.read_bytes()))
-    assert scored(command, *given, "--source", zipped) == plain
-
-
-def test_source_in_whole_segments(command, files, given):
-    plain = scored(command, *given)
-    rows = list(zip(CANDIDATE, REFERENCE, SECOND, SOURCE, strict=True))
-    lines = [json.dumps({"candidate": c, "references": [a, b], "source": s}) for c, a, b, s in rows]
-    assert scored(command, "--pairs", files.write("corpus.jsonl", lines), "--metric", "gleu") == plain
-    lines = ["candidate\treference\treference2\tsource", *("\t".join(row) for row in rows)]
-    assert scored(command, "--pairs", files.write("corpus.tsv", lines), "--metric", "gleu") == plain
-
-
-def test_ragged_references(command, files):
-    ragged = [[*texts] for texts in REFERENCES]
-    ragged[1] = ragged[1][:1]
-    lines = [
-        json.dumps({"candidate": c, "references": r, "source": s})
-        for c, r, s in zip(CANDIDATE, ragged, SOURCE, strict=True)
-    ]
-    path = files.write("corpus.jsonl", lines)
-    found = scored(command, "--pairs", path, "--metric", "gleu", "-n", 2)["systems"][0]
-    result = softbleu.score(CANDIDATE, ragged, SOURCE, metric="gleu", order=2)
-    assert found["score"] == result.score != expected(order=2).score
-
-
-def test_program_itself(program, given):
-    done = program("score", *given, "--format", "json")
-    assert (done.code, done.err) == (0, "")
-    assert json.loads(done.out)["systems"][0]["score"] == expected().score
-
-
 # what is refused
 
 
 @pytest.fixture
-def refused(command, files):
-    """Message of a call that must fail in one line and leave nothing behind."""
-
-    def call(*arguments, subcommand="score"):
-        output = files.folder / "out.txt"
-        before = sorted(files.folder.iterdir())
-        done = command(subcommand, *arguments, "--output", output)
-        assert (done.code, done.out) == (2, "")
-        assert done.err.startswith("softbleu: error: ")
-        assert done.err.count("\n") == 1
-        assert done.err.endswith("\n")
-        assert sorted(files.folder.iterdir()) == before
-        return done.err
-
-    return call
+def refused(refused):
+    return lambda *arguments, subcommand="score": refused(subcommand, *arguments)
 
 
-@pytest.mark.parametrize("subcommand", ["score", "compare"])
-def test_source_missing(refused, files, subcommand):
-    message = refused("-c", files.candidate, "-r", files.reference, "--metric", "gleu", subcommand=subcommand)
-    assert "--source" in message
+@pytest.mark.parametrize("sources", [[], SOURCE[:2]])
+def test_source_missing_from_whole_segments(refused, files, sources):
+    rows = [{"candidate": c, "reference": r} for c, r in zip(CANDIDATE, REFERENCE, strict=True)]
+    for row, source in zip(rows, sources, strict=False):
+        row["source"] = source
+    files.write("corpus.txt", [f"{row['candidate']} ||| {row['reference']}" for row in rows])
+    assert "source" in refused("--pairs", "corpus.txt", "--metric", "gleu")
+    assert "source" in refused("--pairs", files.write("corpus.jsonl", map(json.dumps, rows)), "--metric", "gleu")
 
 
-def test_source_missing_from_whole_segments(refused, files):
-    rows = list(zip(CANDIDATE, REFERENCE, strict=True))
-    pairs = files.write("corpus.txt", [f"{c} ||| {r}" for c, r in rows])
-    assert "source" in refused("--pairs", pairs, "--metric", "gleu")
-    lines = [json.dumps({"candidate": c, "reference": r}) for c, r in rows]
-    assert "source" in refused("--pairs", files.write("corpus.jsonl", lines), "--metric", "gleu")
-
-
-def test_source_missing_from_one_segment(refused, files):
-    """Two sources for three segments: whichever they belong to, that is no source text."""
-    rows = zip(CANDIDATE, REFERENCE, [*SOURCE[:2], None], strict=True)
-    lines = [json.dumps({"candidate": c, "reference": r, "source": s}) for c, r, s in rows]
-    assert "source" in refused("--pairs", files.write("corpus.jsonl", lines), "--metric", "gleu")
-
-
-def test_source_that_does_not_exist(refused, files):
-    arguments = ("-c", files.candidate, "-r", files.reference, "--metric", "gleu", "--source", "nowhere.txt")
-    assert "nowhere.txt" in refused(*arguments)
-
-
-@pytest.mark.parametrize("lines", [SOURCE[:2], [*SOURCE, "one more"]])
-def test_source_of_another_length(refused, files, lines):
-    short = files.write("short.txt", lines)
-    arguments = ("-c", files.candidate, "-r", files.reference, "--metric", "gleu", "--source", short)
-    message = refused(*arguments)
-    assert f"{short} has {len(lines)}" in message
-    assert f"{files.reference} has 3" in message
-
-
-@pytest.mark.parametrize("references", [[], None, [None]])
-def test_segment_without_reference(refused, files, references):
-    lines = [
-        json.dumps({"candidate": c, "references": [r], "source": s})
-        for c, r, s in zip(CANDIDATE, REFERENCE, SOURCE, strict=True)
-    ]
-    lines[1] = json.dumps({"candidate": CANDIDATE[1], "references": references, "source": SOURCE[1]})
-    path = files.write("corpus.jsonl", lines)
-    message = refused("--pairs", path, "--metric", "gleu")
-    assert f"{path}, line 2" in message
-    assert "reference" in message
-
-
-@pytest.mark.parametrize("option", ["--lambda", "--weight"])
-@pytest.mark.parametrize("value", ["nan", "-1", "-0.001", "inf", "-inf", "much"])
-def test_weights_that_are_no_numbers_from_0(refused, given, option, value):
-    message = refused(*given, "--variant", "gleu0", f"{option}={value}")
-    assert value in message
-    assert "weight" in message
-
-
-@pytest.mark.parametrize("value", [1e9, 1e12, 9e12, 1e13, 1e300])
+@pytest.mark.parametrize("value", [1e9, 1e13, 1e300])
 def test_great_weights_take_all_matches_of_an_uncorrected_segment(command, files, source, value):
     copy = files.write("copy.txt", SOURCE)
-    arguments = [
-        "-c",
-        copy,
-        "-r",
-        files.reference,
-        "-r",
-        files.second,
-        "--source",
-        source,
-        "--metric",
-        "gleu",
-        "-n",
-        1,
-    ]
+    arguments = ["-c", copy, "-r", files.reference, files.second, "--source", source, "--metric", "gleu", "-n", 1]
     (system,) = scored(command, *arguments, "--variant", "gleu0", f"--lambda={value}")["systems"]
     (moderate,) = scored(command, *arguments, "--variant", "gleu0", "--lambda=1000")["systems"]
     assert moderate["score"] == 0.0
@@ -382,41 +155,8 @@ def test_great_weights_take_all_matches_of_an_uncorrected_segment(command, files
 
 @pytest.mark.parametrize("seed", [2**31, 2**32 - 101 * 500, 2**32, 5 * 10**9])
 def test_great_seeds_are_drawn_or_refused_in_one_line(command, given, seed):
-    done = command("score", *given, "--seed", seed, "--format", "json")
-    if done.code == 0:
-        assert json.loads(done.out)["systems"][0]["score"] > 0
-    else:
-        assert (done.code, done.out) == (2, "")
-        assert done.err.count("\n") == 1
-        assert "seed" in done.err
-
-
-@pytest.mark.parametrize("value", ["0", "-5", "some", "1.5"])
-def test_iterations_below_one(refused, given, value):
-    message = refused(*given, f"--iterations={value}")
-    assert value in message
-    assert "iterations" in message
-
-
-def test_negative_seed(refused, given):
-    message = refused(*given, "--seed=-1")
-    assert "seed" in message
-    assert "-1" in message
-
-
-@pytest.mark.parametrize("order", ["0", "-1"])
-def test_orders_below_one(refused, given, order):
-    message = refused(*given, f"--order={order}")
-    assert "order" in message
-    assert order in message
-
-
-@pytest.mark.parametrize("subcommand", ["score", "compare"])
-def test_mean_of_a_corpus(refused, given, subcommand):
-    message = refused(*given, "--multi", "mean", subcommand=subcommand)
-    assert "'mean'" in message
-    assert "sample" in message
-    assert "max" in message
+    done = command("score", *given, "--seed", seed)
+    assert (done.code, done.err.count("\n"), "seed" in done.err) in [(0, 0, False), (2, 1, True)]
 
 
 def test_mean_of_a_single_reference_is_that_reference(command, files, source):
@@ -429,38 +169,6 @@ def test_mean_of_a_single_reference_is_that_reference(command, files, source):
     assert scores["mean"] > 0
 
 
-def test_references_one_by_one_where_they_are_merged(refused, given):
-    assert "gleu0" in refused(*given, "--variant", "gleu0", "--level", "reference")
-
-
-def test_references_one_by_one_by_bleu(refused, files):
-    message = refused("-c", files.candidate, "-r", files.reference, "--level", "reference")
-    assert "bleu" in message
-    assert "segment" in message
-
-
-@pytest.mark.parametrize(
-    ("option", "valid"),
-    [
-        ("--variant", ["gleu+", "gleu+paper", "gleu0"]),
-        ("--penalty", ["exact", "soft"]),
-        ("--multi", ["sample", "max", "mean"]),
-        ("--level", ["corpus", "segment", "macro", "reference"]),
-        ("--metric", ["bleu", "gleu"]),
-        ("--tokenize", ["none", "char", "13a"]),
-    ],
-)
-def test_unknown_names_are_refused_with_the_valid_ones(refused, given, option, valid):
-    message = refused(*given, option, "other")
-    assert "'other'" in message
-    assert all(name in message for name in valid)
-
-
-def test_signature_of_gleu_without_input_scores_the_sample_of_corrections(command):
-    done = command("score", "--signature", "metric:gleu|variant:gleu+|tokenize:none", "--quiet")
-    assert (done.code, done.out) == (0, command("score", "--metric", "gleu", "--quiet").out)
-
-
 def test_options_of_gleu_are_noted_where_they_do_nothing(command, files):
     options = ["--variant", "gleu0", "--multi", "max", "--seed", 3, "--segment-smoothing"]
     done = command("score", "-c", files.candidate, "-r", files.reference, *options)
@@ -468,9 +176,3 @@ def test_options_of_gleu_are_noted_where_they_do_nothing(command, files):
     noted = [line.split()[2] for line in done.err.splitlines()]
     assert sorted(noted) == ["--multi", "--seed", "--segment-smoothing", "--variant"]
     assert command("score", "-c", files.candidate, "-r", files.reference, *options, "--quiet").err == ""
-
-
-def test_options_of_bleu_are_noted_where_they_do_nothing(command, given):
-    done = command("score", *given, "--smooth", "none", "--denominator", "all")
-    assert done.code == 0
-    assert [line.split()[2] for line in done.err.splitlines()] == ["--smooth", "--denominator"]

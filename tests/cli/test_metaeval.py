@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from softbleu.cli.examples import EXAMPLES
 
 HUMAN = ["A 0.5", "B 0.4", "C 0.3", "D 0.1"]
 ONE = ["A 40", "B 30", "C 20", "D 10"]
@@ -28,8 +25,6 @@ def judged(files: Any, monkeypatch: Any) -> Any:
         "two.tsv": TWO,
         "rankings.csv": RANKINGS,
         "flat.tsv": ["A 1", "B 1", "C 1", "D 1"],
-        "few.tsv": ["A 1", "B 2"],
-        "segments.tsv": [f"{system} 1 {score}" for score, system in enumerate("DCBA")],
         "reference.txt": ["the cat sat on the mat", "it rained all night long"],
         "a.txt": ["the cat sat on the mat", "it rained all night long"],
         "b.txt": ["the cat sat on a mat", "it rained all night long"],
@@ -151,59 +146,3 @@ def test_constant_scores_are_said(command: Any, judged: Any) -> None:
     assert "flat gives the same score to all 4: no correlation with it is defined" in done.err
     assert (flat["pearson"], flat["kendall_high"], one["spearman"]) == (None, None, 1.0)
     assert "nan" not in done.out.lower()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "no input: give --rankings, --human or --da"),
-        (["--human", "human.tsv"], "there are no comparisons by people: give rankings"),
-        (["--scores", "one.tsv"], "there are no human scores of systems"),
-        (["--human", "human.tsv", "--scores", "few.tsv"], "here are 2: few lacks C, D"),
-        (["--human", "human.tsv", "--scores", "one.tsv", "--scores", "one.tsv"], "name one by NAME=FILE"),
-        (["--human", "human.tsv", "--human", "human.tsv"], "two human scores are called 'human'"),
-        (["--human", "human.tsv", "--scores", "segments.tsv"], "segments has scores of segments only"),
-        (["--human", "human.tsv", "--scores", "missing.tsv"], "no such file: missing.tsv"),
-        (["--human", "human.tsv", "--scores", "reference.txt"], "reference.txt, line 1: "),
-        (["--human", "human.tsv", "--scores", "flat.tsv", "--table", "williams"], "tell points apart, here are 0"),
-        (["--rankings", "rankings.csv", "--scores", "segments.tsv", "--table", "preferences"], "name segment 2 of 1"),
-        (["--rankings", "rankings.csv", "--scores", "one.tsv", "--table", "preferences"], "scores of systems only"),
-        (["--rankings", "rankings.csv", "--rankings-start", "2"], "--rankings-start is 0 or 1, not 2"),
-        (["--rankings", "rankings.csv", "--rankings-start", "1"], "rankings.csv, line 2: segment 0"),
-        (["--human", "human.tsv", "--rank-by", "trueskill"], "--rank-by is about --rankings"),
-        (["--rankings", "rankings.csv", "--rank-by", "truskill"], "did you mean 'trueskill'"),
-        (["--rankings", "rankings.csv", "--table", "williams"], "there is no metric"),
-        (["--rankings", "rankings.csv", "--table", "rank"], "did you mean 'ranking'"),
-        (["--rankings", "rankings.csv", "--plot", "x.svg"], "unknown table with a picture 'ranking'"),
-        (["--rankings", "rankings.csv", "--samples", "0"], "number of samples"),
-        (["--rankings", "rankings.csv", "--format", "html"], "unknown format 'html'"),
-        (["--human", "human.tsv", "--metric-settings", "bleu"], "needs a corpus to score"),
-        (["--human", "human.tsv", "--metric-settings", "bleurt", "-c", "a.txt"], "unknown metric 'bleurt'"),
-        (["--human", "human.tsv", "-c", "a.txt", "-r", "reference.txt", "--table", "systems"], "to compute metrics"),
-        (["--da", "assessed.tsv", "--direction", "z", "--metric-settings", "bleu"], "name one direction of x-y"),
-        (["--da", "human.tsv", "--metric-settings", "bleu"], "line 1: assessments need columns"),
-    ],
-)
-def test_bad_input(command: Any, judged: Any, arguments: list[str], message: str) -> None:
-    before = sorted(judged.folder.iterdir())
-    done = command("metaeval", *arguments, "--output", "out.txt", "--quiet")
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.err.startswith("softbleu: error: ")
-    assert done.err.count("\n") == 1
-    assert sorted(judged.folder.iterdir()) == before
-
-
-def test_help(command: Any) -> None:
-    shown = " ".join(command("metaeval", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in EXAMPLES["metaeval"].values())
-
-
-@pytest.mark.parametrize("example", EXAMPLES["metaeval"].values())
-def test_examples_run(command: Any, judged: Any, example: str) -> None:
-    judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in RANKINGS])
-    name, *arguments = shlex.split(example)
-    assert name == "softbleu"
-    done = command(*arguments)
-    assert done.code == 0, done.err
-    assert done.out

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import write_store
-
-FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex")
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +24,8 @@ def write_set(place: Path, words: list[str]) -> Path:
     return place
 
 
-def test_neighbours(program: Any, files: Any) -> None:
-    done = program("embeddings", "neighbours", "small", "a", "-k", 2, "--vectors", files.vectors, "-f", "tsv")
+def test_neighbours(command: Any, files: Any) -> None:
+    done = command("embeddings", "neighbours", "small", "a", "-k", 2, "--vectors", files.vectors, "-f", "tsv")
     assert (done.code, done.err) == (0, "")
     header, *rows = (line.split("\t") for line in done.out.splitlines())
     assert header == ["query", "rank", "word", "similarity"]
@@ -42,18 +38,10 @@ def test_neighbours(program: Any, files: Any) -> None:
     assert float(rows[0][3]) == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
 
 
-@pytest.mark.parametrize("output_format", FORMATS)
-def test_formats(command: Any, files: Any, output_format: str) -> None:
-    done = command("embeddings", "neighbours", "dog", "--vectors", files.vectors, "-t", 0.5, "-f", output_format)
-    assert (done.code, done.err) == (0, "")
-    assert "hound" in done.out
-    assert "small" not in done.out
-
-
-def test_words_from_standard_input(program: Any, files: Any) -> None:
+def test_words_from_standard_input(command: Any, files: Any) -> None:
     stdin = b"dog\r\n\n  small \n"
     for arguments in ((), ("-",)):
-        done = program(
+        done = command(
             "embeddings", "neighbours", *arguments, "-k", 1, "--vectors", files.vectors, "-f", "jsonl", stdin=stdin
         )
         rows = [json.loads(line) for line in done.out.splitlines()]
@@ -63,40 +51,6 @@ def test_words_from_standard_input(program: Any, files: Any) -> None:
 def test_limit(command: Any, files: Any) -> None:
     done = command("embeddings", "neighbours", "dog", "--vectors", files.vectors, "--limit", 2, "-f", "jsonl")
     assert {json.loads(line)["word"] for line in done.out.splitlines()} == {"small", "little"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["dog", "taxi", "bus"], "no vector in vectors.txt for 'taxi', 'bus': leave out or respell"),
-        (["dog", "--count", "0"], "the count must be at least 1, not 0"),
-        (["dog", "--count", "x"], "'x' is not a whole number"),
-        (["dog", "--limit", "-1"], "the limit must be at least 1, not -1"),
-        (["dog", "--index", "hsnw"], "unknown index 'hsnw' (did you mean 'hnsw'?)"),
-        (["dog", "--index", "hnsw", "-t", "0.5"], "need an exact index, not hnsw"),
-        (["dog", "--index", "ivfpq"], "unknown index 'ivfpq'; valid: exact, hnsw"),
-        (["dog", "-t", "nan"], "the threshold is no number"),
-        (["dog", "--vector-case", "low"], "unknown vector case 'low'"),
-        (["dog", "--format", "xml"], "unknown format 'xml'"),
-        (["dog", "--bogus"], "No such option: --bogus"),
-        (["-"], "no words"),
-    ],
-)
-def test_bad_input(command: Any, files: Any, arguments: list[str], message: str) -> None:
-    output = files.folder / "out.txt"
-    done = command("embeddings", "neighbours", *arguments, "--vectors", files.vectors, "-o", output)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("softbleu: error: ")
-    assert done.err.count("\n") == 1
-    assert message in done.err
-    assert not output.exists()
-
-
-def test_vectors_of_which_none_can_be_read(command: Any, files: Any) -> None:
-    vectors = files.write("none.txt", b"c\xff 1 2\n")
-    done = command("embeddings", "neighbours", "dog", "--vectors", vectors)
-    assert (done.code, done.out) == (2, "")
-    assert "no vector in none.txt for 'dog'" in done.err
 
 
 def words_of(table: str) -> set[str]:
@@ -123,21 +77,6 @@ def test_index(command: Any, tmp_path: Path) -> None:
     assert broken.err.count("\n") == 1
 
 
-def test_bad_index(command: Any, files: Any) -> None:
-    store = write_set(files.folder / "set", ["one", "two"])
-    before = sorted(path.name for path in store.iterdir())
-    for arguments, message in (
-        ((store, "--kind", "ivfpq"), "unknown index 'ivfpq'; valid: hnsw"),
-        ((store, "--kind", "exact"), "unknown index 'exact'"),
-        ((files.folder / "none",), "no vector store"),
-        ((files.vectors,), "no vector store"),
-    ):
-        done = command("embeddings", "index", *arguments)
-        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert message in done.err
-    assert sorted(path.name for path in store.iterdir()) == before
-
-
 def test_graph(command: Any, files: Any, cache: Path) -> None:
     words = files.write("words.txt", ["dog", "small", "", "unheard", "dog"])
     asked = ("embeddings", "graph", "--vocabulary", words, "-t", 0.9, "--vectors", files.vectors)
@@ -156,55 +95,3 @@ def test_graph(command: Any, files: Any, cache: Path) -> None:
     assert kept[0].read_bytes() != b"damaged"
     closed = command(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
     assert (closed.code, closed.out, closed.err) == (0, first.out, "")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--vocabulary", "none.txt", "-t", "0.5"], "none.txt"),
-        (["--vocabulary", "unheard.txt", "-t", "0.5"], "no word of the vocabulary has a vector in vectors.txt"),
-        (["--vocabulary", "unheard.txt", "-t", "nan"], "no word of the vocabulary"),
-        (["--vocabulary", "unheard.txt"], "Missing option '--threshold'"),
-        (["--vocabulary", "unheard.txt", "-t", "0.5", "-o", "unheard.txt"], "is an input"),
-    ],
-)
-def test_bad_graph(
-    command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    files.write("unheard.txt", ["unheard"])
-    monkeypatch.chdir(files.folder)
-    done = command("embeddings", "graph", *arguments, "--vectors", files.vectors)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert message in done.err
-    assert files.folder.joinpath("unheard.txt").read_text() == "unheard\n"
-
-
-@pytest.mark.parametrize(
-    "example",
-    [
-        *EXAMPLES["embeddings neighbours"].values(),
-        *EXAMPLES["embeddings index"].values(),
-        *EXAMPLES["embeddings graph"].values(),
-    ],
-)
-def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
-    files.write("words.txt", ["cat", "dog"])
-    write_set(files.folder / "my-vectors", ["cat", "dog", *(f"w{number}" for number in range(700))])
-    monkeypatch.chdir(files.folder)
-    line = example.rpartition("| ")[2]
-    done = command(*shlex.split(line)[1:], stdin=b"cat\ndog\n")
-    assert (done.code, done.err) == (0, "")
-    assert done.out or (files.folder / "pairs.tsv").stat().st_size
-
-
-@pytest.mark.parametrize(
-    ("name", "examples"),
-    [
-        ("neighbours", EXAMPLES["embeddings neighbours"]),
-        ("index", EXAMPLES["embeddings index"]),
-        ("graph", EXAMPLES["embeddings graph"]),
-    ],
-)
-def test_help(command: Any, name: str, examples: dict[str, str]) -> None:
-    shown = " ".join(command("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in examples.values())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
 from typing import Any
 
 import pytest
 
 import softbleu
-from softbleu.cli.examples import EXAMPLES
 
 LISTS = ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]']
 
@@ -58,40 +56,7 @@ def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
     assert len(alone) == 9 + 4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["select", "--lists", "missing.jsonl"], "missing.jsonl"),
-        (["select", "--lists", "a.txt"], "a.txt, line 1, column 1: not JSON"),
-        (
-            ["select", "--lists", "nbest.jsonl", "-m", "ter", "--mean-reference"],
-            "metric 'ter' cannot average references",
-        ),
-        (["select", "--lists", "nbest.jsonl", "-m", "gleu"], "does not compare two texts"),
-        (["select", "--lists", "nbest.jsonl", "-o", "nbest.jsonl"], "nbest.jsonl"),
-        (["select", "--lists", "nbest.jsonl", "-m", "bleu", "chrf"], "one metric at a time here, not 2"),
-        (["matrix"], "either -c (and -r) or --lists"),
-        (["matrix", "-c", "a.txt", "--lists", "nbest.jsonl"], "either -c (and -r) or --lists"),
-        (["matrix", "--lists", "nbest.jsonl", "--level", "corpus"], "lists of texts are no corpora"),
-        (["matrix", "-c", "a.txt", "--level", "line"], "unknown level 'line'"),
-        (["matrix", "-c", "a.txt", "-r", "nbest.jsonl", "-m", "m2"], "does not compare two texts"),
-    ],
-)
-def test_bad_input(command: Any, lists: Any, arguments: list[str], message: str) -> None:
-    done = command(*arguments)
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
-
-
 @pytest.mark.parametrize("bad", ["3", '{"candidates": "text"}', '{"candidates": []}', '["a", null]', "{}"])
-def test_bad_lists_name_the_line(command: Any, lists: Any, bad: str) -> None:
-    done = command("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
-    assert done.code == 2
-    assert done.err.startswith("softbleu: error: -, line 2: ")
-
-
-@pytest.mark.parametrize("example", [*EXAMPLES["matrix"].values(), *EXAMPLES["select"].values()])
-def test_examples(command: Any, lists: Any, example: str) -> None:
-    done = command(*shlex.split(example)[1:])
-    assert done.code == 0, done.err
+def test_bad_lists_name_the_line(refused: Any, bad: str) -> None:
+    message = refused("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
+    assert message.startswith("softbleu: error: -, line 2: ")

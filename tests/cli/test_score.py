@@ -1,30 +1,18 @@
+"""`softbleu score`: numbers as in Python, inputs, notes, and the text for idf."""
+
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 
 import pytest
+from cli.conftest import CANDIDATE, REFERENCE, SECOND
 
 import softbleu
-from softbleu.report import WRITERS
-from softbleu.report.records import BINARY_FORMATS
+from softbleu.config.signature import parse_signature
 
-CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
-REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
-SECOND = ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"]
-KEYS = [
-    "name",
-    "score",
-    "matches",
-    "totals",
-    "precisions",
-    "brevity_penalty",
-    "candidate_length",
-    "reference_length",
-    "vector_coverage",
-]
+KEYS = ["name", "score", "matches", "totals", "precisions", "brevity_penalty", "candidate_length", "reference_length"]
+KEYS += ["vector_coverage"]
 
 
 def scored(command, *arguments):
@@ -50,39 +38,14 @@ def test_soft_numbers_are_those_of_the_python_interface(command, files):
     arguments += ["--assignment", "optimal", "--consumption", "unit", "--denominator", "all"]
     arguments += ["--effective-order", "--vector-case", "exact"]
     found = scored(command, "-c", files.candidate, "-r", files.reference, *arguments)
-    expected = softbleu.score(
-        CANDIDATE,
-        REFERENCE,
-        matcher="vleu",
-        threshold=0.8,
-        vectors=str(files.vectors),
-        composition="aligned",
-        order=3,
-        smooth="add-k",
-        smooth_value=0.5,
-        lowercase=True,
-        tokenize="13a",
-        assignment="optimal",
-        consumption="unit",
-        denominator="all",
-        effective_order=True,
-        vector_case="exact",
-    )
-    (system,) = found["systems"]
+    settings = {"matcher": "vleu", "threshold": 0.8, "vectors": str(files.vectors), "composition": "aligned"}
+    settings |= {"order": 3, "smooth": "add-k", "smooth_value": 0.5, "lowercase": True, "tokenize": "13a"}
+    settings |= {"assignment": "optimal", "consumption": "unit", "denominator": "all"}
+    expected = softbleu.score(CANDIDATE, REFERENCE, **settings, effective_order=True, vector_case="exact")
+    coverage = expected.coverage.as_dict()
     assert found["signature"] == expected.signature
-    assert system == {
-        "name": "candidate",
-        **expected.numbers.as_dict(),
-        "vector_coverage": expected.coverage.as_dict(),
-    }
-    assert system["vector_coverage"]["candidate"] == {"tokens": 15, "known": 5}
-
-
-def test_preset_comes_after_what_is_given(command, files):
-    files_given = ("-c", files.candidate, "-r", files.reference)
-    found = scored(command, *files_given, "--preset", "morgan2014", "--smooth", "floor")
-    assert found["systems"][0]["totals"] == [16, 13, 10, 7]
-    assert "smooth:floor" in found["signature"]
+    assert found["systems"] == [{"name": "candidate", **expected.numbers.as_dict(), "vector_coverage": coverage}]
+    assert coverage["candidate"] == {"tokens": 15, "known": 5}
 
 
 def test_segments_are_scored_as_by_the_python_interface(command, files):
@@ -103,34 +66,6 @@ def test_json_lines_have_a_line_a_segment_and_system(command, files):
     assert list(entries[0]) == ["system", "segment", *KEYS[1:-1]]
 
 
-def test_json_lines_of_a_corpus_have_a_line_a_system(command, files):
-    done = command("score", "-c", files.candidate, "-c", files.second, "-r", files.reference, "-f", "jsonl")
-    entries = [json.loads(line) for line in done.out.splitlines()]
-    assert [list(entry) for entry in entries] == [["system", *KEYS[1:]]] * 2
-
-
-def test_tsv_is_in_full_precision(command, files):
-    done = command("score", "-c", files.candidate, "-r", files.reference, "-f", "tsv")
-    (row,) = csv.DictReader(io.StringIO(done.out), delimiter="\t")
-    expected = softbleu.score(CANDIDATE, REFERENCE)
-    assert row["system"] == "candidate"
-    assert float(row["score"]) == expected.score
-    assert [int(row[f"totals_{n}"]) for n in (1, 2, 3, 4)] == expected.numbers.totals
-    assert row["signature"] == expected.signature
-
-
-@pytest.mark.parametrize("level", ["corpus", "segment"])
-@pytest.mark.parametrize("name", sorted({*WRITERS} - {*BINARY_FORMATS}))
-def test_every_format_names_every_system(command, files, name, level):
-    arguments = ("-c", files.candidate, "-c", files.second, "-r", files.reference)
-    done = command("score", *arguments, "--format", name, "--level", level)
-    assert (done.code, done.err) == (0, "")
-    assert "candidate" in done.out
-    assert "second" in done.out
-    assert "nan" not in done.out.lower()
-    assert done.out.endswith("\n")
-
-
 def test_text_says_all_there_is_to_know(command, files):
     arguments = ("-c", files.candidate, "-r", files.reference, "--matcher", "sleu", "--vectors", files.vectors)
     done = command("score", *arguments, "--digits", 3)
@@ -148,29 +83,18 @@ def test_text_says_all_there_is_to_know(command, files):
     assert done.out.endswith(f"signature: {expected.short_signature}\n")
 
 
-def test_jobs_change_nothing(command, files):
-    soft = ("-m", "vleu(threshold=0.8)", "--vectors", files.vectors)
-    arguments = ("-c", files.candidate, "-r", files.reference, *soft)
-    assert scored(command, *arguments, "--jobs", 2) == scored(command, *arguments)
-
-
-def test_pairs(command, files):
-    pairs = [f"{c} ||| {r} ||| {s}" for c, r, s in zip(CANDIDATE, REFERENCE, SECOND, strict=True)]
+def test_segments_in_one_file(command, files):
     two_files = scored(command, "-c", files.candidate, "-r", files.reference, "-r", files.second)
-    path = files.write("corpus.txt", pairs)
-    assert scored(command, "--pairs", path) == two_files
-    path = files.write("corpus.jsonl", pairs)
+    rows = list(zip(CANDIDATE, REFERENCE, SECOND, strict=True))
+    contents = {
+        "corpus.txt": [" ||| ".join(row) for row in rows],
+        "corpus.tsv": ["candidate\treference\treference2", *("\t".join(row) for row in rows)],
+        "corpus.jsonl": [json.dumps({"candidate": {"candidate": c}, "references": [r, s]}) for c, r, s in rows],
+    }
+    for name, lines in contents.items():
+        assert scored(command, "--pairs", files.write(name, lines)) == two_files
+    path = files.write("other.jsonl", contents["corpus.txt"])
     assert scored(command, "--pairs", path, "--input-format", "pairs") == two_files
-
-
-def test_tsv_and_jsonl_input(command, files):
-    two_files = scored(command, "-c", files.candidate, "-r", files.reference)
-    rows = zip(CANDIDATE, REFERENCE, strict=True)
-    lines = ["candidate\treference", *("\t".join(row) for row in rows)]
-    assert scored(command, "--pairs", files.write("corpus.tsv", lines)) == two_files
-    rows = zip(CANDIDATE, REFERENCE, strict=True)
-    lines = [json.dumps({"candidate": {"candidate": c}, "references": [r]}) for c, r in rows]
-    assert scored(command, "--pairs", files.write("corpus.jsonl", lines)) == two_files
 
 
 def test_other_encodings_and_compression(command, files):
@@ -202,13 +126,6 @@ def test_without_input_the_sample_is_scored_and_said_so(command):
     assert command("score", "--quiet").err == ""
 
 
-def test_sample_is_scored_higher_softly(command):
-    exact = scored(command, "--quiet")["systems"][0]["score"]
-    soft = scored(command, "--quiet", "--matcher", "vleu", "--threshold", 0.8)["systems"][0]["score"]
-    assert 25 < exact < 40
-    assert soft > exact + 5
-
-
 def test_options_without_effect_are_noted(command, files):
     done = command("score", "-c", files.candidate, "-r", files.reference, "-t", 0.5, "--vectors", "nowhere")
     assert done.code == 0
@@ -218,12 +135,64 @@ def test_options_without_effect_are_noted(command, files):
     ]
 
 
-def test_names_are_shown_without_control_characters(command, files):
-    odd = files.write("a|b\t\x1b[1m&_%.txt", CANDIDATE)
-    arguments = ("-c", odd, "-r", files.reference)
-    shown = {name: command("score", *arguments, "-f", name).out for name in WRITERS if name not in BINARY_FORMATS}
-    assert r"a|b\t\x1b[1m&_%" in shown["text"]
-    assert r"a\|b\\t\\x1b\[1m&\_%" in shown["markdown"]
-    assert r"a\textbar{}b\textbackslash{}t\textbackslash{}x1b[1m\&\_\%" in shown["latex"]
-    assert shown["tsv"].splitlines()[1].startswith("a|b\\t\\x1b[1m&_%\t")
-    assert json.loads(shown["json"])["systems"][0]["name"] == "a|b\t\x1b[1m&_%"
+# the text that says how rare words are
+
+
+@pytest.fixture
+def arguments(files):
+    return ("-c", files.candidate, "-r", files.reference, "--metric", "softbleu", "--vectors", files.vectors)
+
+
+@pytest.fixture
+def idf(files):
+    return files.write("idf.txt", ["the a on it", "the night", "a"])
+
+
+def system_of(done):
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)["systems"][0]
+
+
+def test_idf(command, arguments, idf):
+    plain = system_of(command("score", *arguments, "--format", "json"))
+    done = command("score", *arguments, "--idf", idf, "--format", "json")
+    assert system_of(done)["score"] != plain["score"]
+    name, _, digits = parse_signature(json.loads(done.out)["signature"])["idf"].partition("#")
+    assert (name, len(digits)) == ("idf.txt", 12)
+
+
+def test_a_signature_finds_the_text_beside_it_and_notes_another(command, arguments, idf, monkeypatch):
+    monkeypatch.chdir(idf.parent)
+    first = command("score", *arguments, "--idf", idf, "--format", "json")
+    signature = json.loads(first.out)["signature"]
+    again = ("score", *arguments[:4], *arguments[6:], "--signature", signature, "--format", "json")
+    done = command(*again)
+    assert (done.out, done.err) == (first.out, "")
+    idf.write_text("the\n", encoding="utf-8")
+    done = command(*again)
+    assert done.code == 0
+    assert done.err.startswith("softbleu: note: idf is idf.txt#")
+    assert "in the signature" in done.err
+    idf.unlink()
+    done = command(*again)
+    assert (done.code, done.out) == (2, "")
+    assert "idf.txt: cannot be read" in done.err
+
+
+def test_idf_that_cannot_be_read(refused, files, arguments):
+    files.write("bad.txt", b"fine\ncaf\xe9\n")
+    for place, said in (
+        ("missing.txt", "missing.txt: cannot be read (No such file or directory)"),
+        (".", "cannot be read (Is a directory)"),
+        ("bad.txt", "bad.txt, line 2, byte 4: not UTF-8"),
+    ):
+        assert said in refused("score", *arguments, "--idf", place)
+
+
+def test_its_options_have_no_effect_on_bleu(command, files, idf):
+    done = command("score", *("-c", files.candidate, "-r", files.reference, "--idf", idf, "--beta", 2))
+    assert done.code == 0
+    assert done.err.splitlines() == [
+        f"softbleu: note: {option} has no effect here, with --metric bleu --matcher exact"
+        for option in ("--idf", "--beta")
+    ]

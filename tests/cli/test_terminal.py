@@ -31,35 +31,24 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
     return begin
 
 
-def test_long_work_shows_a_bar(terminal):
+@pytest.mark.parametrize(
+    ("patience", "quiet", "done", "shown"),
+    [
+        (None, False, [(1024, 30_000), (30_000, 30_000)], "1024/30000"),
+        (-1.0, False, [(1, 3)], "1/3"),
+        (None, False, [(1, 3), (3, 3)], ""),
+        (None, True, [(1024, 30_000)], ""),
+    ],
+    ids=["long work", "slow work", "short work", "quiet"],
+)
+def test_a_bar_is_shown_for_long_work(terminal, monkeypatch, patience, quiet, done, shown):
+    if patience is not None:
+        monkeypatch.setattr(progress, "PATIENCE", patience)
     screen = terminal()
-    with ProgressBar(quiet=False) as bar:
-        bar(1024, 30_000)
-        bar(30_000, 30_000)
-    assert "1024/30000" in screen.getvalue()
-
-
-def test_slow_work_shows_a_bar(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    screen = terminal()
-    with ProgressBar(quiet=False) as bar:
-        bar(1, 3)
-    assert "1/3" in screen.getvalue()
-
-
-def test_short_work_shows_none(terminal):
-    screen = terminal()
-    with ProgressBar(quiet=False) as bar:
-        bar(1, 3)
-        bar(3, 3)
-    assert screen.getvalue() == ""
-
-
-def test_quiet_shows_none(terminal):
-    screen = terminal()
-    with ProgressBar(quiet=True) as bar:
-        bar(1024, 30_000)
-    assert screen.getvalue() == ""
+    with ProgressBar(quiet=quiet) as bar:
+        for each in done:
+            bar(*each)
+    assert shown in screen.getvalue() if shown else screen.getvalue() == ""
 
 
 def test_pipes_see_no_bar(monkeypatch):

@@ -1,18 +1,16 @@
+"""`softbleu embeddings train` and `softbleu language train`."""
+
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 import os
-import shlex
 from dataclasses import fields
 
 import pytest
 
-from softbleu.cli.examples import EXAMPLES
-from softbleu.embeddings import open_vectors
 from softbleu.embeddings.training import TrainingSettings, train_vectors
 from softbleu.io.streams import TextCorpus
+from softbleu.language import read_arpa, train_ngrams
 from softbleu.text.tokens import Tokenizer
 
 TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
@@ -28,9 +26,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_train(program, files, text):
+def test_train(command, files, text):
     target = files.folder / "set"
-    done = program("embeddings", "train", text, "--output", target, *SMALL, "--tokenize", "13a", "--lowercase")
+    done = command("embeddings", "train", text, "--output", target, *SMALL, "--tokenize", "13a", "--lowercase")
     assert (done.code, done.err) == (0, "")
     assert sorted(contents(target)) == ["card.md", "meta.json", "vectors.npy", "vocab.txt"]
     lines = dict(line.split(maxsplit=1) for line in done.out.splitlines()[:2])
@@ -43,7 +41,7 @@ def test_train(program, files, text):
     assert meta["sha256"] in card
     assert "| tokenizer | 13a |" in card
     assert (target / "vocab.txt").read_text().startswith("the\n")
-    scored = program(
+    scored = command(
         "score", "-c", files.candidate, "-r", files.reference, "-m", "vleu(threshold=0.8)", "--vectors", target
     )
     assert (scored.code, scored.err) == (0, "")
@@ -58,41 +56,11 @@ def test_as_the_library_trains(command, files, text):
         assert (from_command / name).read_bytes() == (from_library / name).read_bytes()
 
 
-def test_several_files_packed_or_not(command, files):
-    whole = files.write("whole.txt", TEXT)
-    lines = [f"{line}\n" for line in TEXT]
-    parts = [
-        files.write("part1.txt", TEXT[:20]),
-        files.write("part2.gz", gzip.compress("".join(lines[20:40]).encode())),
-        files.write("part3.bz2", bz2.compress("".join(lines[40:]).encode())),
-    ]
-    one, other = files.folder / "one", files.folder / "other"
-    assert command("embeddings", "train", whole, "-o", one, *SMALL).code == 0
-    assert command("embeddings", "train", *parts, "-o", other, *SMALL).code == 0
-    assert (one / "vectors.npy").read_bytes() == (other / "vectors.npy").read_bytes()
-    meta = json.loads((other / "meta.json").read_text())
-    assert [entry["file"] for entry in meta["training"]["corpus"]] == list(map(str, parts))
-    assert meta["source"] == ", ".join(map(str, parts))
-
-
 def test_every_setting_is_an_option(command, files, text):
     values = {
-        "algorithm": "fasttext",
-        "architecture": "cbow",
-        "dimension": 6,
-        "window": 2,
-        "min_count": 2,
-        "epochs": 2,
-        "negative": 3,
-        "hierarchical_softmax": True,
-        "sample": 0.01,
-        "alpha": 0.04,
-        "min_alpha": 0.002,
-        "min_ngram": 2,
-        "max_ngram": 4,
-        "bucket": 70,
-        "seed": 11,
-        "workers": 2,
+        **{"algorithm": "fasttext", "architecture": "cbow", "dimension": 6, "window": 2, "min_count": 2, "epochs": 2},
+        **{"negative": 3, "hierarchical_softmax": True, "sample": 0.01, "alpha": 0.04, "min_alpha": 0.002},
+        **{"min_ngram": 2, "max_ngram": 4, "bucket": 70, "seed": 11, "workers": 2},
     }
     assert set(values) == {field.name for field in fields(TrainingSettings)}
     assert all(values[field.name] != field.default for field in fields(TrainingSettings))
@@ -117,78 +85,25 @@ def test_help_names_the_defaults_of_the_library(command):
             assert line.partition("(default: ")[2].startswith(f"{field.default})"), field.name
 
 
-def test_a_store_is_not_replaced_unasked(command, files, text):
-    target = files.folder / "set"
-    assert command("embeddings", "train", text, "-o", target, *SMALL).code == 0
-    before = contents(target)
-    refused = command("embeddings", "train", text, "-o", target, *SMALL, "--seed", 2)
-    assert refused.code == 2
-    assert "--force" in refused.err
-    assert contents(target) == before
-    assert command("embeddings", "train", text, "-o", target, *SMALL, "--seed", 2, "--force").code == 0
-    after = contents(target)
-    assert set(after) == set(before)
-    assert all(after[name] != before[name] for name in ("vectors.npy", "meta.json", "card.md"))
+def test_a_pipe_can_be_read_only_once(refused):
+    os.mkfifo("pipe")
+    assert "no regular file" in refused("embeddings", "train", "pipe", output="set")
 
 
-@pytest.mark.parametrize("output_format", ["json", "jsonl", "tsv", "markdown", "latex"])
-def test_formats(command, files, text, output_format):
-    done = command("embeddings", "train", text, "-o", files.folder / "set", *SMALL, "-f", output_format)
+# language models
+
+
+def test_a_language_model(command, files):
+    text = files.write("small.txt", TEXT[:3])
+    target = files.folder / "m.arpa.gz"
+    options = ("--order", 2, "--least-word", 2, "--least-ngram", 2, "--tokenize", "13a", "--lowercase")
+    done = command("language", "train", text, "-o", target, *options, "-f", "json")
     assert (done.code, done.err) == (0, "")
-    if output_format == "json":
-        found = json.loads(done.out)
-        assert found["words"] == len(open_vectors(files.folder / "set").head()[0])
-        assert [row["judgements"] for row in found["rows"]] == ["WordSim-353", "SimLex-999"]
-    assert "SimLex-999" in done.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["none.txt"], ["no such file: none.txt"]),
-        (["empty.txt"], ["no tokens"]),
-        (["corpus.txt", "--min-count", "999"], ["no word occurs 999 times", "--min-count"]),
-        (["corpus.txt", "strange.txt"], ["strange.txt, line 2", "not UTF-8", "--encoding"]),
-        (["corpus.txt", "--algorithm", "glove"], ["unknown algorithm 'glove'", "fasttext"]),
-        (["corpus.txt", "--dtype", "int4"], ["int4", "int8"]),
-        (["corpus.txt", "--tokenize", "14a"], ["unknown tokenize '14a'"]),
-        (["corpus.txt", "--dimension", "many"], ["--dimension", "'many' is not a"]),
-        (["corpus.txt", "--negative", "0"], ["nothing to learn from"]),
-        (["corpus.txt", "--colour"], ["--colour"]),
-        (["corpus.txt", "-f", "xml"], ["unknown format 'xml'"]),
-        ([], ["CORPUS"]),
-    ],
-)
-def test_bad_input(command, files, text, monkeypatch, arguments, parts):
-    files.write("empty.txt", b"\n \n")
-    files.write("strange.txt", b"fine\nstr\xffnge\n")
-    monkeypatch.chdir(files.folder)
-    before = sorted(path.name for path in files.folder.iterdir())
-    done = command("embeddings", "train", *arguments, "--output", "set")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("softbleu: error: ")
-    assert done.err.count("\n") == 1
-    assert all(part in done.err for part in parts), done.err
-    assert sorted(path.name for path in files.folder.iterdir()) == before
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
-def test_a_pipe_can_be_read_once_only(command, files):
-    os.mkfifo(files.folder / "pipe")
-    done = command("embeddings", "train", files.folder / "pipe", "--output", files.folder / "set")
-    assert done.code == 2
-    assert "no regular file" in done.err
-
-
-def test_examples(command, files, monkeypatch):
-    files.write("corpus.txt", TEXT)
-    files.write("system.txt", files.candidate.read_bytes())
-    monkeypatch.chdir(files.folder)
-    shown = " ".join(command("embeddings", "train", "--help", environment={"COLUMNS": "200"}).out.split())
-    for example in EXAMPLES["embeddings train"].values():
-        assert example in shown
-        name, *arguments = shlex.split(example)
-        assert name == "softbleu"
-        done = command(*arguments)
-        assert done.code == 0, done.err
-        assert done.out
+    lines = [line.lower().replace(".", " .").replace("!", " !").split() for line in TEXT[:3]]
+    model, same = read_arpa(target), train_ngrams(lines, 2, least_word=2, least_ngram=2)
+    assert list(model.words) == list(same.words)
+    assert model.judge(lines).log_probabilities == pytest.approx(same.judge(lines).log_probabilities, abs=1e-4)
+    found = json.loads(done.out)
+    assert found["model"] == str(target)
+    sizes = [row["ngrams"] for row in found["rows"]]
+    assert sizes == [len(table.keys) for table in model.tables] == [8, 7]

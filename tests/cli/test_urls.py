@@ -29,6 +29,9 @@ from softbleu.io.executors import cluster_executor
 from softbleu.io.urls import find_urls, open_url, read_range, remove_urls, url_size, write_url
 from softbleu.results import score_corpus
 
+pytestmark = pytest.mark.xdist_group("S3")
+NONE = ("there is no such file, folder or bucket",)
+S3 = pytest.param("s3", marks=pytest.mark.slow)
 LINES = 4500
 
 
@@ -87,6 +90,7 @@ def cluster(s3: str, tmp_path: Path) -> Iterator[str]:
         yield json.loads(place.read_text())["address"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_workers_killed_three_times_while_they_read_ranges_of_s3(
     s3: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,7 +126,7 @@ def test_workers_killed_three_times_while_they_read_ranges_of_s3(
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-@pytest.mark.parametrize("place", ["s3", "memory", "file"])
+@pytest.mark.parametrize("place", [S3, "memory", "file"])
 def test_texts_at_urls(command: Any, request: Any, tmp_path: Path, place: str, ending: str) -> None:
     url = {"memory": "memory://texts", "file": f"file://{tmp_path}"}.get(place) or request.getfixturevalue("s3")
     (tmp_path / "here").mkdir()
@@ -167,15 +171,13 @@ def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) ->
     assert "/busy.txt: cannot be read (503, message='Busy'" in busy.err
 
 
-def test_vectors_at_a_url_are_copied_once(
-    command: Any, files: Any, s3: str, monkeypatch: Any, tmp_path: Path
-) -> None:
+def test_vectors_at_a_url_are_copied_once(command: Any, files: Any, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     texts = ["-c", files.candidate, "-r", files.reference, "-m", "vleu", "-b", "-q"]
     expected = command("score", *texts, "--vectors", files.vectors).out
-    write_url(f"{s3}/vectors.txt", Path(files.vectors).read_bytes())
+    write_url("memory://texts/vectors.txt", Path(files.vectors).read_bytes())
     for _ in range(2):
-        done = command("score", *texts, "--vectors", f"{s3}/vectors.txt")
+        done = command("score", *texts, "--vectors", "memory://texts/vectors.txt")
         assert (done.code, done.out) == (0, expected)
     assert len(list((tmp_path / "cache" / "remote").iterdir())) == 1
 
@@ -204,20 +206,23 @@ def test_what_fails_twice_is_read_again(failures: int, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("s3://texts/none.txt", "there is no such file, folder or bucket"),
-        ("s3://no-such-bucket/none.txt", "there is no such file, folder or bucket"),
+        pytest.param("s3://texts/none.txt", *NONE, marks=pytest.mark.slow),
+        pytest.param("s3://no-such-bucket/none.txt", *NONE, marks=pytest.mark.slow),
+        ("memory://texts/none.txt", "there is no such file, folder or bucket"),
         ("nowhere://texts/none.txt", "Protocol not known: nowhere"),
         ("http://127.0.0.1:9/none.txt", "nothing answers there"),
     ],
 )
-@pytest.mark.usefixtures("s3")
-def test_places_that_are_none(command: Any, files: Any, place: str, said: str) -> None:
+def test_places_that_are_none(command: Any, files: Any, request: Any, place: str, said: str) -> None:
+    if place.startswith("s3"):
+        request.getfixturevalue("s3")
     done = command("score", "-c", place, "-r", files.reference)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"softbleu: error: {place}: cannot be read (")
     assert said in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("s3")
 def test_a_place_that_cannot_be_written_is_known_before_the_work(command: Any, files: Any) -> None:
     place = "s3://no-such-bucket/out.json"
@@ -242,7 +247,7 @@ def test_the_extra_is_named_where_it_is_missing(command: Any, files: Any, monkey
     assert "pip install 'softbleu[remote]'" in done.err
 
 
-@pytest.mark.parametrize("place", ["s3", "memory"])
+@pytest.mark.parametrize("place", [S3, "memory"])
 def test_a_sweep_goes_on_at_a_url(
     command: Any, request: Any, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,18 +255,8 @@ def test_a_sweep_goes_on_at_a_url(
     for number in (1, 2):
         (tmp_path / f"s{number}").write_text("a cat sat\n" * number + "a dog ran\n" * (2 - number))
     (tmp_path / "r").write_text("a cat sat\na dog sat\n")
-    options = [
-        "sweep",
-        "-c",
-        tmp_path / "s1",
-        tmp_path / "s2",
-        "-r",
-        tmp_path / "r",
-        "-m",
-        "chrf",
-        "--vary",
-        "beta=1,2",
-    ]
+    texts = ["-c", tmp_path / "s1", tmp_path / "s2", "-r", tmp_path / "r"]
+    options = ["sweep", *texts, "-m", "chrf", "--vary", "beta=1,2"]
     output, journal = f"{url}/out.csv", f"{url}/out.csv.sweep"
     expected = command(*options, "-f", "csv").out
     with monkeypatch.context() as patch:

@@ -1,0 +1,221 @@
+"""Who does the work, and with which kernels, changes no digit: operations × executors × kernels.
+
+Operations: scores of a corpus and of segments (with means of segments, and references one by one), comparison,
+sweep, matrix and choice (`pairwise`, `score_systems`, `select`), explanation, meta-evaluation, spurious matches,
+data of pages. The expected result is that of one process, of the NumPy kernels and of texts in memory; the others
+read files. Processes of a cluster are tested in `cli/test_cluster.py`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softbleu
+from softbleu.analysis.pages import make_page
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.io import executors
+from softbleu.meta import sweep_corpus, sweep_points
+from softbleu.meta.credit_tables import CREDIT_TABLES
+from softbleu.meta.spurious import spurious
+from softbleu.report import Layout
+from softbleu.report.html import write_html
+from softbleu.results import SignificanceSettings, compare_corpus, explain_corpus, score_corpus
+from softbleu.results.api import make_metrics
+from softbleu.results.pairs import pair_systems, score_systems
+
+pytestmark = pytest.mark.xdist_group("same digits")
+
+WORDS = [f"w{number}" for number in range(30)]
+SOFT = "vleu(threshold=p80, similarity=csls, neighbours=9, mutual=yes, vectors_postprocess=pc:1)"
+CORPUS: dict[str, list[str]] = {}
+for _seed, _name in enumerate(("one", "two", "first", "second", "source")):
+    _draw = np.random.default_rng(_seed)
+    CORPUS[_name] = [" ".join(_draw.choice([*WORDS, "W3", "oov"], size)) for size in _draw.integers(0, 12, 50)]
+SYSTEMS = {name: CORPUS[name] for name in ("one", "two")}
+REFERENCES = list(zip(CORPUS["first"], CORPUS["second"], strict=True))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus as files, and vectors."""
+    made = tmp_path_factory.mktemp("texts")
+    for name, lines in CORPUS.items():
+        (made / name).write_text("".join(f"{line}\n" for line in lines))
+    rows = np.random.default_rng(9).normal(0.4, 1, (len(WORDS), 5))
+    lines = [f"{word} {' '.join(f'{x:.4f}' for x in row)}\n" for word, row in zip(WORDS, rows, strict=True)]
+    (made / "vectors").write_text("".join(lines))
+    return made
+
+
+def measures(vectors: Path, *metrics: str) -> Any:
+    return make_metrics(list(metrics), vectors=str(vectors))
+
+
+def score_at(level: Any, *metrics: str) -> Callable[..., Any]:
+    return lambda corpus, vectors, **how: score_corpus(corpus, measures(vectors, *metrics), level=level, **how)
+
+
+def compare_all(corpus: Any, vectors: Path, **how: Any) -> Any:
+    tables = compare_corpus(
+        corpus, measures(vectors, "bleu", SOFT), significance=SignificanceSettings(samples=20), **how
+    )
+    return [table.records() for table in tables]
+
+
+def sweep_all(corpus: Any, vectors: Path, **how: Any) -> Any:
+    vary = {"matcher": ["exact", "sleu", "vleu", "xleu"], "threshold": [0.3, "p80"], "order": [2, 4]}
+    return sweep_corpus(corpus, sweep_points({"vectors": str(vectors)}, vary), **how)
+
+
+def matrix_of(corpus: Any, vectors: Path, **how: Any) -> Any:
+    lists = pair_systems(corpus)
+    metrics = measures(vectors, "chrf", "softbleu")
+    whole = [score_systems(lists, [[*SYSTEMS], ["first", "second"]], each, **how).records() for each in metrics]
+    return [*whole, *(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how).records() for each in metrics)]
+
+
+def select_all(corpus: Any, vectors: Path, **how: Any) -> Any:
+    return [
+        softbleu.select(pair_systems(corpus), each, **how).records() for each in measures(vectors, "chrf", "softbleu")
+    ]
+
+
+def metaeval_all(corpus: Any, vectors: Path, **how: Any) -> Any:
+    metrics = {"bleu": "bleu", "soft": f"vleu(threshold=0.5, vectors='{vectors}')"}
+    people = {"people": {name: float(place) for place, name in enumerate(CORPUS)}}
+    return softbleu.metaeval(
+        "systems", metrics=metrics, candidates=CORPUS, references=CORPUS["first"], human=people, samples=20, **how
+    ).table
+
+
+def spurious_all(corpus: Any, vectors: Path, **how: Any) -> Any:
+    found = spurious(
+        grammar="alternations",
+        count=70,
+        matchers=["vleu"],
+        remedies=["plain", "mutual"],
+        thresholds=["0.5:0.9:0.2"],
+        **how,
+    )
+    return [found.table(name) for name in CREDIT_TABLES], [each.tally.histogram.tolist() for each in found.analyses]
+
+
+def page_of(corpus: Any, vectors: Path, **how: Any) -> Any:
+    return "".join(write_html(make_page(corpus, *measures(vectors, "vleu(threshold=0.5)"), **how), Layout()))
+
+
+BY_WORDS = ("bleu", "chrf++", "ter", "gleu(iterations=9)", "green")
+ALL = (*BY_WORDS, "sleu(threshold=0.5)", SOFT, "xleu(assignment=optimal)", "softbleu")
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "scores of a corpus": score_at("corpus", *ALL),
+    "scores of segments": score_at("segment", *ALL),
+    "means of segments": score_at("macro", *ALL),
+    "scores of references": score_at("reference", "gleu"),
+    "comparison": compare_all,
+    "sweep": sweep_all,
+    "matrix": matrix_of,
+    "choice": select_all,
+    "meta-evaluation": metaeval_all,
+    "spurious matches": spurious_all,
+    "page": page_of,
+}
+each_operation = pytest.mark.parametrize("operation", OPERATIONS)
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several tasks of each operation."""
+    for module in ("corpora.segments", "corpora.parallel", "engine.runner"):
+        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 16)
+    monkeypatch.setattr("softbleu.meta.spurious.MINI_BATCH", 30)
+
+
+@pytest.fixture(scope="module")
+def how(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
+    """Options of a run that say who does it."""
+    made: dict[str, Callable[[], Executor]] = {
+        "threads": lambda: ThreadPoolExecutor(2),
+        "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
+    }
+    if request.param == "here":
+        yield {}
+    else:
+        with made[request.param]() as executor:
+            yield {"executor": executor}
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path) -> Callable[[str], Any]:
+    """What one process makes of texts in memory, with the NumPy kernels."""
+    corpus = Segments.of(SYSTEMS, REFERENCES, CORPUS["source"])
+    return cache(lambda operation: OPERATIONS[operation](corpus, folder / "vectors"))
+
+
+def corpus_of(folder: Path) -> Any:
+    names = {name: str(folder / name) for name in CORPUS}
+    systems = {name: names[name] for name in SYSTEMS}
+    return ParallelFiles.open(systems, [names["first"], names["second"]], names["source"])
+
+
+@each_operation
+@pytest.mark.parametrize(
+    ("how", "kernels"),
+    [
+        ("here", "numpy"),
+        ("here", "numba"),
+        ("threads", "numpy"),
+        ("threads", "numba"),
+        ("processes", "numpy"),
+        pytest.param("processes", "numba", marks=pytest.mark.slow),
+    ],
+    indirect=["how"],
+    scope="module",
+)
+def test_operations(
+    operation: str, kernels: str, how: dict[str, Any], folder: Path, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(kernels)
+    before = expected(operation)
+    # From this size on, compiled kernels are taken.
+    monkeypatch.setattr("softbleu.kernels.LARGE", 0 if kernels == "numba" else sys.maxsize)
+    with corpus_of(folder) as corpus:
+        assert OPERATIONS[operation](corpus, folder / "vectors", **how) == before
+
+
+@each_operation
+def test_jobs_are_workers(operation: str, folder: Path, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    @contextmanager
+    def local(jobs: int, **_: Any) -> Iterator[Executor]:
+        asked.append(jobs)
+        with ThreadPoolExecutor(jobs) as executor:
+            yield executor
+
+    before = expected(operation)
+    monkeypatch.setattr(executors, "local_executor", local)
+    with corpus_of(folder) as corpus:
+        assert OPERATIONS[operation](corpus, folder / "vectors", jobs=2) == before
+    assert set(asked) == {2}
+
+
+def test_explanations_do_not_depend_on_kernels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for large in (0, sys.maxsize):
+        monkeypatch.setattr("softbleu.kernels.LARGE", large)
+        with corpus_of(folder) as corpus:
+            found.append(
+                [asdict(each) for each in explain_corpus(corpus, *measures(folder / "vectors", SOFT), [1, 7])]
+            )
+    assert found[0] == found[1]

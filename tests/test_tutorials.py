@@ -1,0 +1,148 @@
+"""The tutorial matcher and the tutorial metric of docs/ are installed as their pages say, and work everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jiwer
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PACKAGES = {"tutorial_matcher": "softbleu_phrase.py", "tutorial_metric": "softbleu_wer.py"}
+CANDIDATES = {
+    "good": ["the cat sat on the mat", "a dog barks at night", "it rains"],
+    "bad": ["cat sits on a mat mat", "the dogs bark", "rain"],
+    "poor": ["the cat sat on a mat", "a dog barked loudly at night", "it rained"],
+}
+REFERENCES = ["the cat sat on the mat", "a dog barked at night", "it rains"]
+HUMAN = {"good": 3.0, "poor": 2.0, "bad": 1.0}
+TEXTS = ("-c", "good.txt", "-c", "bad.txt", "-c", "poor.txt", "-r", "reference.txt")
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def install(target: Path) -> None:
+    """Install both beside softbleu; no other file is touched."""
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    for folder, module in PACKAGES.items():
+        source = target / f"{folder}.source"
+        source.mkdir()
+        for name in ("pyproject.toml", module):
+            (source / name).write_bytes((DOCS / folder / name).read_bytes())
+        command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=target)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def run(build_once: Any, tmp_path: Path) -> Run:
+    """Run softbleu, or Python, where both are installed."""
+    for name, lines in {**CANDIDATES, "reference": REFERENCES}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "human.tsv").write_text("".join(f"{name}\t{score}\n" for name, score in HUMAN.items()))
+    target = build_once("tutorials", install)
+    path = os.pathsep.join(filter(None, [str(target), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        program = [] if arguments[0] == "-c" else ["-m", "softbleu"]
+        command = [sys.executable, *program, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+
+    return call
+
+
+def read(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_page_shows_the_code_that_is_installed() -> None:
+    page = (DOCS / "guide" / "matchers.md").read_text(encoding="utf-8")
+    code = (DOCS / "tutorial_matcher" / "softbleu_phrase.py").read_text(encoding="utf-8")
+    shown = page.partition("```python\n")[2].partition("```")[0]
+    assert shown.strip() in code
+    assert len((DOCS / "tutorial_metric" / "softbleu_wer.py").read_text().splitlines()) <= 60
+
+
+@pytest.mark.slow
+def test_the_matcher_matches_phrases_only(run: Run) -> None:
+    def found(matcher: str) -> Any:
+        threshold = [] if matcher == "exact" else ["--threshold", "0.8"]
+        return read(run("score", "--format", "json", "--matcher", matcher, *threshold))
+
+    scored = {matcher: found(matcher) for matcher in ("exact", "phrase", "vleu")}
+    exact, phrase, vleu = (each["systems"][0]["matches"] for each in scored.values())
+    assert phrase[0] == exact[0] < vleu[0]
+    assert phrase[1:] == vleu[1:]
+    assert phrase[1] > exact[1]
+    assert "matcher:phrase|threshold:0.8|" in scored["phrase"]["signature"]
+    done = run("score", "--matcher", "phrases")
+    assert done.returncode == 2
+    assert "did you mean 'phrase'?" in done.stderr
+    names = done.stderr.partition("valid: ")[2].strip().split(", ")
+    assert names[:4] == ["exact", "sleu", "vleu", "xleu"]
+    assert "phrase" in names[4:]
+
+
+@pytest.mark.slow
+def test_the_metric_has_the_numbers_of_jiwer_and_a_setting(run: Run) -> None:
+    systems = read(run("score", "--metric", "wer", *TEXTS, "--format", "json"))["systems"]
+    for system in systems:
+        assert system["score"] == pytest.approx(100 * jiwer.wer(REFERENCES, CANDIDATES[system["name"]]), abs=1e-9)
+    assert len({system["score"] for system in systems}) == 3
+    option = read(run("score", "--metric", "wer", "--wer-substitution-cost", "2", *TEXTS, "--format", "json"))
+    expression = read(run("score", "--metric", "wer(substitution_cost=2)", *TEXTS, "--format", "json"))
+    assert option == expression
+    assert "|substitution-cost:2.0|" in option["signature"]
+    good = option["systems"][0]
+    assert good["score"] == 100 * (2 * good["substitutions"] + good["deletions"] + good["insertions"]) / 13
+    assert read(run("score", "--signature", option["signature"], *TEXTS, "--format", "json", "--quiet")) == option
+    done = run("score", "--metric", "wer", "--wer-substitution-cost", "-1", *TEXTS)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "substitution_cost must lie between 0 and" in done.stderr
+    shown = run("score", "--metric", "wer", "--help").stdout
+    assert "--wer-substitution-cost" in shown
+    assert "Cost of a substitution beside an insertion's (default: 1)" in " ".join(shown.replace("│", " ").split())
+
+
+@pytest.mark.slow
+def test_other_commands_rank_the_metric_the_right_way_round(run: Run) -> None:
+    table = read(run("compare", "--metric", "wer", *TEXTS, "--format", "json", "--samples", "200"))
+    rows = {row["name"]: row for row in table["systems"]}
+    assert sorted(rows, key=lambda name: rows[name]["rank"]) == ["good", "poor", "bad"]
+    assert sorted(rows, key=lambda name: rows[name]["score"]) == ["good", "poor", "bad"]
+    assert all(row["interval"][0] <= row["score"] <= row["interval"][1] for row in rows.values())
+    assert rows["good"]["p_value"] is None
+    assert 0 < rows["bad"]["p_value"] <= 1
+    text = run("compare", "--metric", "wer", *TEXTS, "--samples", "200").stdout
+    assert [line.split()[0] for line in text.splitlines()[2:5]] == ["good", "poor", "bad"]
+    assert "WER" in text
+    done = run("sweep", "--metric", "wer", *TEXTS, "--vary", "substitution_cost=1,2", "--format", "json", "--quiet")
+    swept = read(done)["rows"]
+    assert [(row["system"], row["substitution_cost"]) for row in swept[:2]] == [("good", 1.0), ("good", 2.0)]
+    assert swept[0]["score"] < swept[1]["score"]
+    done = run("metaeval", "--metric", "wer", *TEXTS, "--human", "human.tsv", "--samples", "50", "--format", "json")
+    (row,) = read(done)["rows"]
+    assert (row["metric"], row["points"], row["spearman"]) == ("wer", 3, 1.0)
+
+
+@pytest.mark.slow
+def test_the_metric_in_python(run: Run) -> None:
+    code = (
+        "import softbleu\n"
+        "result = softbleu.score(['a b'], ['a c'], metric='wer(substitution_cost=2)')\n"
+        "print(result.numbers, result.label, result.higher_is_better)\n"
+        "print(softbleu.score(['a b'], ['a c'], metric='wer', substitution_cost=0.5).score)\n"
+    )
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("WordErrors(score=100.0, substitutions=0, deletions=1, insertions=1")
+    assert first.endswith("WER False")
+    assert second == "25.0"
