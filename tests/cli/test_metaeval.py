@@ -157,7 +157,7 @@ def test_constant_scores_are_said(command: Any, judged: Any) -> None:
     ("arguments", "message"),
     [
         ([], "no input: give --rankings, --human or --da"),
-        (["--human", "human.tsv"], "there are no comparisons by people: give rankings"),
+        (["--human", "human.tsv"], "there are no comparisons by judges: give rankings"),
         (["--scores", "one.tsv"], "there are no human scores of systems"),
         (["--human", "human.tsv", "--scores", "few.tsv"], "here are 2: few lacks C, D"),
         (["--human", "human.tsv", "--scores", "one.tsv", "--scores", "one.tsv"], "name one by NAME=FILE"),
