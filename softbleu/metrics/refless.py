@@ -116,7 +116,10 @@ class CoefficientsFile(HashedFile):
     @classmethod
     def parse(cls, text: str) -> CoefficientsFile | None:
         """Read the name of a file."""
-        return None if text == "none" else cls.of(text)
+        try:
+            return None if text == "none" else cls.of(text)
+        except InputError as error:
+            raise InputError(f"coefficients {error}") from error
 
 
 @lru_cache(4)

@@ -116,5 +116,5 @@ def test_metaeval_answers_by_what_there_is() -> None:
     listed = [(row["human"], row["of"], round(row["accuracy"], 6)) for row in found.records()]
     outputs = [("rankings", of, 1.0) for of in ("outputs", "outputs by segment", "systems softly")]
     assert listed == [("expected-wins", "systems", 1.0), *outputs, ("wmt", "systems", 0.333333)]
-    with pytest.raises(InputError, match="an accuracy needs people"):
+    with pytest.raises(InputError, match="an accuracy needs judgements"):
         softbleu.metaeval("accuracy", scores=[table])
