@@ -243,7 +243,7 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
         assert one.numbers == expected[one.metric, "B"]
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 7)
     monkeypatch.setattr("softbleu.engine.worker.LEAST", 3)
-    monkeypatch.setattr("softbleu.engine.worker.PIECE", 3)
+    monkeypatch.setattr("softbleu.engine.worker.MINI_BATCH", 3)
     with ThreadPoolExecutor(2) as executor:
         for given_ in (None, executor):
             found = score_all(CORPUS, measures(encoder), executor=given_)

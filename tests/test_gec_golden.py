@@ -48,7 +48,7 @@ def statistics(name: str, count: int) -> Statistics:
 
 @cache
 def results(name: str, count: int) -> dict[str, Result]:
-    found = replace(statistics(name.partition(",")[0], count), measure=complete(METRICS[name]))
+    found = replace(statistics(name.partition(",")[0], count), metric=complete(METRICS[name]))
     return {result.name: result for result in make_results(found, "segment")}
 
 

@@ -46,7 +46,7 @@ def statistics(*names: str) -> Statistics:
 
 @cache
 def results(metric: Gleu, level: Level = "corpus", names: tuple[str, ...] = FOUR) -> dict[str, Result]:
-    found = make_results(replace(statistics(*names), measure=complete(metric)), level)
+    found = make_results(replace(statistics(*names), metric=complete(metric)), level)
     return {result.name: result for result in found}
 
 

@@ -38,7 +38,7 @@ BACKEND = {
 # A budget: the command line had 3,600 lines before commands declared their options in tables.
 CLI_LINES = 2_700
 # What was there when the budget was made; it may only be lowered.
-HOUSE_LINES = 41_600
+HOUSE_LINES = 40_000
 # What may use private names of other packages, or change what these hold; the list is there to become shorter.
 MAY_USE_PRIVATE_NAMES = {"softbleu.io.platform"}
 # What is documented all the same.

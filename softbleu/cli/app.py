@@ -92,8 +92,7 @@ def make_program(
                     from softbleu.cli.examples import examples_of, metric_lines
 
                     above = examples if declared.of_metrics else ""
-                    if above and words == ("score",):
-                        above = f"{metric_lines()}\n\n{above}"
+                    above = f"{metric_lines()}\n\n{above}" if above and words == ("score",) else above
                     epilog = examples_of(" ".join(spelt), above)
                 group.command(spelt[-1], cls=Command, epilog=epilog)(declared.callback(make))
         if name and group.registered_commands:

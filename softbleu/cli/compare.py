@@ -17,7 +17,7 @@ Output
 )
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    from softbleu.cli.inputs import input_files, measures_from, open_corpus
+    from softbleu.cli.inputs import input_files, metrics_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
@@ -38,7 +38,7 @@ def compare(given: Given) -> None:
     if resampled == output.target:
         raise InputError("--distribution and --output would write to the same place: name another file")
     picture = given.open_picture("plot", inputs)
-    measures = measures_from(given, also=["seed"])
+    measures = metrics_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction").items()}
     asked |= given.values("samples trials seed")
     how, signed_baseline = SignificanceSettings.from_signature(given.signature, **asked)
@@ -68,7 +68,7 @@ def compare(given: Given) -> None:
 def _write_view(given: Given) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
-    from softbleu.cli.inputs import input_files, measures_from, open_corpus
+    from softbleu.cli.inputs import input_files, metrics_from, open_corpus
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
@@ -79,7 +79,7 @@ def _write_view(given: Given) -> None:
     lines = given.show not in (None, "ngrams")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.format)
     output = given.open_output([*input_files(given), given.by], write)
-    measures = measures_from(given, also=["seed"])
+    measures = metrics_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     found: Any
     with open_corpus(given, measures) as corpus, given.progress() as progress:

@@ -51,8 +51,7 @@ def _describe(error: Any) -> Iterator[str]:
         if context is not None:
             yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
-        place = f"{error.filename}: " if error.filename else ""
-        yield f"{place}{error.strerror or error}"
+        yield f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
     elif isinstance(error, MemoryError):
         yield f"not enough memory ({error}): ask for less at a time"
     else:

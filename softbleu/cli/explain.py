@@ -21,14 +21,14 @@ Input
 def explain(given: Given) -> None:
     """Show which n-grams of chosen segments met which; of hyter closest paths, of refless what was found."""
     from softbleu.analysis import choose_lines
-    from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
+    from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
     from softbleu.report import EXPLAINERS
     from softbleu.results import explain_corpus
 
     output = given.open_output(input_files(given), EXPLAINERS.find(given.format))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
-    measures = measures_from(given) if given.show == "disagreeing" else [measure_from(given)]
+    measures = metrics_from(given) if given.show == "disagreeing" else [metric_from(given)]
     with open_corpus(given, measures) as corpus, given.progress():
         if given.show:
             kind: Any = given.show.lower()

@@ -92,7 +92,7 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         yield corpus
 
 
-def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
+def metrics_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
     """Make the measures that the options describe; note those without effect, unless `also` names them."""
     from softbleu.config.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
@@ -125,9 +125,9 @@ def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
     return list(make_plan(measures).metrics)
 
 
-def measure_from(given: Given) -> Metric:
-    """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
-    measures = measures_from(given)
+def metric_from(given: Given) -> Metric:
+    """Make the measure that the options describe, for what takes one at a time; see `metrics_from`."""
+    measures = metrics_from(given)
     if len(measures) > 1:
         raise InputError(f"one metric at a time here, not {len(measures)}: leave out all --metric but one")
     return measures[0]

@@ -17,7 +17,7 @@ Score
 )
 def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
-    from softbleu.cli.inputs import measure_from, system_files
+    from softbleu.cli.inputs import metric_from, system_files
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
@@ -32,7 +32,7 @@ def matrix(given: Given) -> None:
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
     systems, references = system_files(given), given.reference or ()
     output = given.open_output([*systems.values(), *references, lists])
-    measure = measure_from(given)
+    measure = metric_from(given)
     names = [list(systems), list(name_files(references) if references else systems)]
     if lists:
         texts = read_lists(lists, given.encoding)

@@ -8,5 +8,4 @@ def metrics(given: Given) -> None:
     """List the metrics, those of plug-ins too."""
     from softbleu.metrics.overview import describe_metrics
 
-    output = given.open_output([])
-    output.write(describe_metrics())
+    given.open_output([]).write(describe_metrics())

@@ -23,8 +23,7 @@ def completion_of(what: str) -> Callable[[], list[str]]:
     def found() -> list[str]:
         if ":" not in what:
             return what.split(",")
-        table = find(what)
-        table = getattr(table, "names", table)
+        table = getattr(find(what), "names", find(what))
         return list(get_args(table) or (table() if callable(table) else table))
 
     return found

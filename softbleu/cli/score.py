@@ -15,7 +15,7 @@ def score(given: Given) -> None:
 
     Systems go behind -c, references behind -r: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
+    from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS
@@ -36,7 +36,7 @@ def score(given: Given) -> None:
     kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
-    measures = [measure_from(given)] if page_wanted else measures_from(given)
+    measures = [metric_from(given)] if page_wanted else metrics_from(given)
     with open_corpus(given, measures) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page
@@ -45,13 +45,12 @@ def score(given: Given) -> None:
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, distinct(measures), checkpoint=kept, progress=progress, **run)
-    for broken in () if given.signature is None else broken_promises(given.signature, results[0].signature):
-        given.note(broken)
+    broken = () if given.signature is None else broken_promises(given.signature, results[0].signature)
+    for note in (*broken, *notes_on_coverage(results)):
+        given.note(note)
     if page_wanted and len(page.text) < page.segments:
         given.note(
             f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
         )
-    for note in notes_on_coverage(results):
-        given.note(note)
     output.write(shown)
     output.target.drop(kept)

@@ -15,13 +15,13 @@ Input
 )
 def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
-    from softbleu.cli.inputs import measure_from
+    from softbleu.cli.inputs import metric_from
     from softbleu.corpora.records import read_lists
     from softbleu.io.tabular import Records
     from softbleu.results.pairs import select as choose
 
     output = given.open_output([given.lists])
-    measure = measure_from(given)
+    measure = metric_from(given)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:
         found = choose(lists, measure, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)

@@ -8,5 +8,4 @@ def tokenizers(given: Given) -> None:
     """List the tokenizers."""
     from softbleu.metrics.overview import describe_tokenizers
 
-    output = given.open_output([])
-    output.write(describe_tokenizers())
+    given.open_output([]).write(describe_tokenizers())

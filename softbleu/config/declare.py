@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
@@ -19,6 +21,9 @@ from softbleu.errors import InputError, UnknownNameError, known_name
 from softbleu.io.platform import entry_points_of
 
 _KEY = "setting"
+_NAMED = re.compile(
+    r'^class .*\n    """(.+?)(?:"""|$)(?:\n(?!class ).*)*?\n    name: ClassVar\[str\] = "(.+?)"$', re.MULTILINE
+)
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
 _KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 
@@ -364,4 +369,16 @@ def _declared_by(module: str, base: type[Declared]) -> dict[str, type[Declared]]
         if isinstance(each, type) and issubclass(each, base) and each.__module__.startswith(module)
     }
     found.pop("", None)
+    return found
+
+
+def documented(folder: Path) -> dict[str, str]:
+    """First lines of what named classes in a folder do, by their names: read, not imported, which would take longer.
+
+    >>> documented(Path(__file__).parents[1] / "matching")["sleu"]
+    'Words may match similar words (SLEU: Morgan 2014).'
+    """
+    found: dict[str, str] = {}
+    for path in folder.rglob("*.py"):
+        found |= {name: about for about, name in _NAMED.findall(path.read_text("utf-8"))}
     return found

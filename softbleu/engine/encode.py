@@ -299,9 +299,9 @@ class BlockCoder:
         if self._lines.size > MOST_KEPT:
             self._lines = LineCoder(self._tokenizer, self.vocabulary)
         if isinstance(block, ListBlock):
-            references = self._lines.references(block.references)
+            # Candidates first: arcs of networks get the codes of words that are known.
             lines = self._lines.encode(block.candidates)
-            return CodedLists(lines, references, *block.bounds, block.mean_reference)
+            return CodedLists(lines, self._lines.references(block.references), *block.bounds, block.mean_reference)
         return CodedBlock.of(block.load(), self._lines, self._needed)
 
     def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.assignment import OPTIMAL, assign_links, consumed
-from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
+from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches, consumed
 from softbleu.matching.similarity import Mean, TokenVectors
 
 if TYPE_CHECKING:

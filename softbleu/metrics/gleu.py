@@ -13,7 +13,7 @@ from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.kinds import Exact
+from softbleu.matching.base import Exact
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import (
     Aggregation,

@@ -103,26 +103,6 @@ def test_text_is_ranked_and_says_what_was_tested(command, given, table):
     assert "test-test:bootstrap|test-samples:200|" in lines[-1]
 
 
-def test_latex_is_of_characters_that_every_latex_knows(command, files):
-    reference = [f"these are the words of line {number} here" for number in range(200)]
-    # One is far worse than the baseline; one is a little worse, by what is 0 without decimals.
-    systems = [
-        files.write("left.txt", reference),
-        files.write("bad.txt", ["nothing"] * 200),
-        files.write("twin.txt", [*reference[:199], "these are the words of line 199 there"]),
-    ]
-    given = ["compare", "-c", *systems, "-r", files.write("long.txt", reference), "--samples", 5000, "--digits", 0]
-    for more in ([], ["--all-pairs"]):
-        out = command(*given, *more, "-f", "latex").out
-        table = "\n".join(line for line in out.splitlines() if not line.startswith("%"))
-        assert "+/=/$-$" in table
-        assert {char for char in table if not char.isascii()} == {"–"}
-        assert r"\textless{} 0.001*" in table
-        assert not re.search(r"-0(\.0+)?(?![\d.])", table)
-        assert "+0 " in table
-    assert "< 0.001*" in command(*given).out
-
-
 def test_distribution_reproduces_the_intervals(command, files, given):
     path = files.folder / "scores.tsv"
     odd = files.write("a|b\t%.txt", POOR)

@@ -61,7 +61,7 @@ def test_the_list_of_sets(command):
     assert rows.keys() >= {entry.name for entry in read_catalogue()}
     assert rows["glove-6b-100d"]["state"] == "bundled"
     assert rows["glove-840b-300d"] == {
-        **{"name": "glove-840b-300d", "kind": "words", "state": "download", "licence": "PDDL-1.0"},
+        **{"name": "glove-840b-300d", "kind": "words", "language": "en", "state": "download", "licence": "PDDL-1.0"},
         **{"words": 2_200_000, "dimension": 300, "download_MB": 2030},
     }
     assert rows["googlenews-vectors-negative300"]["download_MB"] is None

@@ -140,7 +140,8 @@ def test_every_format_has_the_same_figures(command: Any, place: Path, name: str)
         places = [number for number, cell in enumerate(head) if cell == column]
         figures = {f"{float(row[n]):.{digits}f}" for row in rest for n in places if row[n]}
         assert figures, column
-        for output_format in ("markdown", "latex"):
+        # For a paper, systems are compared by scores and stars alone.
+        for output_format in ("markdown", *(["latex"] if not line.startswith("compare -c") else [])):
             table = {cell.lstrip("+") for row in cells_of(output_format, written[output_format]) for cell in row}
             assert figures <= table, (column, output_format)
         assert figures <= {word.lstrip("+") for word in written["text"].split()}

@@ -16,7 +16,7 @@ import pytest
 import softbleu
 from softbleu.config.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matching.kinds import VleuMatcher
+from softbleu.matching.base import VleuMatcher
 from softbleu.metrics import Bleu
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.text.tokens import Tokenizer

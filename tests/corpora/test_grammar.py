@@ -212,7 +212,7 @@ BAD = {
         ["S -> A A | A 'x' A", "A -> 'a'", "# alternate: S -> A A | A 'x' A"],
         "bad, line 3: 'A' stands twice in a form; number them",
     ),
-    "unquoted form": ([*CHILD, "# alternate: S -> NP ? VP"], "bad, line 4: cannot read '? VP'"),
+    "unquoted form": ([*CHILD, "# alternate: S -> NP ? VP"], "bad, line 4: Expected a nonterminal, found: ? VP"),
     "many forms": ([FORMS, f"# alternate: {FORMS}"], "101 forms, where 100 are the most"),
 }
 

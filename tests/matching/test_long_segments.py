@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from softbleu import InputError, score
-from softbleu.matching.assignment import OPTIMAL
+from softbleu.matching.batches import OPTIMAL
 
 VECTORS = {f"w{number}": [float(number % 7 - 3), float(number % 5), 1.0] for number in range(300)}
 MEGABYTE = 1 << 20

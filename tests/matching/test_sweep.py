@@ -15,7 +15,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.matching import make_matcher
-from softbleu.matching.kinds import VleuMatcher
+from softbleu.matching.base import VleuMatcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
