@@ -109,12 +109,22 @@ def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSou
 def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> VectorSource:
     """Open word vectors wherever they are; nothing is loaded before `VectorSource.select`.
 
-    It is a vector file or a store directory, by path or URL; the name of a bundled set or of one that a Python
-    package brings, tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see
-    `JoinedSource`; a gensim KeyedVectors; a mapping of words to vectors; or what this function returned before. Of a
-    file `block_size` bytes are read at a time. Raises `VectorError`: nothing is there, or it is damaged or no vector
-    file.
+    Parameters
+    ----------
+    location
+        A vector file or a store directory, by path or URL; the name of a bundled set or of one that a Python package
+        brings, tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a
+        gensim KeyedVectors; a mapping of words to vectors; or what this function returned before.
+    block_size
+        Bytes of a file read at a time.
 
+    Raises
+    ------
+    VectorError
+        Nothing is there, or it is damaged or no vector file.
+
+    Examples
+    --------
     >>> source = open_vectors({"yes": [3.0, 4.0]})
     >>> source.select(["YES"]).known.tolist(), source.select(["YES"], "exact").known.tolist()
     ([True], [False])

@@ -19,7 +19,6 @@ from typing import Any
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from softbleu.corpora import ParallelFiles, files
 from softbleu.engine import checkpoint
@@ -38,6 +37,8 @@ LINES = 4500
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
     """A bucket of a server on this machine."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     with pytest.MonkeyPatch.context() as patch:
