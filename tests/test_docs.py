@@ -70,7 +70,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_dependency_of_a_user_has_its_licence() -> None:
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = {"always": project["dependencies"], **project["optional-dependencies"]}
-    for of_developers in ("test", "docs", "dev", "benchmarks"):
+    for of_developers in ("test", "slow", "docs", "dev", "benchmarks"):
         del extras[of_developers]
     page = (DOCS / "reference" / "reliability.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (\w+) \| (.*) \|$", page.partition("### What is installed")[2], re.MULTILINE))
