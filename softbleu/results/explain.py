@@ -137,6 +137,8 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
         return _found_in_lines(pick_segments(corpus, segments), metric, segments)
     requires = metric.requires
     explainer = _paths if isinstance(metric, ShowsPaths) else _matches
+    if explainer is _matches:
+        matching_of(metric)
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)

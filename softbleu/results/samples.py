@@ -66,8 +66,8 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
         share, words = english_share(lines)
         if words >= LEAST_WORDS and share < LEAST_ENGLISH:
             yield (
-                f"{name}: {share:.0%} English function words, so the text is not English, but {', '.join(english)} "
-                "stands on English data: name vectors of the language (--vectors), or use another metric"
+                f"{name}: {share:.0%} English function words, so the text is not English, but the data of "
+                f"{', '.join(english)} is English: name vectors of the language (--vectors), or use another metric"
             )
             break
 
