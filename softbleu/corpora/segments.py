@@ -65,11 +65,23 @@ class Segments:
     def of(cls, candidates: Texts, references: References | None, source: Iterable[str] | None = None) -> Segments:
         """Check candidates and references and put them together.
 
-        There is one candidate a segment, or a mapping from system names to such lists, and one source text a segment.
-        A segment has a list of references, or just one; as many references as segments, passed the other way round,
-        cannot be told from the right way. None does for metrics that need the source only. Raises `InputError`:
-        different lengths, transposed references, a segment without references, or anything but text.
+        Parameters
+        ----------
+        candidates
+            One candidate a segment, or a mapping from system names to such lists.
+        references
+            Of each segment its references, or just one reference; as many references as segments, passed the other
+            way round, cannot be told from the right way. None, for metrics that need the source only.
+        source
+            One source text a segment.
 
+        Raises
+        ------
+        InputError
+            Different lengths, transposed references, a segment without references, or anything but text.
+
+        Examples
+        --------
         >>> Segments.of(["the cat"], [["a cat", "the cat sat"]]).references
         [('a cat', 'the cat sat')]
         >>> Segments.of(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])
