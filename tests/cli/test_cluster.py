@@ -108,7 +108,9 @@ class Strangers(Executor):
             future.set_result(fn(*args))
 
 
-@pytest.mark.parametrize(("workers", "kernels"), [(1, "numpy"), (8, "numpy"), (2, "numba")])
+@pytest.mark.parametrize(
+    ("workers", "kernels"), [(1, "numpy"), (8, "numpy"), pytest.param(2, "numba", marks=pytest.mark.slow)]
+)
 def test_any_executor_and_any_order_give_the_same_digits(
     workers: int, kernels: Any, corpus: Any, alone: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
