@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
 CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
 """For metrics that need no more than references, and for those that need a source or edits."""
-LEAST_LINES = 20
-"""Fewer lines do not tell whether a text was tokenised."""
+LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
 LEAST_WORDS = 60
 """Fewer words do not tell a language, nor whether vectors fit."""
 LEAST_COVERAGE = 0.8
@@ -58,7 +57,8 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
                 f"again ({', '.join(again)}): give the text as it was, or --tokenize none"
             )
             break
-    texts["the references"] = [line for lines in first.references for line in lines]
+    referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
+    texts["the references"] = [line for lines in referred for line in lines]
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
             yield f"{name}: all of the first {len(lines):,} lines are blank"
