@@ -37,16 +37,16 @@ def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Rec
 
 def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make one table for a paper: systems × metrics, the best of each metric marked, a star for significance."""
-    first = tables[0]
-    names = [row.name for row in _ranked(first)]
+    first, names = tables[0], [row.name for row in _ranked(tables[0])]
     by_name = [{row.name: row for row in table.comparisons} for table in tables]
     rows = [[name, *(_starred(rows[name], layout.digits) for rows in by_name)] for name in names]
     best = [(names.index(row.name), n) for n, t in enumerate(tables, 1) for row in t.comparisons if row.rank == 1]
     columns = [each.label if [t.label for t in tables].count(each.label) == 1 else each.metric for each in tables]
     tests = len(first.comparisons) - 1
-    notes = [f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"] if tests else []
-    signatures = [_signature(table, layout) for table in tables]
-    return [Records(["system", *columns], rows, notes=[*notes, *signatures], text_columns=1, marked=best)]
+    said = f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"
+    notes = [said, *_too_few(first.significance, tests)] if tests else []
+    notes += [_signature(table, layout) for table in tables]
+    return [Records(["system", *columns], rows, notes=notes, text_columns=1, marked=best)]
 
 
 def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
