@@ -3,8 +3,13 @@
     python tests/mutate.py --places 200 --seed 1
 
 Places are drawn from `FOLDERS`: comparisons, arithmetic, numbers, yes and no, `not`, `and`, `or`, returned values.
-Each change is made in a copy of the tree. Tests named after the module run first, then those that import or name it,
-then the others. What survives is a line that no test looks at, or a change that changes nothing.
+Each change is made in a copy of the tree. The tests that reach its line run, those of files named after the module
+first. Which they are is noted by a run of the first tier (it needs pytest-cov; made here unless there is one):
+
+    COVERAGE_FILE=build/contexts pytest --cov=softbleu --cov-context=test --cov-report=
+
+Of lines that run on import or in other processes alone, every test runs. What survives is a line that no test looks
+at, or a change that changes nothing.
 """
 
 from __future__ import annotations
@@ -14,17 +19,20 @@ import ast
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import coverage
+
 ROOT = Path(__file__).resolve().parents[1]
+FIRST, SECONDS = 80, (120, 1200)  # Tests that run before the others; CPU-seconds of both
 FOLDERS = ("softbleu/metrics", "softbleu/matching", "softbleu/engine")
 LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "build", "dist", ".*_cache", ".hypothesis")
 OPERATORS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or", "or": "and"}
@@ -89,33 +97,38 @@ def mutants(path: Path) -> Iterator[Mutant]:
                 yield replaced(value, "None")
 
 
-def tests_for(module: Path) -> list[list[str]]:
-    """Files of tests in three groups: named after the module, importing or naming it, the others."""
-    names = {part for part in (*module.parts[2:-1], module.stem) if part not in ("__init__", "base", "metric")}
-    dotted = ".".join(module.with_suffix("").parts).removesuffix(".__init__")
-    said = re.compile(rf"{re.escape(dotted)}\b|\"{(*module.parts[2:-1], module.stem)[0]}[\"(]")
-    groups: list[list[str]] = [[], [], []]
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        name = str(path.relative_to(ROOT))
-        named = any(re.search(rf"_{each}[_.]", name) for each in names)
-        groups[0 if named else 1 if said.search(path.read_text(encoding="utf-8")) else 2].append(name)
-    return [[name for name in group if "tests/real/" not in name] for group in groups]
+def tests_for(data: coverage.CoverageData, mutant: Mutant) -> list[list[str]]:
+    """Tests that reach the line, some at a time; all tests if none is known to."""
+    name = mutant.path.relative_to(ROOT)
+    contexts = next(data.contexts_by_lineno(each) for each in data.measured_files() if each.endswith(f"/{name}"))
+    # A statement of several lines may be noted by its first one.
+    found = next((contexts[line] for line in range(mutant.line, 0, -1) if any(contexts.get(line, ()))), [])
+    tests = sorted({each.rpartition("|")[0] for each in found if each})
+    named = [each for each in tests if re.search(rf"_{mutant.path.stem}[_.]|/{mutant.path.parent.name}/", each)]
+    tests = named + [each for each in tests if each not in set(named)]
+    return [tests[:FIRST], tests[FIRST:]] if tests else [["tests"]]
 
 
-def run_tests(copy: Path, files: list[str], seconds: float) -> str:
+def run_tests(copy: Path, tests: list[str], seconds: int) -> str:
     """What the first test that fails is called; nothing if all pass."""
-    own = {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "SOFTBLEU_SHARED": str(ROOT.parent / "shared")}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
-    given: dict[str, Any] = {"cwd": copy, "env": {**own, **os.environ, "PYTHONPATH": str(copy)}, "text": True}
-    given |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
-    with subprocess.Popen(command + (["-n", "0"] if len(files) < 6 else []), **given) as process:
-        try:
-            output, _ = process.communicate(timeout=max(1, seconds))
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return "no end in time"
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-    return "" if process.returncode in (0, 5) else failed[0] if failed else output.strip()[-200:]
+    own = {"PYTHONDONTWRITEBYTECODE": "1", "SOFTBLEU_SHARED": str(ROOT.parent / "shared"), "PYTHONPATH": str(copy)}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
+    ended = subprocess.run(
+        command,
+        cwd=copy,
+        env={**os.environ, **own},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # A change may make a loop that does not end.
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+    )
+    if ended.returncode == 4:
+        raise SystemExit(f"the tests noted are not those of the tree: {ended.stdout.strip()[-200:]}")
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)
+    if ended.returncode == -signal.SIGKILL:
+        return f"no end in {seconds} CPU-seconds"
+    return "" if ended.returncode in (0, 5) else failed[0] if failed else ended.stdout.strip()[-200:]
 
 
 def main() -> None:
@@ -123,25 +136,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--places", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=1200, help="for the tests of one change")
-    parser.add_argument("--near", action="store_true", help="leave the others out")
+    parser.add_argument("--skip", type=int, default=0, help="so many of the places drawn, tried before")
+    parser.add_argument(
+        "--contexts", type=Path, default=ROOT / "build/contexts", help="which tests reach which lines"
+    )
     given = parser.parse_args()
     every = [each for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")) for each in mutants(path)]
     drawn, killed = random.Random(given.seed).sample(every, min(given.places, len(every))), 0
+    if not given.contexts.exists():
+        given.contexts.parent.mkdir(exist_ok=True)
+        noted = ["--cov=softbleu", "--cov-context=test", "--cov-report="]
+        own = {**os.environ, "COVERAGE_FILE": str(given.contexts)}
+        subprocess.run([sys.executable, "-m", "pytest", "-q", *noted], cwd=ROOT, env=own, check=True)
+    data = coverage.CoverageData(str(given.contexts))
+    data.read()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
-        for mutant in drawn:
+        for mutant in drawn[given.skip :]:
             source, name, by = mutant.path.read_bytes(), mutant.path.relative_to(ROOT), ""
-            end = time.monotonic() + given.seconds
             (copy / name).write_bytes(source[: mutant.start] + mutant.new.encode() + source[mutant.stop :])
-            for files in filter(None, tests_for(name)[: 2 if given.near else 3]):
-                by = by or run_tests(copy, files, end - time.monotonic())
+            for tests, seconds in zip(tests_for(data, mutant), SECONDS, strict=False):
+                by = by or (run_tests(copy, tests, seconds) if tests else "")
             (copy / name).write_bytes(source)
             killed += bool(by)
             what = f"{name}:{mutant.line}: {mutant.old} -> {mutant.new}".replace("\n", " ")
             print(f"killed    {what}  by {by}" if by else f"SURVIVED  {what}", flush=True)
-    print(f"{killed} of {len(drawn)} killed; there are {len(every)} places")
+    print(f"{killed} of {len(drawn) - given.skip} killed; there are {len(every)} places")
 
 
 if __name__ == "__main__":

@@ -55,6 +55,14 @@ def test_a_path_with_words_is_found_however_dear():
     assert (found.edits, found.length) == (2.5, 1)
 
 
+def test_rare_words_weigh_more():
+    """Hundredths of ln(5 / (segments with the word + 1)) / ln(1000): the 3, cat 13, sat 7, flew 13, x 23."""
+    candidates, references = ["the cat flew", "the x sat", "the"], ["the cat sat", "the dog sat", "the bird flew"]
+    options = {"metric": "hyter", "idf": "references", "tokenize": "none", "level": "segment"}
+    found = softbleu.score(candidates, references, **options).segments
+    assert [(one.edits, one.length) for one in found] == [(0.13, 0.23), (0.23, 0.23), (0.26, 0.29)]
+
+
 HUNDRED = st.just(100) | st.integers(0, 150)
 
 
