@@ -28,9 +28,9 @@ Significance
   --runs N =100: Runs of TrueSkill (default: =).
   --seed N =12345: Seed of samples and runs (default: =).
 Output
-  --against NAME: With --table williams, only tests with this metric.
+  --against NAME: With --table differences or williams, only tests with this metric.
   --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
-    pairs), williams, left-out, ranking or annotators (default: systems, or what the input allows).
+    pairs), differences (of metrics, in these), williams, left-out, ranking or annotators (default: systems, or what the input allows).
   --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).
 """,

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.errors import InputError, known_name
 from softbleu.io.limits import Limit
-from softbleu.meta.correlation import draw_counts, interval_of, redraw
+from softbleu.meta.correlation import Estimate, draw_counts, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
@@ -27,14 +27,12 @@ _COUNTED: dict[str, tuple[Integers, Integers]] = {
 }
 
 
-@dataclass(frozen=True)
-class Tau:
-    """(Concordant - discordant) / pairs."""
+@dataclass(frozen=True, eq=False)
+class Tau(Estimate):
+    """(Concordant - discordant) / pairs: -1 to 1; None where no pair counts."""
 
     metric: str
     variant: str
-    value: float | None  # -1 to 1; None where no pair counts
-    interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
     pairs: int  # In the denominator
     untied: int  # Those of them that neither judges nor the metric tie
     concordant: int
@@ -64,48 +62,41 @@ def judged_scores(
     return taken, np.stack([segments[name][: min(lengths)] for name in taken.systems])
 
 
-def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], metric: str) -> Integers:
-    """Count what judges and a metric say of the same pairs of outputs; the greater score is the better one.
-
-    Of shape (3, 3): judges' outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
-    not score both systems are not counted. `segments` has the metric's scores of each system.
-    """
-    taken, scores = judged_scores(comparisons, segments, metric)
-    outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
-    counts = np.zeros((3, 3), np.int64)
-    np.add.at(counts, (taken.outcome + 1, outcome + 1), 1)
-    return counts
-
-
-def tau_of(counts: Integers, variant: str) -> float | None:
-    """Kendall's tau of counted outcomes.
+def tau_of(counts: Integers | Floats, variant: str) -> Floats:
+    """Kendall's tau of counted outcomes, (…, 3, 3): judges' and the metric's, each worse, tied, better.
 
     `noties` leaves judges' ties out, and a tie of the metric only adds to the denominator; `hties` takes a tie on
     both sides as concordant, and one on either side only adds to the denominator (Machacek and Bojar 2013;
-    Chollampatt and Ng 2018, section 4.2).
+    Chollampatt and Ng 2018, section 4.2). NaN where no pair counts.
 
     >>> counts = np.array([[2, 1, 1], [0, 3, 1], [0, 1, 4]])
-    >>> tau_of(counts, "noties"), round(tau_of(counts, "hties"), 4)
+    >>> float(tau_of(counts, "noties")), float(tau_of(counts, "hties").round(4))
     (0.5555555555555556, 0.6154)
     """
-    above, below = _COUNTED[known_name("variant", variant, TAUS)]
-    pairs = int((counts * below).sum())
-    return int((counts * above).sum()) / pairs if pairs else None
+    above, below = ((counts * part).sum(axis=(-2, -1)) for part in _COUNTED[known_name("variant", variant, TAUS)])
+    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return found
 
 
 def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
-    """Compute both variants of tau of a metric, with intervals from samples of the comparisons."""
+    """Compute both variants of tau of a metric, with samples of the segments, all comparisons of one together.
+
+    The greater score is the better one. Comparisons of which the metric did not score both systems are not counted.
+    """
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-    counts = count_outcomes(comparisons, table.segments, table.name)
-    total, drawn = int(counts.sum()), redraw(counts, samples, seed)
+    taken, scores = judged_scores(comparisons, table.segments, table.name)
+    outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
+    cells = 3 * (taken.outcome + 1) + outcome + 1
+    counts = np.bincount(cells, minlength=9).reshape(3, 3)
+    drawn = redraw(cells, 9, taken.cluster, samples, seed).reshape(-1, 3, 3)
     found = []
     for variant, (above, below) in _COUNTED.items():
-        values = [value for each in drawn if (value := tau_of(each, variant)) is not None]
         sums = (int((counts * part).sum()) for part in (below, np.abs(_ALIKE), above > 0, above < 0))
         pairs, untied, concordant, discordant = sums
-        tau, interval, skipped = tau_of(counts, variant), interval_of(values, samples), len(comparisons) - total
-        found.append(Tau(table.name, variant, tau, interval, pairs, untied, concordant, discordant, skipped))
+        value, skipped = float(tau_of(counts, variant)) if pairs else None, len(comparisons) - len(taken)
+        sampled = (value, tau_of(drawn, variant))
+        found.append(Tau(*sampled, table.name, variant, pairs, untied, concordant, discordant, skipped))
     return found
 
 
@@ -115,15 +106,13 @@ _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """How often a metric says of two what judges say, and what that is worth."""
+@dataclass(frozen=True, eq=False)
+class Accuracy(Estimate):
+    """How often a metric says of two what judges say, 0 to 1, and what that is worth."""
 
     metric: str
     human: str
     of: str  # `systems`, `systems softly`, `outputs` or `outputs by segment`
-    value: float  # 0 to 1
-    interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
     chance: float  # What is to be had without looking at the texts
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
@@ -138,13 +127,13 @@ class JudgedPairs:
     differences: Floats  # Of the metric
     one: Integers
     other: Integers
-    """What the two are, from 0, the lower number first: the bootstrap draws these. The same array twice where pairs
-    are of one thing, such as a segment, and are drawn with it."""
+    """What the two are of, from 0: the bootstrap draws these. The same array twice where pairs are of one thing, such
+    as a segment, and are drawn with it."""
     base: Floats  # How much each pair weighs
 
     @classmethod
-    def among(cls, judges: Floats, scores: Floats) -> Self:
-        """Pair all points with one another.
+    def among(cls, judges: Floats, scores: Floats, clusters: Integers | None = None) -> Self:
+        """Pair all points with one another; `clusters` says what each is drawn with, None that each is drawn alone.
 
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
@@ -152,7 +141,10 @@ class JudgedPairs:
         _LIMIT.check(len(judges) * (len(judges) - 1) // 2, f"a table of {len(judges):,} rows")
         one, other = np.triu_indices(len(judges), 1)
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
-        return cls(said, scores[one] - scores[other], one, other, np.ones(len(one)))
+        apart = scores[one] - scores[other]
+        if clusters is not None:
+            one, other = clusters[one], clusters[other]
+        return cls(said, apart, one, other, np.ones(len(one)))
 
     @property
     def chance(self) -> float:
@@ -181,11 +173,11 @@ class JudgedPairs:
             return least / total, 0.0
         return (least + float(values[best])) / total, abs(float(ranked.differences[last[best]]))
 
-    def interval(self, samples: int, seed: int, *, calibrated: bool) -> tuple[float, float] | None:
-        """Interval from samples of the things that are paired, the threshold chosen anew in each."""
-        things = int(self.other.max()) + 1
+    def samples(self, samples: int, seed: int, *, calibrated: bool) -> Floats:
+        """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs."""
+        things = int(max(self.one.max(), self.other.max())) + 1
         drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
-        return interval_of([found[0] for found in drawn if found is not None], samples)
+        return np.array([np.nan if found is None else found[0] for found in drawn], np.float64)
 
     def drawn(self, counts: Integers) -> Integers:
         """How often each pair was drawn."""
@@ -224,13 +216,14 @@ def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) 
 def output_accuracies(
     table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all comparisons, and its mean over segments; segments are drawn."""
+    """Tie-calibrated accuracy over all comparisons, and its mean over segments, which are drawn."""
     taken, scores = judged_scores(comparisons, table.segments, table.name)
     differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
     _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
+    clusters = np.unique(taken.cluster, return_inverse=True)[1]
     found = []
     for of, base in (("outputs", np.ones(len(taken))), ("outputs by segment", 1 / sizes[numbers])):
-        pairs = JudgedPairs(taken.outcome, differences, numbers, numbers, base)
+        pairs = JudgedPairs(taken.outcome, differences, clusters, clusters, base)
         found.append(_accuracy(table.name, "rankings", of, pairs, samples, seed, calibrated=True))
     return found
 
@@ -238,11 +231,11 @@ def output_accuracies(
 def assessment_accuracies(
     table: ScoreTable, human: str, assessments: Assessments, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all pairs of assessed outputs, which are drawn."""
-    judges, scores = assessments.pick(table.segments, table.name)
+    """Tie-calibrated accuracy over all pairs of assessed outputs, of which segments are drawn."""
+    judges, scores, clusters = assessments.pick(table.segments, table.name)
     if len(judges) < 2:
         raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
-    pairs = JudgedPairs.among(judges, scores)
+    pairs = JudgedPairs.among(judges, scores, np.unique(clusters, return_inverse=True)[1])
     return [_accuracy(table.name, human, "outputs", pairs, samples, seed, calibrated=True)]
 
 
@@ -250,10 +243,10 @@ def _accuracy(
     metric: str, human: str, of: str, pairs: JudgedPairs, samples: int, seed: int, *, calibrated: bool
 ) -> Accuracy:
     value, epsilon = pairs.accuracy(calibrated=calibrated) or (0.0, 0.0)
-    interval = pairs.interval(samples, seed, calibrated=calibrated)
+    drawn = pairs.samples(samples, seed, calibrated=calibrated)
     ties = int((pairs.judges == 0).sum())
     shown = epsilon if calibrated else None
-    return Accuracy(metric, human, of, value, interval, pairs.chance, shown, len(pairs.judges), ties)
+    return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties)
 
 
 def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> Accuracy:
@@ -269,16 +262,15 @@ def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 10
     error = np.abs(both[0] - both[1])
     one, other = np.array(pairs).T
 
-    def accuracy(counts: Integers) -> float | None:
+    def accuracy(counts: Integers) -> float:
         weights = counts[one] * counts[other]
-        return 1 - float(weights @ error / weights.sum()) if weights.any() else None
+        return 1 - float(weights @ error / weights.sum()) if weights.any() else np.nan
 
-    systems = len(taken.systems)
-    drawn = [value for counts in draw_counts(systems, samples, seed) if (value := accuracy(counts)) is not None]
+    drawn = np.array([accuracy(counts) for counts in draw_counts(len(taken.systems), samples, seed)], np.float64)
     # What a metric has that is never sure.
     unsure = 1 - float(np.abs(both[0] - 0.5).mean())
-    value, interval = 1 - float(error.mean()), interval_of(drawn, samples)
-    return Accuracy(table.name, "rankings", "systems softly", value, interval, unsure, None, len(pairs), None)
+    value = 1 - float(error.mean())
+    return Accuracy(value, drawn, table.name, "rankings", "systems softly", unsure, None, len(pairs), None)
 
 
 def paired_differences(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from softbleu.meta.correlation import (
     COEFFICIENTS,
     FEWEST_POINTS,
     FEWEST_TO_TEST,
-    Correlation,
+    Estimate,
     WilliamsTest,
     correlate,
     williams,
@@ -23,7 +23,7 @@ from softbleu.meta.correlation import (
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 TESTED = ("pearson", "spearman")  # Coefficients whose differences are tested
 
@@ -37,6 +37,7 @@ class Columns:
     judges: Floats  # Of shape (points,)
     metrics: Mapping[str, Floats]  # The same by the name of the metric
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
+    clusters: Integers | None = None  # What each point is drawn with, such as its segment; None: alone
 
     @property
     def constant(self) -> list[str]:
@@ -52,7 +53,7 @@ class MetricAgreement:
     metric: str
     human: str
     points: int  # How many systems, or outputs
-    correlations: Mapping[str, Correlation]
+    correlations: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-        judged, found = assessments.pick(table.segments, table.name)
+        judged, found, clusters = assessments.pick(table.segments, table.name)
         if judges is not None and len(judged) != len(judges):
             raise InputError(f"{table.name} scored other systems than {metrics[0].name}: score the same with both")
         judges, columns[table.name] = judged, found
@@ -114,14 +115,15 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
         raise InputError("there is no metric to compare with judges")
     if len(judges) < FEWEST_POINTS:
         raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(judges)}")
-    return Columns(human, (), judges, columns, {})
+    return Columns(human, (), judges, columns, {}, clusters)
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with judges: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, with bootstrap samples."""
     found = []
     for name, column in columns.metrics.items():
-        correlations = {each: correlate(column, columns.judges, each, samples, seed) for each in COEFFICIENTS}
+        given = (samples, seed, columns.clusters)
+        correlations = {each: correlate(column, columns.judges, each, *given) for each in COEFFICIENTS}
         found.append(MetricAgreement(name, columns.human, len(column), correlations))
     return found
 
@@ -143,25 +145,29 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
     """
-    if against is not None and against not in columns.metrics:
-        raise UnknownNameError("metric", against, columns.metrics)
     usable = [name for name in columns.metrics if name not in columns.constant]
-    if len(usable) < 2 or columns.human in columns.constant:
-        raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
+    pairs = pair_metrics(usable if columns.human not in columns.constant else (), against, columns.metrics)
     if len(columns.judges) < FEWEST_TO_TEST:
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
     found = []
     for coefficient in TESTED:
         values = {name: _value(columns.metrics[name], columns.judges, coefficient) for name in usable}
-        for one, other in combinations(usable, 2):
-            if against not in (None, one, other):
-                continue
+        for one, other in pairs:
             better, worse = (one, other) if values[one] >= values[other] else (other, one)
             between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
             both = (values[better], values[worse])
             test = williams(*both, between, len(columns.judges))
             found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
     return found
+
+
+def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[str]) -> list[tuple[str, str]]:
+    """Pair those that can be tested, all or with one only. InputError: there are fewer than two."""
+    if against is not None and against not in known:
+        raise UnknownNameError("metric", against, known)
+    if len(usable) < 2:
+        raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
+    return [pair for pair in combinations(usable, 2) if against in (None, *pair)]
 
 
 def _value(one: Floats, other: Floats, coefficient: str) -> float:

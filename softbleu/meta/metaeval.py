@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
@@ -36,10 +36,12 @@ from softbleu.meta.agreement import (
     agreements,
     annotator_agreement,
     compare_metrics,
+    join_assessments,
     leave_one_out,
     mean_agreement,
+    pair_metrics,
 )
-from softbleu.meta.correlation import COEFFICIENTS
+from softbleu.meta.correlation import COEFFICIENTS, Estimate, difference
 from softbleu.meta.evidence import (
     ASSESSMENT,
     Evidence,
@@ -52,6 +54,7 @@ from softbleu.meta.evidence import (
     read_human,
     read_metrics,
 )
+from softbleu.results.significance import correct
 
 if TYPE_CHECKING:
     from softbleu.types import Progress
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
 
 
-BY_OUTPUT = ("outputs", "preferences", "accuracy")  # Questions that need scores of segments
+BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -315,6 +318,52 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     return _answer("accuracy", Records(names, rows, settings.facts()), columns)
 
 
+def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a pair of metrics and measure of outputs: how much more one agrees, by paired samples of segments."""
+    tables = [table for table in evidence.need_metrics() if table.segments]
+    common = [name for name in tables[0].segments if all(name in each.segments for each in tables)] if tables else []
+    measured: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for table in tables:
+        same = replace(table, segments={name: table.segments[name] for name in common})
+        for human, measure, estimate in _measures(same, evidence, settings):
+            measured.setdefault((human, measure), {})[table.name] = estimate
+    if not measured:
+        raise InputError("differences need judgements of outputs, --rankings or --da, and scores of segments")
+    rows: list[list[Value]] = []
+    for (human, measure), estimates in measured.items():
+        usable = [name for name, each in estimates.items() if each.value is not None]
+        for pair in pair_metrics(usable, settings.against, estimates):
+            better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
+            apart = difference(estimates[better], estimates[worse])
+            values = [estimates[better].value, estimates[worse].value, apart.value]
+            rows.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
+    names = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
+    return MetaEvaluation("differences", Records([*names, "corrected"], _corrected(rows), settings.facts()))
+
+
+def _measures(
+    table: ScoreTable, evidence: Evidence, settings: IntervalSettings
+) -> Iterator[tuple[str, str, Estimate]]:
+    """Name each measure of how well a metric agrees about outputs, and with whom."""
+    draws = (settings.samples, settings.seed)
+    if evidence.comparisons is not None:
+        for tau in preference_taus(evidence.comparisons, table, *draws):
+            yield "rankings", f"tau {tau.variant}", tau
+        for found in output_accuracies(table, evidence.comparisons, *draws):
+            yield "rankings", f"accuracy, {found.of}", found
+    if evidence.assessments is not None:
+        for found in assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws):
+            yield ASSESSMENT, f"accuracy, {found.of}", found
+        for each in agreements(join_assessments([table], ASSESSMENT, evidence.assessments), *draws):
+            yield from ((ASSESSMENT, name, value) for name, value in each.correlations.items())
+
+
+def _corrected(rows: Sequence[Sequence[Value]]) -> list[list[Value]]:
+    """Rows with their p-values, the last cells, corrected after Holm for as many as there are."""
+    corrected = iter(correct([each for row in rows if isinstance(each := row[-1], float)], "holm"))
+    return [[*row, next(corrected) if isinstance(row[-1], float) else None] for row in rows]
+
+
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
@@ -366,6 +415,7 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "outputs": lambda evidence, settings: _correlations("outputs", evidence.of_outputs(), settings),
     "preferences": _preferences,
     "accuracy": _accuracies,
+    "differences": _differences,
     "williams": _williams,
     "left-out": _without_each,
     "ranking": _ranking,

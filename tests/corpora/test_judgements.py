@@ -166,10 +166,10 @@ def test_assessments(tmp_path):
     name = written(tmp_path, DA)
     found = read_assessments(name, direction="cs-en")
     assert (found.scores.tolist(), found.systems, found.segments) == ([0.5, -0.5], [["A.1", "B"], ["B"]], [1, 0])
-    people, metric = found.pick({"B": np.array([7.0, 8.0])}, "bleu")
-    assert (people.tolist(), metric.tolist()) == ([0.5, -0.5], [8.0, 7.0])
-    people, metric = found.pick({"A.1": np.array([7.0, 8.0])}, "bleu")
-    assert (people.tolist(), metric.tolist()) == ([0.5], [8.0])
+    people, metric, segments = found.pick({"B": np.array([7.0, 8.0])}, "bleu")
+    assert (people.tolist(), metric.tolist(), segments.tolist()) == ([0.5, -0.5], [8.0, 7.0], [1, 0])
+    people, metric, segments = found.pick({"A.1": np.array([7.0, 8.0])}, "bleu")
+    assert (people.tolist(), metric.tolist(), segments.tolist()) == ([0.5], [8.0], [1])
     with pytest.raises(InputError, match="the assessments name segment 2, bleu has 1 of B"):
         found.pick({"B": np.array([7.0])}, "bleu")
     with pytest.raises(InputError, match="bleu has scores of none of the assessed systems"):

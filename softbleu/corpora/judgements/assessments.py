@@ -17,7 +17,7 @@ from softbleu.errors import InputError
 from softbleu.io.data_files import MOST_PLACES, parse_score
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
@@ -38,14 +38,17 @@ class Assessments:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
-        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored."""
+    def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
+        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored.
+
+        And what each is drawn with: its segment; of texts, those of the same source.
+        """
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
             if len(values) != len(self):
                 raise InputError(f"{metric} has {len(values)} segments, {len(self)} texts were assessed")
-            return self.scores, values
-        people, found = [], []
+            return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
+        people, found, segments = [], [], []
         for score, systems, segment in zip(self.scores, self.systems, self.segments, strict=True):
             system = next((name for name in systems if name in scored), None)
             if system is None:
@@ -56,9 +59,10 @@ class Assessments:
                 )
             people.append(score)
             found.append(scored[system][segment])
+            segments.append(segment)
         if not found:
             raise InputError(f"{metric} has scores of none of the assessed systems")
-        return np.array(people), np.array(found)
+        return np.array(people), np.array(found), np.array(segments)
 
 
 def read_assessments(
