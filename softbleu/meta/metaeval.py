@@ -37,6 +37,7 @@ from softbleu.meta.agreement import (
     annotator_agreement,
     compare_metrics,
     join_assessments,
+    join_systems,
     leave_one_out,
     mean_agreement,
     pair_metrics,
@@ -319,7 +320,7 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
 
 
 def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a pair of metrics and measure of outputs: how much more one agrees, by paired samples of segments."""
+    """A row a pair of metrics and measure: how much more one agrees, by paired samples of segments, or of systems."""
     tables = [table for table in evidence.need_metrics() if table.segments]
     common = [name for name in tables[0].segments if all(name in each.segments for each in tables)] if tables else []
     measured: dict[tuple[str, str], dict[str, Estimate]] = {}
@@ -328,7 +329,7 @@ def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
         for human, measure, estimate in _measures(same, evidence, settings):
             measured.setdefault((human, measure), {})[table.name] = estimate
     if not measured:
-        raise InputError("differences need judgements of outputs, --rankings or --da, and scores of segments")
+        raise InputError("differences need judgements, --human, --rankings or --da, and scores of segments")
     rows: list[list[Value]] = []
     for (human, measure), estimates in measured.items():
         usable = [name for name, each in estimates.items() if each.value is not None]
@@ -346,6 +347,9 @@ def _measures(
 ) -> Iterator[tuple[str, str, Estimate]]:
     """Name each measure of how well a metric agrees about outputs, and with whom."""
     draws = (settings.samples, settings.seed)
+    for human, people in evidence.human.items():
+        for each in agreements(join_systems([table], human, people), *draws):
+            yield from ((human, f"{name} of systems", value) for name, value in each.correlations.items())
     if evidence.comparisons is not None:
         for tau in preference_taus(evidence.comparisons, table, *draws):
             yield "rankings", f"tau {tau.variant}", tau
