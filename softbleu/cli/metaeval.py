@@ -30,7 +30,8 @@ Significance
 Output
   --against NAME: With --table differences or williams, only tests with this metric.
   --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
-    pairs), differences (of metrics, in these), williams, left-out, ranking or annotators (default: systems, or what the input allows).
+    pairs), differences (of metrics, in these), williams, left-out, ranking or annotators (default: systems, or what
+    the input allows).
   --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).
 """,

@@ -67,6 +67,7 @@ class MetricPair:
     values: tuple[float, float]  # Their correlations with judges
     between: float  # Of both metrics
     test: WilliamsTest
+    corrected: float | None = None  # Its p-value after Holm's correction for all tests of the table
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:

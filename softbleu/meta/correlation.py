@@ -113,11 +113,11 @@ _MOST_SQUARED = 4000  # Points of which all pairs are looked at, for all samples
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """How likely a correlation with judges is greater by chance than another one with the same judges."""
+    """How likely two correlations with the same judges differ so much by chance."""
 
     t: float
     """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
-    p_value: float  # One-sided, for the greater of both
+    p_value: float  # Two-sided
 
 
 def correlate(
@@ -164,20 +164,20 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
-    (-0.891, 0.187)
+    (-0.891, 0.375)
     """
     from scipy.stats import t as student
 
     if points < FEWEST_TO_TEST:
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {points}")
     if first == second:
-        return WilliamsTest(0.0, 0.5)
+        return WilliamsTest(0.0, 1.0)
     determinant = max(0.0, 1 - first**2 - second**2 - between**2 + 2 * first * second * between)
     middle = ((first + second) / 2) ** 2 * (1 - between) ** 3
     below = 2 * (points - 1) / (points - 3) * determinant + middle
     above = (first - second) ** 2 * (points - 1) * (1 + between)
     t = float(np.copysign(np.sqrt(above / below) if below > 0 else np.inf, first - second))
-    return WilliamsTest(t, float(student.sf(abs(t), points - 3)))
+    return WilliamsTest(t, 2 * float(student.sf(abs(t), points - 3)))
 
 
 def _pearson(one: Floats, other: Floats, weights: Floats) -> Floats:

@@ -258,9 +258,17 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a pair of metrics: their correlations with judges and with each other, and Williams' test."""
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
-    pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
-    rows = [[*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test)] for pair in pairs]
-    return _answer("williams", Records(names, rows), columns, pairs=pairs)
+    tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
+    corrected = correct([pair.test.p_value for pair in tested], "holm")
+    pairs = tuple(replace(pair, corrected=p_value) for pair, p_value in zip(tested, corrected, strict=True))
+    rows = [
+        [*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test), pair.corrected] for pair in pairs
+    ]
+    table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
+    return _answer("williams", table, columns, pairs=pairs)
+
+
+_CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -338,8 +346,11 @@ def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
             apart = difference(estimates[better], estimates[worse])
             values = [estimates[better].value, estimates[worse].value, apart.value]
             rows.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
+    corrected = iter(correct([each for row in rows if isinstance(each := row[-1], float)], "holm"))
+    rows = [[*row, None if row[-1] is None else next(corrected)] for row in rows]
+    facts = {**settings.facts(), "tests": _CORRECTED.format(len(rows))}
     names = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
-    return MetaEvaluation("differences", Records([*names, "corrected"], _corrected(rows), settings.facts()))
+    return MetaEvaluation("differences", Records([*names, "corrected"], rows, facts))
 
 
 def _measures(
@@ -360,12 +371,6 @@ def _measures(
             yield ASSESSMENT, f"accuracy, {found.of}", found
         for each in agreements(join_assessments([table], ASSESSMENT, evidence.assessments), *draws):
             yield from ((ASSESSMENT, name, value) for name, value in each.correlations.items())
-
-
-def _corrected(rows: Sequence[Sequence[Value]]) -> list[list[Value]]:
-    """Rows with their p-values, the last cells, corrected after Holm for as many as there are."""
-    corrected = iter(correct([each for row in rows if isinstance(each := row[-1], float)], "holm"))
-    return [[*row, next(corrected) if isinstance(row[-1], float) else None] for row in rows]
 
 
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
