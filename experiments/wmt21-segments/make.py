@@ -5,12 +5,16 @@ python experiments/wmt21-segments/make.py      (METEOR needs softbleu[meteor])
 Writes agreement.csv, Pearson's r of each metric with its interval, and differences.csv, each metric minus another on
 the same samples. Samples draw whole segments, with all systems' outputs of each. Metrics have their default settings;
 the threshold of VLEU is the one thing that varies. BERTScore takes longest, and scores the smallest set alone.
+
+Writes assessments.csv, too: how people's scores agree with one another, of two systems' outputs of a segment that are
+the same text, of two that are not, and of an output by direct assessment and by MQM.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +76,28 @@ def scores(place: Path, rows: Sequence[tuple[str, int, float]], *, in_context: b
     return columns
 
 
+def alike(direction: str) -> list[list[Any]]:
+    """Correlate direct assessments of pairs of outputs of a segment, and with MQM."""
+    rows = judged(WMT21 / direction, "da-segments.tsv", "raw")
+    outputs, _ = texts(WMT21 / direction)
+    of_segment: dict[int, list[tuple[str, float]]] = {}
+    for system, segment, score in rows:
+        of_segment.setdefault(segment, []).append((system, score))
+    pairs: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    for segment, found in of_segment.items():
+        for (one, first), (other, second) in combinations(sorted(found), 2):
+            pairs[outputs[one][segment] == outputs[other][segment]].append((first, second))
+    kinds = {"the same text": pairs[True], "other text": pairs[False]}
+    if (WMT21 / direction / "mqm-segments.tsv").exists():
+        mqm = {row[:2]: row[2] for row in judged(WMT21 / direction, "mqm-segments.tsv", "mqm")}
+        kinds["direct assessment and MQM"] = [(row[2], mqm[row[:2]]) for row in rows if row[:2] in mqm]
+    return [[direction, kind, len(each), np.corrcoef(np.array(each).T)[0, 1]] for kind, each in kinds.items()]
+
+
 def main() -> None:
     """Score, correlate, compare."""
+    people_alike = [row for direction in ("cs-en", "de-en", "zh-en") for row in alike(direction)]
+    write("assessments.csv", ["direction", "pairs of", "count", "pearson"], people_alike)
     agreement, differences = [], []
     for name, (direction, file, column, in_context) in SETS.items():
         rows = judged(WMT21 / direction, file, column)
