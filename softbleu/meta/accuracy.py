@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError, known_name
 from softbleu.io.limits import Limit
 from softbleu.meta.correlation import Estimate, draw_counts, redraw
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
+    from softbleu.corpora.judgements import Assessments, ScoreTable
     from softbleu.meta.agreement import Columns
     from softbleu.types import Floats, Integers
 
@@ -59,7 +59,11 @@ def judged_scores(
             f"the rankings name segment {last + 1} of {min(lengths)} that {metric} scored: "
             "is the corpus another one, or are segments counted from another start?"
         )
-    return taken, np.stack([segments[name][: min(lengths)] for name in taken.systems])
+    scores = np.stack([segments[name][: min(lengths)] for name in taken.systems])
+    whole = ~np.isnan(scores[taken.first, taken.segment] - scores[taken.second, taken.segment])
+    if not whole.any():
+        raise InputError(f"{metric} scored both outputs of none of the comparisons")
+    return taken if whole.all() else taken.at(whole), scores
 
 
 def tau_of(counts: Integers | Floats, variant: str) -> Floats:
@@ -102,6 +106,7 @@ def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 
 
 _LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498,500", "take fewer")
 """Of 24 bytes each, and of some 8 more for a while."""
+_MOST_TOGETHER = 2_000_000  # Pairs of all outputs of which tie thresholds are sought in each sample, 2,000 outputs
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
 
@@ -117,6 +122,10 @@ class Accuracy(Estimate):
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
     ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
+
+
+def _pairs(points: int) -> int:
+    return points * (points - 1) // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +147,26 @@ class JudgedPairs:
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
         """
-        _LIMIT.check(len(judges) * (len(judges) - 1) // 2, f"a table of {len(judges):,} rows")
+        _LIMIT.check(_pairs(len(judges)), f"a table of {len(judges):,} rows")
         one, other = np.triu_indices(len(judges), 1)
+        drawn = (one, other) if clusters is None else (clusters[one], clusters[other])
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
-        apart = scores[one] - scores[other]
-        if clusters is not None:
-            one, other = clusters[one], clusters[other]
-        return cls(said, apart, one, other, np.ones(len(one)))
+        return cls(said, scores[one] - scores[other], *drawn, np.ones(len(one)))
+
+    @classmethod
+    def within(cls, judges: Floats, scores: Floats, segments: Integers, clusters: Integers) -> Self | None:
+        """Pair the points of each segment, which weighs 1; None where no segment has two."""
+        order = np.argsort(segments, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
+        _LIMIT.check(sum(_pairs(len(group)) for group in groups), "a table of segments")
+        pairs = [group[np.stack(np.triu_indices(len(group), 1))] for group in groups if len(group) > 1]
+        if not pairs:
+            return None
+        one, other = np.concatenate(pairs, axis=1)
+        said = np.sign(judges[one] - judges[other]).astype(np.int64)
+        base = np.concatenate([np.full(each.shape[1], 1 / each.shape[1]) for each in pairs])
+        drawn = clusters[one]
+        return cls(said, scores[one] - scores[other], drawn, drawn, base)
 
     @property
     def chance(self) -> float:
@@ -231,12 +253,20 @@ def output_accuracies(
 def assessment_accuracies(
     table: ScoreTable, human: str, assessments: Assessments, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all pairs of assessed outputs, of which segments are drawn."""
-    judges, scores, clusters = assessments.pick(table.segments, table.name)
+    """Tie-calibrated accuracy over all pairs of assessed outputs, and its mean over segments, which are drawn.
+
+    Of more than 2,000 outputs in segments together there is the mean over segments only.
+    """
+    judges, scores, segments = assessments.pick(table.segments, table.name)
     if len(judges) < 2:
         raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
-    pairs = JudgedPairs.among(judges, scores, np.unique(clusters, return_inverse=True)[1])
-    return [_accuracy(table.name, human, "outputs", pairs, samples, seed, calibrated=True)]
+    clusters = np.unique(segments, return_inverse=True)[1]
+    within = JudgedPairs.within(judges, scores, segments, clusters)
+    kinds: dict[str, JudgedPairs | None] = {"outputs by segment": within}
+    if within is None or _pairs(len(judges)) <= _MOST_TOGETHER:
+        kinds = {"outputs": JudgedPairs.among(judges, scores, clusters), **kinds}
+    found = {of: pairs for of, pairs in kinds.items() if pairs is not None}
+    return [_accuracy(table.name, human, of, each, samples, seed, calibrated=True) for of, each in found.items()]
 
 
 def _accuracy(
@@ -249,46 +279,55 @@ def _accuracy(
     return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties)
 
 
-def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> Accuracy:
+def soft_accuracy(
+    table: ScoreTable, judged: Comparisons | Assessments, human: str, samples: int = 1000, seed: int = 12345
+) -> Accuracy | None:
     """Soft pairwise accuracy (Thompson et al. 2024): 1 - the mean |p of judges - p of the metric| over pairs of systems.
 
     p is one-sided, from sign flips of the differences segment by segment, on the segments on which judges compared the
-    two; a difference of judges is wins less losses. Systems are drawn for the interval.
+    two, or scored both; a difference of compared ones is wins less losses. Systems are drawn for the interval. None
+    where assessed outputs are of no two systems.
     """  # noqa: E501
-    taken, scores = judged_scores(comparisons, table.segments, table.name)
-    judges, metric = paired_differences(taken, scores)
-    pairs = list(judges)
-    both = [flip_p_values(np.array([side[pair] for pair in pairs]), samples, seed) for side in (judges, metric)]
+    judges, metric, one, other = paired_differences(table, judged)
+    if not len(one):
+        return None
+    both = [flip_p_values(side, samples, seed) for side in (judges, metric)]
     error = np.abs(both[0] - both[1])
-    one, other = np.array(pairs).T
 
     def accuracy(counts: Integers) -> float:
         weights = counts[one] * counts[other]
         return 1 - float(weights @ error / weights.sum()) if weights.any() else np.nan
 
-    drawn = np.array([accuracy(counts) for counts in draw_counts(len(taken.systems), samples, seed)], np.float64)
+    drawn = np.array([accuracy(counts) for counts in draw_counts(int(other.max()) + 1, samples, seed)], np.float64)
     # What a metric has that is never sure.
     unsure = 1 - float(np.abs(both[0] - 0.5).mean())
     value = 1 - float(error.mean())
-    return Accuracy(value, drawn, table.name, "rankings", "systems softly", unsure, None, len(pairs), None)
+    return Accuracy(value, drawn, table.name, human, "systems softly", unsure, None, len(one), None)
 
 
 def paired_differences(
-    comparisons: Comparisons, scores: Floats
-) -> tuple[Mapping[tuple[int, int], Floats], Mapping[tuple[int, int], Floats]]:
-    """Differences of each pair of systems on each segment, of judges and of a metric; 0 where judges said nothing."""
-    judges: dict[tuple[int, int], Floats] = {}
-    metric: dict[tuple[int, int], Floats] = {}
-    systems, segments = scores.shape
-    for pair in combinations(range(systems), 2):
-        own = (comparisons.first == pair[0]) & (comparisons.second == pair[1])
-        if not own.any():
-            continue
-        judged = comparisons.segment[own]
-        judges[pair] = np.bincount(judged, comparisons.outcome[own], segments).astype(np.float64)
-        metric[pair] = np.zeros(segments)
-        metric[pair][judged] = scores[pair[0], judged] - scores[pair[1], judged]
-    return judges, metric
+    table: ScoreTable, judged: Comparisons | Assessments
+) -> tuple[Floats, Floats, Integers, Integers]:
+    """Differences of pairs of systems, (pairs, segments), of judges and of a metric; 0 where judges said nothing."""
+    judges: Floats
+    if isinstance(judged, Comparisons):
+        taken, scores = judged_scores(judged, table.segments, table.name)
+        systems, segments = scores.shape
+        one, other = np.triu_indices(systems, 1)
+        number = np.zeros((systems, systems), np.int64)
+        number[one, other] = np.arange(len(one))
+        cells = number[taken.first, taken.second] * segments + taken.segment
+        shape = (len(one), segments)
+        judges = np.bincount(cells, taken.outcome, len(one) * segments).reshape(shape).astype(np.float64)
+        shared = np.bincount(cells, minlength=len(one) * segments).reshape(shape) > 0
+    else:
+        people, scores = judged.tables(table.segments, table.name)
+        one, other = np.triu_indices(len(people), 1)
+        shared = ~np.isnan(people[one] - people[other])
+        judges = people[one] - people[other]
+    metric = np.where(shared, scores[one][:, : shared.shape[1]] - scores[other][:, : shared.shape[1]], 0.0)
+    kept = shared.any(axis=1)
+    return np.where(shared, judges, 0.0)[kept], metric[kept], one[kept], other[kept]
 
 
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:

@@ -18,6 +18,7 @@ from softbleu.meta.correlation import (
     Estimate,
     WilliamsTest,
     correlate,
+    correlate_within,
     williams,
 )
 
@@ -70,8 +71,10 @@ class MetricPair:
     corrected: float | None = None  # Its p-value after Holm's correction for all tests of the table
 
 
-def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that judges and all metrics scored. InputError: fewer than 3; the missing ones are named.
+def join_systems(
+    metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float], fewest: int = FEWEST_POINTS
+) -> Columns:
+    """Find the systems that judges and all metrics scored. InputError: fewer than that; the missing ones are named.
 
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
@@ -90,11 +93,11 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
         if len(given) < len(every)
     }
     points = tuple(name for name in every if all(name in given for given in sides.values()))
-    if len(points) < FEWEST_POINTS:
+    if len(points) < fewest:
         lacking = "; ".join(f"{side} lacks {', '.join(names)}" for side, names in left_out.items())
         raise InputError(
-            f"a correlation needs {FEWEST_POINTS} systems or more, here are {len(points)}"
-            + (f": {lacking}" * bool(lacking))
+            f"{'a correlation' if fewest == FEWEST_POINTS else 'an accuracy'} needs {fewest} systems or more, "
+            f"here are {len(points)}" + (f": {lacking}" * bool(lacking))
         )
     columns = {side: np.array([given[name] for name in points], np.float64) for side, given in sides.items()}
     judges = columns.pop(human)
@@ -104,15 +107,15 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
     """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
     columns: dict[str, Floats] = {}
-    judges: Floats | None = None
+    judges, clusters = np.zeros(0), np.zeros(0, np.int64)
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-        judged, found, clusters = assessments.pick(table.segments, table.name)
-        if judges is not None and len(judged) != len(judges):
-            raise InputError(f"{table.name} scored other systems than {metrics[0].name}: score the same with both")
-        judges, columns[table.name] = judged, found
-    if judges is None:
+        judged, found, segments = assessments.pick(table.segments, table.name)
+        if columns and not np.array_equal(judged, judges):
+            raise InputError(f"{table.name} scored other outputs than {metrics[0].name}: score the same with both")
+        judges, columns[table.name], clusters = judged, found, segments
+    if not columns:
         raise InputError("there is no metric to compare with judges")
     if len(judges) < FEWEST_POINTS:
         raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(judges)}")
@@ -120,11 +123,13 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with judges: Pearson, Spearman and Kendall, with bootstrap samples."""
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within segments."""
     found = []
     for name, column in columns.metrics.items():
-        given = (samples, seed, columns.clusters)
-        correlations = {each: correlate(column, columns.judges, each, *given) for each in COEFFICIENTS}
+        both, segments = (column, columns.judges), columns.clusters
+        correlations = {each: correlate(*both, each, samples, seed, segments) for each in COEFFICIENTS}
+        if segments is not None and len(np.unique(segments)) < len(column):
+            correlations["pearson_within"] = correlate_within(*both, samples, seed, segments)
         found.append(MetricAgreement(name, columns.human, len(column), correlations))
     return found
 

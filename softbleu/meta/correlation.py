@@ -155,6 +155,27 @@ def correlate(
     return Estimate(value, np.concatenate([np.zeros(0), *drawn]))
 
 
+def correlate_within(one: Floats, other: Floats, samples: int, seed: int, clusters: Integers) -> Estimate:
+    """Pearson's correlation of the differences of all pairs of points of one cluster, both ways round.
+
+    >>> one, other = np.array([1.0, 2.0, 11.0, 12.0, 13.0]), np.array([1.0, 2.0, 3.0, 1.0, 2.0])
+    >>> correlate_within(one, other, 0, 1, np.array([4, 4, 7, 7, 7]))
+    Estimate(value=-0.28571428571429)
+    """
+    numbers = np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(numbers)
+    # The sum over pairs of products of differences is the number of points times that of products less their means'.
+    centred = [column - (np.bincount(numbers, column) / sizes)[numbers] for column in (one, other)]
+    products = combinations_with_replacement(centred, 2)
+    sums = np.stack([np.bincount(numbers, a * b) * sizes for a, b in products], axis=1)
+    drawn = [counts @ sums for counts in draw_batches(len(sizes), samples, seed)]
+    found = np.concatenate([sums.sum(axis=0)[None], *drawn])
+    varied = (found[:, 0] > _NOISE * sums[:, 0].sum()) & (found[:, 2] > _NOISE * sums[:, 2].sum())
+    scale = np.sqrt(found[:, 0] * found[:, 2])
+    values = np.divide(found[:, 1], scale, out=np.full(len(found), np.nan), where=varied)
+    return Estimate(round(float(values[0]), 14) if varied[0] else None, values[1:])
+
+
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:
     """Test the difference of two correlations with the same variable (Williams 1959; Steiger 1980, equation 7).
 

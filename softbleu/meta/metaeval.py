@@ -9,6 +9,8 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from softbleu.corpora import split_name
 from softbleu.corpora.judgements import (
     Assessments,
@@ -104,6 +106,7 @@ def metaeval(
     human: Sequence[str] | Mapping[str, Mapping[str, float]] = (),
     assessments: str | Assessments | None = None,
     direction: str | None = None,
+    column: str | None = None,
     unescape: bool = False,
     encoding: str = "utf-8",
     against: str | None = None,
@@ -147,6 +150,8 @@ def metaeval(
         Direct assessment of single outputs, or a file of it.
     direction
         Take rows of this direction only, e.g. ``cs-en``.
+    column
+        Of human scores, where a table has several; by default the first of score, human, z, mqm and raw.
     unescape
         Turn entities such as ``&apos;`` in texts into characters.
     against
@@ -186,11 +191,11 @@ def metaeval(
     settings = IntervalSettings(samples, runs, seed, against)
     judges = Evidence(
         (),
-        human if isinstance(human, Mapping) else read_human(human, direction, encoding),
+        human if isinstance(human, Mapping) else read_human(human, direction, encoding, column),
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,
-        read_assessments(assessments, direction=direction, unescape=unescape, encoding=encoding)
+        read_assessments(assessments, direction=direction, column=column, unescape=unescape, encoding=encoding)
         if isinstance(assessments, str)
         else assessments,
     )
@@ -213,8 +218,10 @@ def metaeval(
         ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(judges, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
+    missing = {table.name: sum(int(np.isnan(each).sum()) for each in table.segments.values()) for table in tables}
+    notes = (f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count)
     table = replace(answer.table, facts={**signatures, **answer.table.facts})
-    return replace(answer, table=table, signatures=signatures)
+    return replace(answer, table=table, notes=(*notes, *answer.notes), signatures=signatures)
 
 
 def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
@@ -242,15 +249,16 @@ def default_question(metrics: object, of_systems: object, assessments: object) -
 def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and kind of human scores: three coefficients, each with its interval."""
     names = ["human", "metric", "points"]
-    names += [f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in ("", "_low", "_high")]
     correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
     rows = [
         [
-            *_values(found, names[:3]),
+            *_values(found, names),
             *chain.from_iterable((each.value, *_ends(each.interval)) for each in found.correlations.values()),
         ]
         for found in chain.from_iterable(correlated)
     ]
+    measures = [*correlated[0][0].correlations]
+    names += [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
     return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
 
 
@@ -307,14 +315,17 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and kind of pair: how often it says of two what judges say."""
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
-    columns = evidence.of_systems() if evidence.human or evidence.rankings else []
+    columns = evidence.of_systems(fewest=2) if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
+    softly: list[Accuracy | None] = []
     for table in metrics:
         if table.segments and evidence.comparisons is not None:
-            found += [soft_accuracy(table, evidence.comparisons, *draws)]
+            softly.append(soft_accuracy(table, evidence.comparisons, "rankings", *draws))
             found += output_accuracies(table, evidence.comparisons, *draws)
         if table.segments and evidence.assessments is not None:
+            softly.append(soft_accuracy(table, evidence.assessments, ASSESSMENT, *draws))
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
+    found += [each for each in softly if each is not None]
     if not found:
         raise InputError(
             "an accuracy needs judgements: give --human, --rankings or --da, and for outputs their scores"

@@ -231,7 +231,9 @@ class _Items:
         if tag != "ranking-item" or self._item is None:
             return
         where, attributes = self._item
-        segment, user = (_attribute(where, attributes, tag, key) for key in ("src-id", "user"))
+        # The judgements of Napoles et al. (2016) number items by their segment.
+        number = "id" if "src-id" not in attributes and "id" in attributes else "src-id"
+        segment, user = (_attribute(where, attributes, tag, key) for key in (number, "user"))
         self.found.append(_ranking(where, segment, self._start, user, self._groups))
         self._item = None
 
