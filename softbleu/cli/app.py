@@ -29,7 +29,7 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
         "Word vectors: convert them, look into them, find neighbours, train your own.",
         "convert info similarity expand neighbours index graph train evaluate list_sets",
     ),
-    "experiments": ("Experiments: from a file that defines them, and which credit is spurious.", "run spurious"),
+    "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
     "language": ("Language models: train your own.", "train"),
     "networks": ("Reference networks: the many ways to say it, from one reference.", "make info sample show"),
 }

@@ -5,7 +5,7 @@ from softbleu.cli.command import Given, command
 
 @command(
     "scores metric candidate reference source gold encoding unescape rankings rankings_start unexpanded rank_by "
-    "human da direction table against samples runs seed format=text digits=3 output plot jobs cluster",
+    "human da direction column table against samples runs seed format=text digits=3 output plot jobs cluster",
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
@@ -21,16 +21,19 @@ What people said
   --rank-by NAME… <meta.evidence:WAYS>: Make scores of systems from the rankings: expected-wins or trueskill
     (default: expected-wins).
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
-  --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.
+  --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
+    of segments by people, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
   --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
+  --column NAME: Human scores of this column (default: the first of score, human, z, mqm and raw).
 Significance
   --samples N =1000: Bootstrap samples (default: =).
   --runs N =100: Runs of TrueSkill (default: =).
   --seed N =12345: Seed of samples and runs (default: =).
 Output
-  --against NAME: With --table williams, only tests with this metric.
+  --against NAME: With --table differences or williams, only tests with this metric.
   --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
-    pairs), williams, left-out, ranking or annotators (default: systems, or what the input allows).
+    pairs), differences (of metrics, in these), williams, left-out, ranking or annotators (default: systems, or what
+    the input allows).
   --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).
 """,
@@ -70,7 +73,7 @@ def metaeval(given: Given) -> None:
             assessments=given.da,
             progress=progress,
             **given.values(
-                "source gold rankings rankings_start direction unescape encoding against samples runs seed"
+                "source gold rankings rankings_start direction column unescape encoding against samples runs seed"
             ),
             **given.values("jobs executor"),
         )

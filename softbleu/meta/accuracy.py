@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError, known_name
 from softbleu.io.limits import Limit
-from softbleu.meta.correlation import draw_counts, interval_of, redraw
+from softbleu.meta.correlation import Estimate, draw_counts, redraw
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
+    from softbleu.corpora.judgements import Assessments, ScoreTable
     from softbleu.meta.agreement import Columns
     from softbleu.types import Floats, Integers
 
@@ -27,14 +27,12 @@ _COUNTED: dict[str, tuple[Integers, Integers]] = {
 }
 
 
-@dataclass(frozen=True)
-class Tau:
-    """(Concordant - discordant) / pairs."""
+@dataclass(frozen=True, eq=False)
+class Tau(Estimate):
+    """(Concordant - discordant) / pairs: -1 to 1; None where no pair counts."""
 
     metric: str
     variant: str
-    value: float | None  # -1 to 1; None where no pair counts
-    interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
     pairs: int  # In the denominator
     untied: int  # Those of them that neither judges nor the metric tie
     concordant: int
@@ -61,73 +59,73 @@ def judged_scores(
             f"the rankings name segment {last + 1} of {min(lengths)} that {metric} scored: "
             "is the corpus another one, or are segments counted from another start?"
         )
-    return taken, np.stack([segments[name][: min(lengths)] for name in taken.systems])
+    scores = np.stack([segments[name][: min(lengths)] for name in taken.systems])
+    whole = ~np.isnan(scores[taken.first, taken.segment] - scores[taken.second, taken.segment])
+    if not whole.any():
+        raise InputError(f"{metric} scored both outputs of none of the comparisons")
+    return taken if whole.all() else taken.at(whole), scores
 
 
-def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], metric: str) -> Integers:
-    """Count what judges and a metric say of the same pairs of outputs; the greater score is the better one.
-
-    Of shape (3, 3): judges' outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
-    not score both systems are not counted. `segments` has the metric's scores of each system.
-    """
-    taken, scores = judged_scores(comparisons, segments, metric)
-    outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
-    counts = np.zeros((3, 3), np.int64)
-    np.add.at(counts, (taken.outcome + 1, outcome + 1), 1)
-    return counts
-
-
-def tau_of(counts: Integers, variant: str) -> float | None:
-    """Kendall's tau of counted outcomes.
+def tau_of(counts: Integers | Floats, variant: str) -> Floats:
+    """Kendall's tau of counted outcomes, (…, 3, 3): judges' and the metric's, each worse, tied, better.
 
     `noties` leaves judges' ties out, and a tie of the metric only adds to the denominator; `hties` takes a tie on
     both sides as concordant, and one on either side only adds to the denominator (Machacek and Bojar 2013;
-    Chollampatt and Ng 2018, section 4.2).
+    Chollampatt and Ng 2018, section 4.2). NaN where no pair counts.
 
     >>> counts = np.array([[2, 1, 1], [0, 3, 1], [0, 1, 4]])
-    >>> tau_of(counts, "noties"), round(tau_of(counts, "hties"), 4)
+    >>> float(tau_of(counts, "noties")), float(tau_of(counts, "hties").round(4))
     (0.5555555555555556, 0.6154)
     """
-    above, below = _COUNTED[known_name("variant", variant, TAUS)]
-    pairs = int((counts * below).sum())
-    return int((counts * above).sum()) / pairs if pairs else None
+    above, below = ((counts * part).sum(axis=(-2, -1)) for part in _COUNTED[known_name("variant", variant, TAUS)])
+    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return found
 
 
 def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
-    """Compute both variants of tau of a metric, with intervals from samples of the comparisons."""
+    """Compute both variants of tau of a metric, with samples of the segments, all comparisons of one together.
+
+    The greater score is the better one. Comparisons of which the metric did not score both systems are not counted.
+    """
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-    counts = count_outcomes(comparisons, table.segments, table.name)
-    total, drawn = int(counts.sum()), redraw(counts, samples, seed)
+    taken, scores = judged_scores(comparisons, table.segments, table.name)
+    outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
+    cells = 3 * (taken.outcome + 1) + outcome + 1
+    counts = np.bincount(cells, minlength=9).reshape(3, 3)
+    drawn = redraw(cells, 9, taken.cluster, samples, seed).reshape(-1, 3, 3)
     found = []
     for variant, (above, below) in _COUNTED.items():
-        values = [value for each in drawn if (value := tau_of(each, variant)) is not None]
         sums = (int((counts * part).sum()) for part in (below, np.abs(_ALIKE), above > 0, above < 0))
         pairs, untied, concordant, discordant = sums
-        tau, interval, skipped = tau_of(counts, variant), interval_of(values, samples), len(comparisons) - total
-        found.append(Tau(table.name, variant, tau, interval, pairs, untied, concordant, discordant, skipped))
+        value, skipped = float(tau_of(counts, variant)) if pairs else None, len(comparisons) - len(taken)
+        sampled = (value, tau_of(drawn, variant))
+        found.append(Tau(*sampled, table.name, variant, pairs, untied, concordant, discordant, skipped))
     return found
 
 
 _LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498,500", "take fewer")
 """Of 24 bytes each, and of some 8 more for a while."""
+_MOST_TOGETHER = 2_000_000  # Pairs of all outputs of which tie thresholds are sought in each sample, 2,000 outputs
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """How often a metric says of two what judges say, and what that is worth."""
+@dataclass(frozen=True, eq=False)
+class Accuracy(Estimate):
+    """How often a metric says of two what judges say, 0 to 1, and what that is worth."""
 
     metric: str
     human: str
     of: str  # `systems`, `systems softly`, `outputs` or `outputs by segment`
-    value: float  # 0 to 1
-    interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
     chance: float  # What is to be had without looking at the texts
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
     ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
+
+
+def _pairs(points: int) -> int:
+    return points * (points - 1) // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,21 +136,37 @@ class JudgedPairs:
     differences: Floats  # Of the metric
     one: Integers
     other: Integers
-    """What the two are, from 0, the lower number first: the bootstrap draws these. The same array twice where pairs
-    are of one thing, such as a segment, and are drawn with it."""
+    """What the two are of, from 0: the bootstrap draws these. The same array twice where pairs are of one thing, such
+    as a segment, and are drawn with it."""
     base: Floats  # How much each pair weighs
 
     @classmethod
-    def among(cls, judges: Floats, scores: Floats) -> Self:
-        """Pair all points with one another.
+    def among(cls, judges: Floats, scores: Floats, clusters: Integers | None = None) -> Self:
+        """Pair all points with one another; `clusters` says what each is drawn with, None that each is drawn alone.
 
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
         """
-        _LIMIT.check(len(judges) * (len(judges) - 1) // 2, f"a table of {len(judges):,} rows")
+        _LIMIT.check(_pairs(len(judges)), f"a table of {len(judges):,} rows")
         one, other = np.triu_indices(len(judges), 1)
+        drawn = (one, other) if clusters is None else (clusters[one], clusters[other])
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
-        return cls(said, scores[one] - scores[other], one, other, np.ones(len(one)))
+        return cls(said, scores[one] - scores[other], *drawn, np.ones(len(one)))
+
+    @classmethod
+    def within(cls, judges: Floats, scores: Floats, segments: Integers, clusters: Integers) -> Self | None:
+        """Pair the points of each segment, which weighs 1; None where no segment has two."""
+        order = np.argsort(segments, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
+        _LIMIT.check(sum(_pairs(len(group)) for group in groups), "a table of segments")
+        pairs = [group[np.stack(np.triu_indices(len(group), 1))] for group in groups if len(group) > 1]
+        if not pairs:
+            return None
+        one, other = np.concatenate(pairs, axis=1)
+        said = np.sign(judges[one] - judges[other]).astype(np.int64)
+        base = np.concatenate([np.full(each.shape[1], 1 / each.shape[1]) for each in pairs])
+        drawn = clusters[one]
+        return cls(said, scores[one] - scores[other], drawn, drawn, base)
 
     @property
     def chance(self) -> float:
@@ -181,11 +195,11 @@ class JudgedPairs:
             return least / total, 0.0
         return (least + float(values[best])) / total, abs(float(ranked.differences[last[best]]))
 
-    def interval(self, samples: int, seed: int, *, calibrated: bool) -> tuple[float, float] | None:
-        """Interval from samples of the things that are paired, the threshold chosen anew in each."""
-        things = int(self.other.max()) + 1
+    def samples(self, samples: int, seed: int, *, calibrated: bool) -> Floats:
+        """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs."""
+        things = int(max(self.one.max(), self.other.max())) + 1
         drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
-        return interval_of([found[0] for found in drawn if found is not None], samples)
+        return np.array([np.nan if found is None else found[0] for found in drawn], np.float64)
 
     def drawn(self, counts: Integers) -> Integers:
         """How often each pair was drawn."""
@@ -224,13 +238,14 @@ def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) 
 def output_accuracies(
     table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all comparisons, and its mean over segments; segments are drawn."""
+    """Tie-calibrated accuracy over all comparisons, and its mean over segments, which are drawn."""
     taken, scores = judged_scores(comparisons, table.segments, table.name)
     differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
     _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
+    clusters = np.unique(taken.cluster, return_inverse=True)[1]
     found = []
     for of, base in (("outputs", np.ones(len(taken))), ("outputs by segment", 1 / sizes[numbers])):
-        pairs = JudgedPairs(taken.outcome, differences, numbers, numbers, base)
+        pairs = JudgedPairs(taken.outcome, differences, clusters, clusters, base)
         found.append(_accuracy(table.name, "rankings", of, pairs, samples, seed, calibrated=True))
     return found
 
@@ -238,65 +253,81 @@ def output_accuracies(
 def assessment_accuracies(
     table: ScoreTable, human: str, assessments: Assessments, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all pairs of assessed outputs, which are drawn."""
-    judges, scores = assessments.pick(table.segments, table.name)
+    """Tie-calibrated accuracy over all pairs of assessed outputs, and its mean over segments, which are drawn.
+
+    Of more than 2,000 outputs in segments together there is the mean over segments only.
+    """
+    judges, scores, segments = assessments.pick(table.segments, table.name)
     if len(judges) < 2:
         raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
-    pairs = JudgedPairs.among(judges, scores)
-    return [_accuracy(table.name, human, "outputs", pairs, samples, seed, calibrated=True)]
+    clusters = np.unique(segments, return_inverse=True)[1]
+    within = JudgedPairs.within(judges, scores, segments, clusters)
+    kinds: dict[str, JudgedPairs | None] = {"outputs by segment": within}
+    if within is None or _pairs(len(judges)) <= _MOST_TOGETHER:
+        kinds = {"outputs": JudgedPairs.among(judges, scores, clusters), **kinds}
+    found = {of: pairs for of, pairs in kinds.items() if pairs is not None}
+    return [_accuracy(table.name, human, of, each, samples, seed, calibrated=True) for of, each in found.items()]
 
 
 def _accuracy(
     metric: str, human: str, of: str, pairs: JudgedPairs, samples: int, seed: int, *, calibrated: bool
 ) -> Accuracy:
     value, epsilon = pairs.accuracy(calibrated=calibrated) or (0.0, 0.0)
-    interval = pairs.interval(samples, seed, calibrated=calibrated)
+    drawn = pairs.samples(samples, seed, calibrated=calibrated)
     ties = int((pairs.judges == 0).sum())
     shown = epsilon if calibrated else None
-    return Accuracy(metric, human, of, value, interval, pairs.chance, shown, len(pairs.judges), ties)
+    return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties)
 
 
-def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> Accuracy:
+def soft_accuracy(
+    table: ScoreTable, judged: Comparisons | Assessments, human: str, samples: int = 1000, seed: int = 12345
+) -> Accuracy | None:
     """Soft pairwise accuracy (Thompson et al. 2024): 1 - the mean |p of judges - p of the metric| over pairs of systems.
 
     p is one-sided, from sign flips of the differences segment by segment, on the segments on which judges compared the
-    two; a difference of judges is wins less losses. Systems are drawn for the interval.
+    two, or scored both; a difference of compared ones is wins less losses. Systems are drawn for the interval. None
+    where assessed outputs are of no two systems.
     """  # noqa: E501
-    taken, scores = judged_scores(comparisons, table.segments, table.name)
-    judges, metric = paired_differences(taken, scores)
-    pairs = list(judges)
-    both = [flip_p_values(np.array([side[pair] for pair in pairs]), samples, seed) for side in (judges, metric)]
+    judges, metric, one, other = paired_differences(table, judged)
+    if not len(one):
+        return None
+    both = [flip_p_values(side, samples, seed) for side in (judges, metric)]
     error = np.abs(both[0] - both[1])
-    one, other = np.array(pairs).T
 
-    def accuracy(counts: Integers) -> float | None:
+    def accuracy(counts: Integers) -> float:
         weights = counts[one] * counts[other]
-        return 1 - float(weights @ error / weights.sum()) if weights.any() else None
+        return 1 - float(weights @ error / weights.sum()) if weights.any() else np.nan
 
-    systems = len(taken.systems)
-    drawn = [value for counts in draw_counts(systems, samples, seed) if (value := accuracy(counts)) is not None]
+    drawn = np.array([accuracy(counts) for counts in draw_counts(int(other.max()) + 1, samples, seed)], np.float64)
     # What a metric has that is never sure.
     unsure = 1 - float(np.abs(both[0] - 0.5).mean())
-    value, interval = 1 - float(error.mean()), interval_of(drawn, samples)
-    return Accuracy(table.name, "rankings", "systems softly", value, interval, unsure, None, len(pairs), None)
+    value = 1 - float(error.mean())
+    return Accuracy(value, drawn, table.name, human, "systems softly", unsure, None, len(one), None)
 
 
 def paired_differences(
-    comparisons: Comparisons, scores: Floats
-) -> tuple[Mapping[tuple[int, int], Floats], Mapping[tuple[int, int], Floats]]:
-    """Differences of each pair of systems on each segment, of judges and of a metric; 0 where judges said nothing."""
-    judges: dict[tuple[int, int], Floats] = {}
-    metric: dict[tuple[int, int], Floats] = {}
-    systems, segments = scores.shape
-    for pair in combinations(range(systems), 2):
-        own = (comparisons.first == pair[0]) & (comparisons.second == pair[1])
-        if not own.any():
-            continue
-        judged = comparisons.segment[own]
-        judges[pair] = np.bincount(judged, comparisons.outcome[own], segments).astype(np.float64)
-        metric[pair] = np.zeros(segments)
-        metric[pair][judged] = scores[pair[0], judged] - scores[pair[1], judged]
-    return judges, metric
+    table: ScoreTable, judged: Comparisons | Assessments
+) -> tuple[Floats, Floats, Integers, Integers]:
+    """Differences of pairs of systems, (pairs, segments), of judges and of a metric; 0 where judges said nothing."""
+    judges: Floats
+    if isinstance(judged, Comparisons):
+        taken, scores = judged_scores(judged, table.segments, table.name)
+        systems, segments = scores.shape
+        one, other = np.triu_indices(systems, 1)
+        number = np.zeros((systems, systems), np.int64)
+        number[one, other] = np.arange(len(one))
+        cells = number[taken.first, taken.second] * segments + taken.segment
+        shape = (len(one), segments)
+        judges = np.bincount(cells, taken.outcome, len(one) * segments).reshape(shape).astype(np.float64)
+        shared = np.bincount(cells, minlength=len(one) * segments).reshape(shape) > 0
+    else:
+        people, scores = judged.tables(table.segments, table.name)
+        one, other = np.triu_indices(len(people), 1)
+        shared = ~np.isnan(people[one] - people[other])
+        judges = people[one] - people[other]
+    metric = np.where(shared, scores[one][:, : shared.shape[1]] - scores[other][:, : shared.shape[1]], 0.0)
+    kept = shared.any(axis=1)
+    return np.where(shared, judges, 0.0)[kept], metric[kept], one[kept], other[kept]
 
 
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:

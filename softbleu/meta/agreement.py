@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -15,15 +15,16 @@ from softbleu.meta.correlation import (
     COEFFICIENTS,
     FEWEST_POINTS,
     FEWEST_TO_TEST,
-    Correlation,
+    Estimate,
     WilliamsTest,
     correlate,
+    correlate_within,
     williams,
 )
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 TESTED = ("pearson", "spearman")  # Coefficients whose differences are tested
 
@@ -37,6 +38,7 @@ class Columns:
     judges: Floats  # Of shape (points,)
     metrics: Mapping[str, Floats]  # The same by the name of the metric
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
+    clusters: Integers | None = None  # What each point is drawn with, such as its segment; None: alone
 
     @property
     def constant(self) -> list[str]:
@@ -52,7 +54,7 @@ class MetricAgreement:
     metric: str
     human: str
     points: int  # How many systems, or outputs
-    correlations: Mapping[str, Correlation]
+    correlations: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,13 @@ class MetricPair:
     values: tuple[float, float]  # Their correlations with judges
     between: float  # Of both metrics
     test: WilliamsTest
+    corrected: float | None = None  # Its p-value after Holm's correction for all tests of the table
 
 
-def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that judges and all metrics scored. InputError: fewer than 3; the missing ones are named.
+def join_systems(
+    metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float], fewest: int = FEWEST_POINTS
+) -> Columns:
+    """Find the systems that judges and all metrics scored. InputError: fewer than that; the missing ones are named.
 
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
@@ -88,11 +93,11 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
         if len(given) < len(every)
     }
     points = tuple(name for name in every if all(name in given for given in sides.values()))
-    if len(points) < FEWEST_POINTS:
+    if len(points) < fewest:
         lacking = "; ".join(f"{side} lacks {', '.join(names)}" for side, names in left_out.items())
         raise InputError(
-            f"a correlation needs {FEWEST_POINTS} systems or more, here are {len(points)}"
-            + (f": {lacking}" * bool(lacking))
+            f"{'a correlation' if fewest == FEWEST_POINTS else 'an accuracy'} needs {fewest} systems or more, "
+            f"here are {len(points)}" + (f": {lacking}" * bool(lacking))
         )
     columns = {side: np.array([given[name] for name in points], np.float64) for side, given in sides.items()}
     judges = columns.pop(human)
@@ -102,26 +107,29 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
     """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
     columns: dict[str, Floats] = {}
-    judges: Floats | None = None
+    judges, clusters = np.zeros(0), np.zeros(0, np.int64)
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-        judged, found = assessments.pick(table.segments, table.name)
-        if judges is not None and len(judged) != len(judges):
-            raise InputError(f"{table.name} scored other systems than {metrics[0].name}: score the same with both")
-        judges, columns[table.name] = judged, found
-    if judges is None:
+        judged, found, segments = assessments.pick(table.segments, table.name)
+        if columns and not np.array_equal(judged, judges):
+            raise InputError(f"{table.name} scored other outputs than {metrics[0].name}: score the same with both")
+        judges, columns[table.name], clusters = judged, found, segments
+    if not columns:
         raise InputError("there is no metric to compare with judges")
     if len(judges) < FEWEST_POINTS:
         raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(judges)}")
-    return Columns(human, (), judges, columns, {})
+    return Columns(human, (), judges, columns, {}, clusters)
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with judges: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within segments."""
     found = []
     for name, column in columns.metrics.items():
-        correlations = {each: correlate(column, columns.judges, each, samples, seed) for each in COEFFICIENTS}
+        both, segments = (column, columns.judges), columns.clusters
+        correlations = {each: correlate(*both, each, samples, seed, segments) for each in COEFFICIENTS}
+        if segments is not None and len(np.unique(segments)) < len(column):
+            correlations["pearson_within"] = correlate_within(*both, samples, seed, segments)
         found.append(MetricAgreement(name, columns.human, len(column), correlations))
     return found
 
@@ -143,25 +151,29 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
     """
-    if against is not None and against not in columns.metrics:
-        raise UnknownNameError("metric", against, columns.metrics)
     usable = [name for name in columns.metrics if name not in columns.constant]
-    if len(usable) < 2 or columns.human in columns.constant:
-        raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
+    pairs = pair_metrics(usable if columns.human not in columns.constant else (), against, columns.metrics)
     if len(columns.judges) < FEWEST_TO_TEST:
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
     found = []
     for coefficient in TESTED:
         values = {name: _value(columns.metrics[name], columns.judges, coefficient) for name in usable}
-        for one, other in combinations(usable, 2):
-            if against not in (None, one, other):
-                continue
+        for one, other in pairs:
             better, worse = (one, other) if values[one] >= values[other] else (other, one)
             between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
             both = (values[better], values[worse])
             test = williams(*both, between, len(columns.judges))
             found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
     return found
+
+
+def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[str]) -> list[tuple[str, str]]:
+    """Pair those that can be tested, all or with one only. InputError: there are fewer than two."""
+    if against is not None and against not in known:
+        raise UnknownNameError("metric", against, known)
+    if len(usable) < 2:
+        raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
+    return [pair for pair in combinations(usable, 2) if against in (None, *pair)]
 
 
 def _value(one: Floats, other: Floats, coefficient: str) -> float:

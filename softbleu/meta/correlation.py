@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain, combinations_with_replacement
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 100_000
 INTERVAL = (2.5, 97.5)  # Percentiles
-_AT_ONCE = 1 << 24  # Points of samples that are looked at together
+_AT_ONCE = 1 << 22  # Points of samples that are looked at together
+_NOISE = 1e-12  # Differences that are no greater are none
 
 
 def check_samples(samples: int, seed: int) -> None:
@@ -26,33 +28,79 @@ def check_samples(samples: int, seed: int) -> None:
         raise InputError(f"the seed must be at least 0, not {seed}")
 
 
-def draw_points(points: int, samples: int, seed: int) -> Iterator[Integers]:
-    """Samples of points, (samples, points), some at a time; which are together makes no difference."""
-    check_samples(samples, seed)
+def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) -> Iterator[Integers]:
+    """How often each thing is drawn in samples of as many: (samples, things), some samples at a time.
+
+    Which are together makes no difference; as many are as go with so many rows. There may be 0 samples.
+    """
+    check_samples(samples or 1, seed)
     generator = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // points)
+    step = max(1, _AT_ONCE // max(things, rows or 0))
     for start in range(0, samples, step):
-        yield generator.integers(points, size=(min(step, samples - start), points))
+        size = min(step, samples - start)
+        drawn = generator.integers(things, size=(size, things)) + np.arange(size)[:, None] * things
+        yield np.bincount(drawn.reshape(-1), minlength=size * things).reshape(size, things)
 
 
 def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
-    """How often each of so many things is drawn, in each of the samples of as many; there may be 0 samples."""
-    check_samples(samples or 1, seed)
-    for drawn in np.random.default_rng(seed).integers(things, size=(samples, things)):
-        yield np.bincount(drawn, minlength=things)
+    """How often each of so many things is drawn, a sample at a time."""
+    return chain.from_iterable(draw_batches(things, samples, seed))
 
 
-def redraw(counts: Integers, samples: int, seed: int) -> Integers:
-    """Draw as many things as were counted, by their kinds: the counts of each sample, (samples, …)."""
-    check_samples(samples, seed)
-    total = int(counts.sum())
-    drawn = np.random.default_rng(seed).multinomial(total, counts.reshape(-1) / total, samples)
-    return drawn.reshape(samples, *counts.shape)
+def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: int) -> Floats:
+    """Count what is of each kind, 0 to size - 1, in samples of whole clusters: (samples, size)."""
+    places, numbers = np.unique(clusters, return_inverse=True)
+    keys, counted = np.unique(numbers * size + kinds, return_counts=True)
+    own, kind = np.divmod(keys, size)
+    drawn = [np.bincount(kind, each[own] * counted, size) for each in draw_counts(len(places), samples, seed)]
+    return np.array(drawn, np.float64).reshape(samples, size)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A number, and what it is in samples of what is drawn together."""
+
+    value: float | None  # None where it is not defined, as a correlation of which one side is constant
+    drawn: Floats = field(repr=False)  # Of each sample; NaN where it is not defined
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Between the percentiles 2.5 and 97.5 of the samples; None where most of them have nothing."""
+        return interval_of(self.drawn[~np.isnan(self.drawn)], len(self.drawn))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much one number exceeds another of the same samples."""
+
+    value: float
+    interval: tuple[float, float] | None
+    p_value: float | None  # Two-sided; None where most samples have nothing
+
+
+def difference(one: Estimate, other: Estimate) -> Difference:
+    """Compare two numbers sample by sample.
+
+    p is twice the share of samples in which the difference is not of its sign, one added above and below, so that it
+    is below .05 where the interval leaves 0 out.
+
+    >>> one, other = (Estimate(value, np.full(99, value)) for value in (0.75, 0.5))
+    >>> difference(one, other)
+    Difference(value=0.25, interval=(0.25, 0.25), p_value=0.02)
+    """
+    if one.value is None or other.value is None:
+        raise InputError("what is not defined cannot be compared")
+    apart = one.drawn - other.drawn
+    apart = apart[~np.isnan(apart)]
+    interval = interval_of(apart, len(one.drawn))
+    least = min((apart <= _NOISE).sum(), (apart >= -_NOISE).sum())
+    p_value = None if interval is None else min(1.0, 2 * (int(least) + 1) / (len(apart) + 1))
+    return Difference(one.value - other.value, interval, p_value)
 
 
 def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
     """Interval of what samples gave; None where most of them gave nothing."""
-    if 2 * len(values) < samples:
+    if not samples or 2 * len(values) < samples:
         return None
     low, high = np.percentile(values, INTERVAL)
     return float(low), float(high)
@@ -64,35 +112,31 @@ _MOST_SQUARED = 4000  # Points of which all pairs are looked at, for all samples
 
 
 @dataclass(frozen=True)
-class Correlation:
-    """A correlation and its 95% interval."""
-
-    value: float | None  # -1 to 1; None where it is not defined: one side is constant
-    interval: tuple[float, float] | None
-    """Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none."""
-
-
-@dataclass(frozen=True)
 class WilliamsTest:
-    """How likely a correlation with judges is greater by chance than another one with the same judges."""
+    """How likely two correlations with the same judges differ so much by chance."""
 
     t: float
     """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
-    p_value: float  # One-sided, for the greater of both
+    p_value: float  # Two-sided
 
 
 def correlate(
-    one: Floats, other: Floats, coefficient: str = "pearson", samples: int = 1000, seed: int = 12345
-) -> Correlation:
-    """Correlate two columns of numbers, with an interval from samples of the points, drawn with replacement.
+    one: Floats,
+    other: Floats,
+    coefficient: str = "pearson",
+    samples: int = 1000,
+    seed: int = 12345,
+    clusters: Integers | None = None,
+) -> Estimate:
+    """Correlate two columns of numbers, with samples of the points, drawn with replacement.
 
-    Samples of which one side is constant are left out; without samples there is no interval. The same seed draws the
-    same points for every pair of columns.
+    `clusters` numbers what each point is drawn with, such as its segment; None: each is drawn alone. The same seed
+    draws the same for every pair of columns.
 
     >>> correlate(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0]), "spearman", samples=0)
-    Correlation(value=0.8, interval=None)
+    Estimate(value=0.8)
     >>> correlate(np.array([1.0, 1.0, 1.0]), np.array([1.0, 3.0, 2.0]))
-    Correlation(value=None, interval=None)
+    Estimate(value=None)
     """
     coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(one) != len(other):
@@ -100,16 +144,36 @@ def correlate(
     if len(one) < FEWEST_POINTS:
         raise InputError(f"a correlation needs {FEWEST_POINTS} points or more, here are {len(one)}")
     if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return Correlation(None, None)
+        return Estimate(None, np.full(samples, np.nan))
     # Rounded, for a hair beyond 1 is noise, and so is .8000000000000001.
-    value = round(float(COEFFICIENTS[coefficient](one, other, np.arange(len(one))[None])[0]), 14)
-    if not samples:
-        return Correlation(value, None)
-    found: list[float] = []
-    for drawn in draw_points(len(one), samples, seed):
-        varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
-        found += COEFFICIENTS[coefficient](one, other, drawn[varied]).tolist()
-    return Correlation(value, interval_of(found, samples))
+    value = round(float(COEFFICIENTS[coefficient](one, other, np.ones((1, len(one))))[0]), 14)
+    places, numbers = np.unique(np.arange(len(one)) if clusters is None else clusters, return_inverse=True)
+    drawn = [
+        COEFFICIENTS[coefficient](one, other, counts[:, numbers].astype(np.float64))
+        for counts in draw_batches(len(places), samples, seed, len(one))
+    ]
+    return Estimate(value, np.concatenate([np.zeros(0), *drawn]))
+
+
+def correlate_within(one: Floats, other: Floats, samples: int, seed: int, clusters: Integers) -> Estimate:
+    """Pearson's correlation of the differences of all pairs of points of one cluster, both ways round.
+
+    >>> one, other = np.array([1.0, 2.0, 11.0, 12.0, 13.0]), np.array([1.0, 2.0, 3.0, 1.0, 2.0])
+    >>> correlate_within(one, other, 0, 1, np.array([4, 4, 7, 7, 7]))
+    Estimate(value=-0.28571428571429)
+    """
+    numbers = np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(numbers)
+    # The sum over pairs of products of differences is the number of points times that of products less their means'.
+    centred = [column - (np.bincount(numbers, column) / sizes)[numbers] for column in (one, other)]
+    products = combinations_with_replacement(centred, 2)
+    sums = np.stack([np.bincount(numbers, a * b) * sizes for a, b in products], axis=1)
+    drawn = [counts @ sums for counts in draw_batches(len(sizes), samples, seed)]
+    found = np.concatenate([sums.sum(axis=0)[None], *drawn])
+    varied = (found[:, 0] > _NOISE * sums[:, 0].sum()) & (found[:, 2] > _NOISE * sums[:, 2].sum())
+    scale = np.sqrt(found[:, 0] * found[:, 2])
+    values = np.divide(found[:, 1], scale, out=np.full(len(found), np.nan), where=varied)
+    return Estimate(round(float(values[0]), 14) if varied[0] else None, values[1:])
 
 
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:
@@ -121,46 +185,54 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
-    (-0.891, 0.187)
+    (-0.891, 0.375)
     """
     from scipy.stats import t as student
 
     if points < FEWEST_TO_TEST:
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {points}")
     if first == second:
-        return WilliamsTest(0.0, 0.5)
+        return WilliamsTest(0.0, 1.0)
     determinant = max(0.0, 1 - first**2 - second**2 - between**2 + 2 * first * second * between)
     middle = ((first + second) / 2) ** 2 * (1 - between) ** 3
     below = 2 * (points - 1) / (points - 3) * determinant + middle
     above = (first - second) ** 2 * (points - 1) * (1 + between)
     t = float(np.copysign(np.sqrt(above / below) if below > 0 else np.inf, first - second))
-    return WilliamsTest(t, float(student.sf(abs(t), points - 3)))
+    return WilliamsTest(t, 2 * float(student.sf(abs(t), points - 3)))
 
 
-def _spearman(one: Floats, other: Floats, drawn: Integers) -> Floats:
-    from scipy.stats import rankdata
-
-    return _product_moment(rankdata(one[drawn], axis=1), rankdata(other[drawn], axis=1))
-
-
-def _product_moment(one: Floats, other: Floats) -> Floats:
-    one = one - one.mean(axis=1, keepdims=True)
-    other = other - other.mean(axis=1, keepdims=True)
-    scale: Floats = np.sqrt((one**2).sum(axis=1) * (other**2).sum(axis=1))
-    found: Floats = (one * other).sum(axis=1) / scale
+def _pearson(one: Floats, other: Floats, weights: Floats) -> Floats:
+    """Of each sample; columns of (points,) or (samples, points)."""
+    total = weights.sum(axis=1, keepdims=True)
+    centred = [column - (weights * column).sum(axis=1, keepdims=True) / total for column in (one, other)]
+    sums = [(weights * a * b).sum(axis=1) for a, b in combinations_with_replacement(centred, 2)]
+    drawn = weights > 0
+    varied = np.ones(len(weights), np.bool_)
+    for column in (one, other):
+        ends = np.where(drawn, column, np.inf).min(axis=1), np.where(drawn, column, -np.inf).max(axis=1)
+        varied &= ends[0] < ends[1]
+    nothing = np.full(len(weights), np.nan)
+    found: Floats = np.divide(sums[1], np.sqrt(sums[0] * sums[2]), out=nothing, where=varied)
     return found
 
 
-def _kendall(one: Floats, other: Floats, drawn: Integers) -> Floats:
+def _midranks(column: Floats, weights: Floats) -> Floats:
+    order = np.argsort(column, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(column[order]) != 0])
+    tied = np.add.reduceat(weights[:, order], starts, axis=1)
+    ranks = np.empty_like(weights)
+    ranks[:, order] = np.repeat(tied.cumsum(axis=1) - tied / 2, np.diff(np.r_[starts, len(column)]), axis=1)
+    return ranks
+
+
+def _kendall(one: Floats, other: Floats, weights: Floats) -> Floats:
     """Tau-b of each sample: how often a point was drawn weighs the pairs that it is in."""
     points = len(one)
     if points > _MOST_SQUARED:
         from scipy.stats import kendalltau
 
-        return np.array([kendalltau(one[each], other[each]).statistic for each in drawn], np.float64)
-    offsets = np.arange(len(drawn))[:, None] * points
-    weights = np.bincount((drawn + offsets).reshape(-1), minlength=offsets.size * points)
-    weights = weights.reshape(-1, points).astype(np.float64)
+        repeated = (np.repeat(np.arange(points), each.astype(np.int64)) for each in weights)
+        return np.array([kendalltau(one[each], other[each]).statistic for each in repeated], np.float64)
     signs = [np.sign(column[:, None] - column[None]) for column in (one, other)]
 
     def weigh(pairs: Floats) -> Floats:
@@ -168,13 +240,14 @@ def _kendall(one: Floats, other: Floats, drawn: Integers) -> Floats:
         return sums
 
     untied = weigh(np.abs(signs[0])) * weigh(np.abs(signs[1]))
-    found: Floats = weigh(signs[0] * signs[1]) / np.sqrt(untied)
+    nothing = np.full(len(weights), np.nan)
+    found: Floats = np.divide(weigh(signs[0] * signs[1]), np.sqrt(untied), out=nothing, where=untied > 0)
     return found
 
 
-# Of two columns in samples of their points, (samples, points): one number a sample
-COEFFICIENTS: dict[str, Callable[[Floats, Floats, Integers], Floats]] = {
-    "pearson": lambda one, other, drawn: _product_moment(one[drawn], other[drawn]),
-    "spearman": _spearman,
+# Of two columns in samples of their points, of which each weighs so much, (samples, points): one number a sample
+COEFFICIENTS: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
+    "pearson": _pearson,
+    "spearman": lambda one, other, weights: _pearson(_midranks(one, weights), _midranks(other, weights), weights),
     "kendall": _kendall,
 }

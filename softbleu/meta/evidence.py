@@ -15,7 +15,7 @@ from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
-from softbleu.meta.correlation import check_samples
+from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
@@ -69,14 +69,14 @@ class Evidence:
     rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
     """The systems as ranked by the comparisons, by the name of the way."""
 
-    def of_systems(self) -> list[Columns]:
-        """Join metrics with each kind of human scores of systems. InputError: either is missing."""
+    def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
+        """Join metrics with each kind of human scores of systems. InputError: either is missing, or fewer systems."""
         metrics = self.need_metrics()
         ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
         sides = {**self.human, **ranked}
         if not sides:
             raise InputError("there are no human scores of systems: give them, or rankings to make them from")
-        return [join_systems(metrics, name, scores) for name, scores in sides.items()]
+        return [join_systems(metrics, name, scores, fewest) for name, scores in sides.items()]
 
     def of_outputs(self) -> list[Columns]:
         """Join metrics with direct assessment of single outputs. InputError: either is missing."""
@@ -166,11 +166,13 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
     return found
 
 
-def read_human(files: Sequence[str], direction: str | None, encoding: str) -> dict[str, Mapping[str, float]]:
+def read_human(
+    files: Sequence[str], direction: str | None, encoding: str, column: str | None = None
+) -> dict[str, Mapping[str, float]]:
     """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name."""
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_name, files):
-        for made in read_scores(file, label=label, direction=direction, encoding=encoding):
+        for made in read_scores(file, label=label, direction=direction, column=column, encoding=encoding):
             name = label or Path(file.removesuffix(".gz")).stem
             if name in human:
                 raise InputError(f"two human scores are called {name!r}: name one by NAME=FILE")

@@ -37,11 +37,24 @@ if TYPE_CHECKING:
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
-_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores", "direction"}
+_JUDGED = {
+    "assessments",
+    "gold",
+    "rankings",
+    "rankings_start",
+    "expand",
+    "rank_by",
+    "human",
+    "scores",
+    "direction",
+    "column",
+}
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
 _LISTS = ("candidates", "references", "human", "scores")  # Keys of several
 _SHAPES = {  # What the values of a definition must be
-    **dict.fromkeys((*_TEXTS, "encoding", "pairing", "direction", "question", "coefficient", "against"), "text"),
+    **dict.fromkeys(
+        (*_TEXTS, "encoding", "pairing", "direction", "column", "question", "coefficient", "against"), "text"
+    ),
     **dict.fromkeys(
         (*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"
     ),

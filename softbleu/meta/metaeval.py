@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from softbleu.corpora import split_name
 from softbleu.corpora.judgements import (
@@ -36,10 +38,13 @@ from softbleu.meta.agreement import (
     agreements,
     annotator_agreement,
     compare_metrics,
+    join_assessments,
+    join_systems,
     leave_one_out,
     mean_agreement,
+    pair_metrics,
 )
-from softbleu.meta.correlation import COEFFICIENTS
+from softbleu.meta.correlation import COEFFICIENTS, Estimate, difference
 from softbleu.meta.evidence import (
     ASSESSMENT,
     Evidence,
@@ -52,6 +57,7 @@ from softbleu.meta.evidence import (
     read_human,
     read_metrics,
 )
+from softbleu.results.significance import correct
 
 if TYPE_CHECKING:
     from softbleu.types import Progress
@@ -59,7 +65,7 @@ if TYPE_CHECKING:
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
 
 
-BY_OUTPUT = ("outputs", "preferences", "accuracy")  # Questions that need scores of segments
+BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +106,7 @@ def metaeval(
     human: Sequence[str] | Mapping[str, Mapping[str, float]] = (),
     assessments: str | Assessments | None = None,
     direction: str | None = None,
+    column: str | None = None,
     unescape: bool = False,
     encoding: str = "utf-8",
     against: str | None = None,
@@ -143,6 +150,8 @@ def metaeval(
         Direct assessment of single outputs, or a file of it.
     direction
         Take rows of this direction only, e.g. ``cs-en``.
+    column
+        Of human scores, where a table has several; by default the first of score, human, z, mqm and raw.
     unescape
         Turn entities such as ``&apos;`` in texts into characters.
     against
@@ -182,11 +191,11 @@ def metaeval(
     settings = IntervalSettings(samples, runs, seed, against)
     judges = Evidence(
         (),
-        human if isinstance(human, Mapping) else read_human(human, direction, encoding),
+        human if isinstance(human, Mapping) else read_human(human, direction, encoding, column),
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,
-        read_assessments(assessments, direction=direction, unescape=unescape, encoding=encoding)
+        read_assessments(assessments, direction=direction, column=column, unescape=unescape, encoding=encoding)
         if isinstance(assessments, str)
         else assessments,
     )
@@ -209,8 +218,10 @@ def metaeval(
         ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(judges, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
+    missing = {table.name: sum(int(np.isnan(each).sum()) for each in table.segments.values()) for table in tables}
+    notes = (f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count)
     table = replace(answer.table, facts={**signatures, **answer.table.facts})
-    return replace(answer, table=table, signatures=signatures)
+    return replace(answer, table=table, notes=(*notes, *answer.notes), signatures=signatures)
 
 
 def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
@@ -238,15 +249,16 @@ def default_question(metrics: object, of_systems: object, assessments: object) -
 def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and kind of human scores: three coefficients, each with its interval."""
     names = ["human", "metric", "points"]
-    names += [f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in ("", "_low", "_high")]
     correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
     rows = [
         [
-            *_values(found, names[:3]),
+            *_values(found, names),
             *chain.from_iterable((each.value, *_ends(each.interval)) for each in found.correlations.values()),
         ]
         for found in chain.from_iterable(correlated)
     ]
+    measures = [*correlated[0][0].correlations]
+    names += [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
     return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
 
 
@@ -254,9 +266,17 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a pair of metrics: their correlations with judges and with each other, and Williams' test."""
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
-    pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
-    rows = [[*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test)] for pair in pairs]
-    return _answer("williams", Records(names, rows), columns, pairs=pairs)
+    tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
+    corrected = correct([pair.test.p_value for pair in tested], "holm")
+    pairs = tuple(replace(pair, corrected=p_value) for pair, p_value in zip(tested, corrected, strict=True))
+    rows = [
+        [*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test), pair.corrected] for pair in pairs
+    ]
+    table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
+    return _answer("williams", table, columns, pairs=pairs)
+
+
+_CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -295,14 +315,17 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and kind of pair: how often it says of two what judges say."""
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
-    columns = evidence.of_systems() if evidence.human or evidence.rankings else []
+    columns = evidence.of_systems(fewest=2) if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
+    softly: list[Accuracy | None] = []
     for table in metrics:
         if table.segments and evidence.comparisons is not None:
-            found += [soft_accuracy(table, evidence.comparisons, *draws)]
+            softly.append(soft_accuracy(table, evidence.comparisons, "rankings", *draws))
             found += output_accuracies(table, evidence.comparisons, *draws)
         if table.segments and evidence.assessments is not None:
+            softly.append(soft_accuracy(table, evidence.assessments, ASSESSMENT, *draws))
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
+    found += [each for each in softly if each is not None]
     if not found:
         raise InputError(
             "an accuracy needs judgements: give --human, --rankings or --da, and for outputs their scores"
@@ -313,6 +336,52 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
         for each in sorted(found, key=lambda each: (each.human, each.of))
     ]
     return _answer("accuracy", Records(names, rows, settings.facts()), columns)
+
+
+def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a pair of metrics and measure: how much more one agrees, by paired samples of segments, or of systems."""
+    tables = [table for table in evidence.need_metrics() if table.segments]
+    common = [name for name in tables[0].segments if all(name in each.segments for each in tables)] if tables else []
+    measured: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for table in tables:
+        same = replace(table, segments={name: table.segments[name] for name in common})
+        for human, measure, estimate in _measures(same, evidence, settings):
+            measured.setdefault((human, measure), {})[table.name] = estimate
+    if not measured:
+        raise InputError("differences need judgements, --human, --rankings or --da, and scores of segments")
+    rows: list[list[Value]] = []
+    for (human, measure), estimates in measured.items():
+        usable = [name for name, each in estimates.items() if each.value is not None]
+        for pair in pair_metrics(usable, settings.against, estimates):
+            better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
+            apart = difference(estimates[better], estimates[worse])
+            values = [estimates[better].value, estimates[worse].value, apart.value]
+            rows.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
+    corrected = iter(correct([each for row in rows if isinstance(each := row[-1], float)], "holm"))
+    rows = [[*row, None if row[-1] is None else next(corrected)] for row in rows]
+    facts = {**settings.facts(), "tests": _CORRECTED.format(len(rows))}
+    names = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
+    return MetaEvaluation("differences", Records([*names, "corrected"], rows, facts))
+
+
+def _measures(
+    table: ScoreTable, evidence: Evidence, settings: IntervalSettings
+) -> Iterator[tuple[str, str, Estimate]]:
+    """Name each measure of how well a metric agrees about outputs, and with whom."""
+    draws = (settings.samples, settings.seed)
+    for human, people in evidence.human.items():
+        for each in agreements(join_systems([table], human, people), *draws):
+            yield from ((human, f"{name} of systems", value) for name, value in each.correlations.items())
+    if evidence.comparisons is not None:
+        for tau in preference_taus(evidence.comparisons, table, *draws):
+            yield "rankings", f"tau {tau.variant}", tau
+        for found in output_accuracies(table, evidence.comparisons, *draws):
+            yield "rankings", f"accuracy, {found.of}", found
+    if evidence.assessments is not None:
+        for found in assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws):
+            yield ASSESSMENT, f"accuracy, {found.of}", found
+        for each in agreements(join_assessments([table], ASSESSMENT, evidence.assessments), *draws):
+            yield from ((ASSESSMENT, name, value) for name, value in each.correlations.items())
 
 
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -366,6 +435,7 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "outputs": lambda evidence, settings: _correlations("outputs", evidence.of_outputs(), settings),
     "preferences": _preferences,
     "accuracy": _accuracies,
+    "differences": _differences,
     "williams": _williams,
     "left-out": _without_each,
     "ranking": _ranking,

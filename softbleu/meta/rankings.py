@@ -50,19 +50,22 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
 
 def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> list[RankedSystem]:
-    """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the comparisons."""
+    """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the segments."""
+    check_samples(samples, seed)
     scores = np.array(list(expected_wins(comparisons).values()))
-    systems = len(scores)
-    tallies = comparisons.tallies()
-    upper = np.triu_indices(systems, 1)
-    cells = tallies[:, upper[0], upper[1]]
-    # Comparisons are drawn by drawing how many there are of each pair and outcome.
-    drawn = redraw(cells, samples, seed)
-    resampled = np.zeros((samples, 3, systems, systems))
-    resampled[:, :, upper[0], upper[1]] = drawn
-    resampled[:, :, upper[1], upper[0]] = drawn[:, ::-1]
+    resampled = redraw_tallies(comparisons, samples, seed)
     # A system that only ties in a sample is likely to win as often as not.
     return make_ranking(comparisons, scores, np.nan_to_num(_expected_wins(resampled), nan=0.5))
+
+
+def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:
+    """Count as `Comparisons.tallies` in samples of segments, all comparisons of one together: (samples, 3, …)."""
+    systems = len(comparisons.systems)
+    cells = np.ravel_multi_index(
+        (1 - comparisons.outcome, comparisons.first, comparisons.second), (3, systems, systems)
+    )
+    counts = redraw(cells, 3 * systems**2, comparisons.cluster, samples, seed).reshape(-1, 3, systems, systems)
+    return counts + counts[:, ::-1].swapaxes(2, 3)
 
 
 def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) -> list[RankedSystem]:
@@ -130,16 +133,23 @@ class SkillSettings:
 def rank_by_skill(
     comparisons: Comparisons, settings: SkillSettings | None = None, progress: Progress | None = None
 ) -> list[RankedSystem]:
-    """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters."""
-    skills = play_matches(comparisons, settings or SkillSettings(), progress)
-    return make_ranking(comparisons, skills.mean(axis=0), skills)
+    """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters.
+
+    The ranges are of as many runs more, each with the comparisons of a sample of segments.
+    """
+    settings = settings or SkillSettings()
+    skills = play_matches(comparisons, settings, progress, resampled=True)
+    return make_ranking(comparisons, skills[: settings.runs].mean(axis=0), skills[settings.runs :])
 
 
-def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Progress | None = None) -> Floats:
+def play_matches(
+    comparisons: Comparisons, settings: SkillSettings, progress: Progress | None = None, *, resampled: bool = False
+) -> Floats:
     """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
 
     In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
-    among those it was ever compared with. Mean skill of each system after each run: (runs, systems).
+    among those it was ever compared with. Mean skill of each system after each run: (runs, systems); with `resampled`
+    as many runs follow, each of them on a sample of the segments.
 
     >>> from softbleu.corpora.judgements import Comparisons
     >>> made = Comparisons.of([(n, *pair, 1, "x") for n in range(50) for pair in (("A", "B"), ("B", "C"))])
@@ -149,24 +159,29 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     """
     matches = settings.matches or len(comparisons) + 1
     beta = settings.deviation * matches / settings.pace
-    tallies = comparisons.tallies()
-    compared = tallies.sum(axis=0).astype(np.float64)
-    shares = np.divide(tallies, compared, out=np.zeros(tallies.shape), where=compared > 0).cumsum(axis=0)
-    runs, systems = np.arange(settings.runs), len(comparisons.systems)
-    mean, variance = np.zeros((settings.runs, systems)), np.full((settings.runs, systems), settings.deviation**2)
-    generator = np.random.default_rng(settings.seed)
+    systems, generators = len(comparisons.systems), [np.random.default_rng(settings.seed)]
+    tallies = np.broadcast_to(comparisons.tallies().astype(np.float64), (settings.runs, 3, systems, systems))
+    if resampled:
+        generators.append(np.random.default_rng([settings.seed, 1]))
+        tallies = np.concatenate([tallies, redraw_tallies(comparisons, settings.runs, settings.seed)])
+    compared = tallies.sum(axis=1)
+    shares = np.divide(tallies, compared[:, None], out=np.zeros(tallies.shape), where=compared[:, None] > 0)
+    shares, runs = shares.cumsum(axis=1), np.arange(len(tallies))
+    # Who was compared with nobody, in a sample, plays no match: nobody is more certain.
+    mean, variance = np.zeros((len(runs), systems)), settings.deviation**2 * (compared.sum(axis=2) > 0)
     rate = make_rating(beta, settings.draws)
     for match in range(matches):
         number = match % _PIECE
         if number == 0:
-            drawn = generator.random((min(_PIECE, matches - match), 2, settings.runs))
+            shape = (min(_PIECE, matches - match), 2, settings.runs)
+            drawn = np.concatenate([generator.random(shape) for generator in generators], axis=2)
             if progress is not None:
                 progress(match, matches)
         one = variance.argmax(axis=1)
-        weights = np.exp(-np.abs(mean - mean[runs, one][:, None])) * (compared[one] > 0)
+        weights = np.exp(-np.abs(mean - mean[runs, one][:, None])) * (compared[runs, one] > 0)
         weights = weights.cumsum(axis=1)
         other = (weights <= drawn[number, 0][:, None] * weights[:, -1:]).sum(axis=1)
-        outcome = (drawn[number, 1] >= shares[:, one, other]).sum(axis=0)
+        outcome = (drawn[number, 1] >= shares[runs, :, one, other].T).sum(axis=0)
         rate(mean, variance, (runs, one), (runs, other), 1 - outcome)
     return mean
 

@@ -217,8 +217,8 @@ def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
 def metaeval_panels(found: MetaEvaluation) -> Rows:
     """Scores of judges against each metric's, a panel each with Pearson's r; of `williams` p-values, a panel a test.
 
-    Panels that stand in a row have the same judges. A p-value is how likely the row's metric is better than the
-    column's by chance alone.
+    Panels that stand in a row have the same judges. A p-value is how likely the row's metric differs so much from
+    the column's by chance alone, corrected for all tests.
     """
     check_picture(found.question)
     if found.question != "williams":
@@ -243,9 +243,11 @@ def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:
 
 
 def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:
-    p_values = {(pair.better, pair.worse): pair.test.p_value for pair in pairs}
+    p_values = {(pair.better, pair.worse): pair.corrected for pair in pairs}
     values = {
         metric: value for pair in pairs for metric, value in zip((pair.better, pair.worse), pair.values, strict=True)
     }
     names = sorted(values, key=lambda metric: -values[metric])
-    return HeatMap(title, names, [[p_values.get((row, column)) for column in names] for row in names])
+    return HeatMap(
+        f"{title}: p after Holm", names, [[p_values.get((row, column)) for column in names] for row in names]
+    )

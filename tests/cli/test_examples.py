@@ -65,6 +65,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     Path("pairs.jsonl").write_text("".join(generate(PAIRS).lines("jsonl")), encoding="utf-8")
     Path("corpus.txt.gz").write_bytes(gzip.compress(b"the cat sat\n" * 9))
+    Path("my-data.toml").write_text('[mine]\ntitle = ""\nsource = ""\nlicence = "CC0-1.0"\n')
+    Path("my-data.sha256").touch()
     write_meteor_data(Path("meteor"))
     monkeypatch.setenv("SOFTBLEU_METEOR_DATA", "meteor")
     assert (

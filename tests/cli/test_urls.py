@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import http.server
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +24,7 @@ import fsspec
 import pytest
 
 from softbleu.corpora import ParallelFiles, files
+from softbleu.corpora.datasets import read_datasets
 from softbleu.engine import checkpoint
 from softbleu.errors import InputError
 from softbleu.io import urls
@@ -170,6 +174,86 @@ def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) ->
     assert (missing.code, missing.err.count("\n")) == (2, 1)
     assert "/none.txt: cannot be read (there is no such file" in missing.err
     assert "/busy.txt: cannot be read (503, message='Busy'" in busy.err
+
+
+class _Ranges(http.server.SimpleHTTPRequestHandler):
+    """Files, or ranges of them; what was asked for is noted."""
+
+    asked: list[str] = []  # noqa: RUF012 - of all requests of a test
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        self.asked.append(f"{self.path} {self.headers['Range']}")
+        content = Path(self.translate_path(self.path)).read_bytes()
+        start, stop = map(int, (self.headers["Range"] or f"bytes=0-{len(content) - 1}")[6:].split("-"))
+        self.send_response(206 if self.headers["Range"] else 200)
+        self.send_header("Content-Range", f"bytes {start}-{stop}/{len(content)}")
+        self.send_header("Accept-Ranges", "bytes")
+        part = content[start : stop + 1]
+        self.send_header("Content-Length", str(len(part)))
+        self.end_headers()
+        self.wfile.write(part)
+
+
+def test_data_sets_are_fetched_and_their_hashes_checked(command: Any, tmp_path: Path) -> None:
+    far, near = tmp_path / "far", tmp_path / "near"
+    far.mkdir()
+    contents = {
+        "plain.txt": b"one\n" * 50,
+        "sys/a.txt": b"packed\n",
+        "sys/b.txt": b"zipped\n",
+        "made.txt": b"by hand\n",
+    }
+    (far / "plain.en").write_bytes(contents["plain.txt"])
+    (far / "b.gz").write_bytes(gzip.compress(contents["sys/b.txt"]))
+    with tarfile.open(far / "all.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("in/a")
+        member.size = len(contents["sys/a.txt"])
+        archive.addfile(member, io.BytesIO(contents["sys/a.txt"]))
+    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  mine/{path}\n" for path, content in contents.items())
+    (tmp_path / "data.sha256").write_text(sums)
+    _Ranges.asked.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Ranges, directory=str(far))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_address[1]}/"
+        files = {"sys/b.txt": "b.gz", "sys/*.txt": f"{place}all.tar.gz#in/*", "plain.txt": "plain.en"}
+        described = f'[mine]\ntitle = "t"\nsource = "s"\nlicence = "CC0-1.0"\nbase = "{place}"\nsteps = "write it"\n'
+        listed = [f'"{path}" = "{url}"' for path, url in files.items()]
+        (tmp_path / "data.toml").write_text(f"{described}[mine.files]\n" + "\n".join(listed) + "\n")
+        fetch = ("experiments", "fetch", "--list", tmp_path / "data.toml", "-d", near, "-f", "tsv")
+        assert command(*fetch).out.splitlines()[1] == "mine\t4\t0\tCC0-1.0"
+        # An earlier attempt was interrupted after 30 bytes: they are not read again.
+        (near / "mine").mkdir(parents=True)
+        (near / "mine" / "plain.en.part").write_bytes(contents["plain.txt"][:30])
+        done = command(*fetch, "mine")
+        assert done.code == 2
+        assert "lacks made.txt (1 files by hand): write it" in done.err
+        assert {path.relative_to(near / "mine").as_posix() for path in near.rglob("*.*")} == contents.keys() - {
+            "made.txt"
+        }
+        assert all((near / "mine" / path).read_bytes() == contents[path] for path in contents.keys() - {"made.txt"})
+        assert "/plain.en bytes=30-199" in _Ranges.asked
+        (near / "mine" / "made.txt").write_bytes(contents["made.txt"])
+        before = len(_Ranges.asked)
+        assert command(*fetch, "mine").code == 0
+        assert len(_Ranges.asked) == before
+        # What is there is never replaced; what comes with another hash is not kept.
+        (near / "mine" / "plain.txt").write_bytes(b"mine")
+        assert "is there, with another hash" in command(*fetch, "mine").err
+        (near / "mine" / "plain.txt").unlink()
+        (far / "plain.en").write_bytes(b"other")
+        assert "another hash than that of mine/plain.txt" in command(*fetch, "mine").err
+        assert not (near / "mine" / "plain.txt").exists()
+        server.shutdown()
+
+
+def test_the_data_sets_of_the_studies_have_hashes_and_a_way_to_get_them() -> None:
+    for each in read_datasets().values():
+        assert each.sums
+        assert all(len(known) == 64 for known in each.sums.values())
+        assert each.steps or all(each.url(path) for path in each.sums)
 
 
 def test_vectors_at_a_url_are_copied_once(command: Any, files: Any, monkeypatch: Any, tmp_path: Path) -> None:

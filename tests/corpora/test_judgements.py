@@ -141,9 +141,7 @@ def test_scores_of_both_kinds_are_joined(tmp_path):
         ("a 1\nb high\n", "line 2: 'high' is no score: a number is needed"),
         ("a 1\nb nan\n", "line 2: 'nan' is no score: a number is needed, 0 or of size 1e-100 to 1e+100"),
         ("a 1\na 1\n", "line 2: a second score of 'a'"),
-        ("a 5 1\na 6 1\n", "segments are numbered from 0 or 1, not 5"),
-        ("a 1 1\na 3 1\nb 1 1\nb 2 1\n", "no score of segment 2 of 'a'"),
-        ("a 1 1\na 2 1\nb 1 1\n", "no score of segment 2 of 'b'"),
+        ("a 5 1\na 600000 1\n", "2 scores cannot be of 600,000 segments: are these their numbers?"),
         ('{"system": "a"}', "no scores; JSON is read as"),
         ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
         ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
@@ -157,6 +155,45 @@ def test_broken_scores(tmp_path, content, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("bleu-A.seg.score", "a\t1\na\tNone\nb\t3\nb\t4\na\t5\n", {"a": [1, np.nan, 5], "b": [3, 4, np.nan]}),
+        ("x.tsv", "system\tsegment\traw\tz\nb\t2\t70\t.5\na\t1\t9\tNone\n", {"b": [np.nan, 0.5], "a": [np.nan] * 2}),
+        ("x.tsv.gz", "system segment mqm\na 3 -25\n", {"a": [np.nan, np.nan, -25]}),
+        (
+            "x.jsonl",
+            '{"system": "a", "segment": 2, "score": null}\n{"system": "a", "segment": 1, "score": 3}',
+            {"a": [3, np.nan]},
+        ),
+    ],
+)
+def test_scores_with_gaps(tmp_path, name, content, expected):
+    (table,) = read_scores(written(tmp_path, content, name))
+    assert table.name == name.split(".")[0]
+    np.testing.assert_equal({key: scores.tolist() for key, scores in table.segments.items()}, expected)
+    if name != "x.jsonl":
+        found = read_assessments(written(tmp_path, content, name))
+        given = [(s, n, v) for s, row in expected.items() for n, v in enumerate(row) if not np.isnan(v)]
+        rows = zip(found.systems, found.segments, found.scores, strict=True)
+        assert [(system, segment, score) for (system,), segment, score in rows] == given
+
+
+def test_the_column_of_scores(tmp_path):
+    name = written(tmp_path, "system\tscore\traw\tz\nb\t2\t70\t.5\n")
+    assert [read_scores(name, column=each)[0].systems["b"] for each in (None, "Z", "raw")] == [2, 0.5, 70]
+    with pytest.raises(InputError, match="no columns 'system' and 'mqm'"):
+        read_scores(name, column="mqm")
+    sys_scores = written(tmp_path, "a\t3\nb\tNone\n", "bleu.sys.score")
+    assert [(each.name, dict(each.systems)) for each in read_scores(sys_scores)] == [("bleu", {"a": 3})]
+
+
+def test_items_numbered_by_their_segment(tmp_path):
+    assert rows(read_rankings(written(tmp_path, XML.replace("src-id=", "id=")))) == rows(
+        read_rankings(written(tmp_path, XML))
+    )
+
+
 CZECH = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\n"
 DA = CZECH + "de-en t A.1 1 0\n"
 TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\tit is\t0.25\n"
@@ -166,10 +203,10 @@ def test_assessments(tmp_path):
     name = written(tmp_path, DA)
     found = read_assessments(name, direction="cs-en")
     assert (found.scores.tolist(), found.systems, found.segments) == ([0.5, -0.5], [["A.1", "B"], ["B"]], [1, 0])
-    people, metric = found.pick({"B": np.array([7.0, 8.0])}, "bleu")
-    assert (people.tolist(), metric.tolist()) == ([0.5, -0.5], [8.0, 7.0])
-    people, metric = found.pick({"A.1": np.array([7.0, 8.0])}, "bleu")
-    assert (people.tolist(), metric.tolist()) == ([0.5], [8.0])
+    people, metric, segments = found.pick({"B": np.array([7.0, 8.0])}, "bleu")
+    assert (people.tolist(), metric.tolist(), segments.tolist()) == ([0.5, -0.5], [8.0, 7.0], [1, 0])
+    people, metric, segments = found.pick({"A.1": np.array([7.0, 8.0])}, "bleu")
+    assert (people.tolist(), metric.tolist(), segments.tolist()) == ([0.5], [8.0], [1])
     with pytest.raises(InputError, match="the assessments name segment 2, bleu has 1 of B"):
         found.pick({"B": np.array([7.0])}, "bleu")
     with pytest.raises(InputError, match="bleu has scores of none of the assessed systems"):

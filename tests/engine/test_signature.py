@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 
 from softbleu import InputError, score
 from softbleu.cli.app import run
+from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature, signature_of
+from softbleu.matching import MATCHERS
 from softbleu.metrics import Bleu, Gleu
+from softbleu.metrics.base import METRICS
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results import read_metric
@@ -87,6 +91,15 @@ def test_keys_of_earlier_versions_are_read() -> None:
         vectors="x.txt",
         vector_case="exact",
         vectors_postprocess="mean",
+    )
+
+
+def test_the_version_rises_with_the_keys_of_signatures() -> None:
+    owners = [each for each in (*MATCHERS.classes(), *METRICS.classes()) if each.__module__.startswith("softbleu.")]
+    keys = sorted({setting.name for each in owners for setting in all_settings(each, shared=True)})
+    known = {"0.2.0": "03057dafe6a7"}
+    assert known.get(__version__) == hashlib.sha256("|".join(keys).encode()).hexdigest()[:12], (
+        "keys of signatures are others than those of this version: raise softbleu.version and note its keys here"
     )
 
 

@@ -36,6 +36,12 @@ def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
     table = ScoreTable("m", {}, {"A": scores})
     assessed = Assessments(people, [["A"]] * len(people), range(len(people)))
     (found,) = assessment_accuracies(table, "people", assessed, samples=30)
+    segments = np.arange(len(people)) // 3
+    grouped = Assessments(people, [["A", "B", "C"][n % 3 : n % 3 + 1] for n in range(len(people))], segments.tolist())
+    apart = {name: np.append(scores[n::3], np.nan) for n, name in enumerate("ABC")}
+    *_, by_segment = assessment_accuracies(ScoreTable("m", {}, apart), "people", grouped, samples=30)
+    rows = [list(zip(people[segments == n], scores[segments == n], strict=True)) for n in range(segments[-1] + 1)]
+    assert (by_segment.value, by_segment.epsilon) == pytest.approx(oracle.optimized_accuracy(rows))
     assert (found.value, found.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
     assert (found.pairs, found.ties) == (len(group), sum(said == 0 for said, _ in group))
     assert found.value >= found.chance - 0.5
@@ -66,13 +72,26 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
         for segment in range(4)
         for one, other in combinations("ABC", 2)
     ]
-    found = soft_accuracy(ScoreTable("m", {}, scores), Comparisons.of(rows), samples=50, seed=seed)
+    given = (Comparisons.of(rows), "rankings", 50, seed)
+    found = soft_accuracy(ScoreTable("m", {}, scores), *given)
     drawn = np.rint(np.random.default_rng(seed).random((50, 4), np.float32))
     flips = (drawn == 0).tolist()
     literal = oracle.soft_pairwise_accuracy([*said.values()], [*scores.values()], flips)
     assert found.value == pytest.approx(literal)
     turned = {name: -column for name, column in scores.items()}
-    assert soft_accuracy(ScoreTable("m", {}, turned), Comparisons.of(rows), 50, seed).chance == found.chance
+    assert soft_accuracy(ScoreTable("m", {}, turned), *given).chance == found.chance
+    # The same from scores, of which a system lacks one and a metric another.
+    points = [(float(said[name][n]), [name], n) for name in "ABC" for n in range(4) if (name, n) != ("B", 2)]
+    graded = Assessments(np.array([point[0] for point in points]), *list(zip(*points, strict=True))[1:])
+    lacking = {name: np.where((np.arange(4) == 1) & (name == "C"), np.nan, column) for name, column in scores.items()}
+    (soft,) = [soft_accuracy(ScoreTable("m", {}, lacking), graded, "people", 50, seed)]
+    shared = {"AB": [0, 1, 3], "AC": [0, 2, 3], "BC": [0, 3]}
+    errors = []
+    for (one, other), segments in shared.items():
+        own = [[flip[n] for n in segments] for flip in flips]
+        both = [[[side[name][n] for n in segments] for name in (one, other)] for side in (said, scores)]
+        errors.append(abs(oracle.flip_p_value(*both[0], own) - oracle.flip_p_value(*both[1], own)))
+    assert soft.value == pytest.approx(1 - np.mean(errors))
 
 
 def test_p_values_of_flips() -> None:
@@ -93,7 +112,7 @@ def test_chance_is_what_a_blind_metric_has() -> None:
         found = pairs.accuracy(calibrated=True)
         assert found is not None
         assert found[0] == pytest.approx(pairs.chance, abs=0.03)
-        low, high = pairs.interval(100, 1, calibrated=True) or (0, 0)
+        low, high = np.percentile(pairs.samples(100, 1, calibrated=True), (2.5, 97.5))
         assert low <= found[0] <= high
 
 
@@ -103,7 +122,7 @@ def test_interval_of_systems_is_of_systems() -> None:
     wrong = np.append(people[:-1], -1.0)
     pairs = JudgedPairs.among(people, wrong)
     assert pairs.accuracy(calibrated=False) == (pytest.approx(55 / 66), 0.0)
-    low, high = pairs.interval(400, 1, calibrated=False) or (0, 0)
+    low, high = np.percentile(pairs.samples(400, 1, calibrated=False), (2.5, 97.5))
     assert low < 0.75
     assert high == 1
 

@@ -83,13 +83,18 @@ def test_clear_order() -> None:
     assert [(each.wins, each.ties, each.losses) for each in ranked] == [(60, 0, 0), (30, 0, 30), (0, 0, 60)]
 
 
-def test_bootstrap_is_that_of_single_comparisons() -> None:
-    rows = [(n, *pair, (n * 7) % 3 - 1, "x") for n in range(40) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
+def test_samples_are_of_segments() -> None:
+    rows = [(n // 3, *pair, (n * 7) % 3 - 1, "x") for n in range(40) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
     comparisons = Comparisons.of(rows)
-    generator = np.random.default_rng(1)
-    literal = [expected_wins(comparisons.at(generator.integers(len(rows), size=len(rows))))["A"] for _ in range(2000)]
-    ranked = {each.name: each for each in rank_by_wins(comparisons, samples=2000)}
-    assert ranked["A"].mean == pytest.approx(np.mean(literal), abs=4 * np.std(literal) / np.sqrt(1000))
+    drawn = np.random.default_rng(5).integers(14, size=(20, 14))
+    found = rankings.redraw_tallies(comparisons, 20, 5)
+    for each, tallies in zip(drawn, found, strict=True):
+        chosen = np.concatenate([np.flatnonzero(comparisons.segment == number) for number in each])
+        assert (comparisons.at(chosen).tallies() == tallies).all()
+    # All that is said of a segment is said once: the ranges of ranks are as wide as those of one comparison each.
+    ten = Comparisons.of([row for row in rows for _ in range(10)])
+    ranges = [[(each.best, each.worst) for each in rank_by_wins(of, samples=300)] for of in (comparisons, ten)]
+    assert ranges[0] == ranges[1]
 
 
 def test_ranges_leave_out_what_is_rare() -> None:

@@ -83,6 +83,37 @@ def calibrated_accuracy(groups: Sequence[Sequence[tuple[int, float]]]) -> tuple[
     return best, chosen
 
 
+def optimized_accuracy(rows: Sequence[Sequence[tuple[float, float]]]) -> tuple[float, float]:
+    """As `tau_optimization` with `acc_23` averaged by item: of each item its outputs' scores by people and a metric.
+
+    Pairs become ties one after the other, the least difference first; the accuracy counts after the last of equals.
+    """
+    pairs, right, sizes = [], {}, {}
+    for row, outputs in enumerate(rows):
+        for place, (people, metric) in enumerate(outputs):
+            for other_people, other_metric in outputs[place + 1 :]:
+                tied = people == other_people
+                same = (people > other_people) == (metric > other_metric) and (people < other_people) == (
+                    metric < other_metric
+                )
+                pairs.append((abs(metric - other_metric), row, same, tied))
+                right[row] = right.get(row, 0) + same
+                sizes[row] = sizes.get(row, 0) + 1
+    thresholds = [0.0]
+    total = sum(right[row] / sizes[row] for row in sizes)
+    accuracies = [total / len(sizes)]
+    for difference, row, same, tied in sorted(pairs, key=lambda pair: pair[0]):
+        total += (int(tied) - int(same)) / sizes[row]
+        if thresholds[-1] == difference:
+            accuracies[-1] = total / len(sizes)
+        else:
+            thresholds.append(difference)
+            accuracies.append(total / len(sizes))
+    # The first of equals, but for the last bits of sums.
+    best = next(n for n, accuracy in enumerate(accuracies) if accuracy >= max(accuracies) - 1e-12)
+    return accuracies[best], thresholds[best]
+
+
 def flip_p_value(one: Sequence[float], other: Sequence[float], flips: Sequence[Sequence[bool]]) -> float:
     """Share of exchanges of some segments after which the first leads by no less."""
     lead = sum(one) - sum(other)

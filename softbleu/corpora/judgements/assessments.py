@@ -12,12 +12,13 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import plain_names
+from softbleu.corpora.judgements.scores import read_scores
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.io.data_files import MOST_PLACES, parse_score
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
@@ -38,43 +39,70 @@ class Assessments:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
-        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored."""
+    def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
+        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored.
+
+        And what each is drawn with: its segment; of texts, those of the same source.
+        """
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
             if len(values) != len(self):
                 raise InputError(f"{metric} has {len(values)} segments, {len(self)} texts were assessed")
-            return self.scores, values
-        people, found = [], []
+            return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
+        rows: list[tuple[float, float, int]] = []
         for score, systems, segment in zip(self.scores, self.systems, self.segments, strict=True):
             system = next((name for name in systems if name in scored), None)
-            if system is None:
-                continue
-            if segment >= len(scored[system]):
-                raise InputError(
-                    f"the assessments name segment {segment + 1}, {metric} has {len(scored[system])} of {system}"
-                )
-            people.append(score)
-            found.append(scored[system][segment])
-        if not found:
+            if system is not None:
+                rows.append((score, self._scored(scored, system, segment, metric), segment))
+        if not rows:
             raise InputError(f"{metric} has scores of none of the assessed systems")
-        return np.array(people), np.array(found)
+        people, found, segments = np.array(rows).T
+        kept = ~np.isnan(found)
+        return people[kept], found[kept], segments[kept].astype(np.int64)
+
+    def tables(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
+        """Put the scores of people and of a metric into tables (systems, segments), NaN where either has none."""
+        names = [name for name in scored if any(name in each for each in self.systems)]
+        places = {name: number for number, name in enumerate(names)}
+        people = np.full((len(names), 1 + max(self.segments, default=0)), np.nan)
+        found = people.copy()
+        for score, systems, segment in zip(self.scores, self.systems, self.segments, strict=True):
+            for name in systems:
+                if name in places:
+                    people[places[name], segment] = score
+                    found[places[name], segment] = self._scored(scored, name, segment, metric)
+        people[np.isnan(found)] = np.nan
+        return people, found
+
+    def _scored(self, scored: Mapping[str, Floats], system: str, segment: int, metric: str) -> float:
+        if segment >= len(scored[system]):
+            raise InputError(
+                f"the assessments name segment {segment + 1}, {metric} has {len(scored[system])} of {system}"
+            )
+        return float(scored[system][segment])
 
 
 def read_assessments(
-    name: str, *, direction: str | None = None, unescape: bool = False, encoding: str = "utf-8"
+    name: str,
+    *,
+    direction: str | None = None,
+    column: str | None = None,
+    unescape: bool = False,
+    encoding: str = "utf-8",
 ) -> Assessments:
-    """Read direct assessment as it is published for WMT17.
+    """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
     source translation reference HUMAN_score`; others are passed over. Of several directions one must be given.
-    `unescape` turns entities such as ``&apos;`` in texts into characters.
+    `unescape` turns entities such as ``&apos;`` in texts into characters. Or scores of segments for `read_scores`.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
     tabs = bool(text) and "\t" in text[0]
     columns = [cell.lower() for cell in (text[0].split("\t") if tabs else text[0].split())] if text else []
     kind = next((kind for kind in (_BY_TEXT, _BY_NUMBER) if set(kind) <= set(columns)), None)
+    if kind is None and ({"system", "segment"} <= set(columns) or ".seg.score" in name):
+        return _graded(name, direction, column, encoding)
     if kind is None:
         raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
     rows: list[tuple[str, dict[str, str]]] = []
@@ -99,6 +127,22 @@ def _of_direction(
     if (direction is None and len(there) > 1) or (direction is not None and direction not in there):
         raise InputError(f"{name}: name one direction of {', '.join(there)}")
     return [(where, row) for where, row in rows if direction in (None, row["lp"])]
+
+
+def _graded(name: str, direction: str | None, column: str | None, encoding: str) -> Assessments:
+    tables = read_scores(name, direction=direction, column=column, encoding=encoding)
+    if len(tables) > 1 or not tables[0].segments:
+        raise InputError(f"{name}: assessments are scores of segments by one kind of judges")
+    given = [
+        (score, [system], segment)
+        for system, scores in tables[0].segments.items()
+        for segment, score in enumerate(scores.tolist())
+        if not np.isnan(score)
+    ]
+    if not given:
+        raise InputError(f"{name}: there are no assessments")
+    scores, systems, segments = zip(*given, strict=True)
+    return Assessments(np.array(scores), systems, segments)
 
 
 def _texts(rows: Sequence[tuple[str, dict[str, str]]], unescape: bool) -> Segments:

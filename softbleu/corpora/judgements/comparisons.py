@@ -82,6 +82,7 @@ class Comparisons:
     second: Integers  # The systems; ``first < second``
     outcome: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
     annotator: Integers
+    cluster: Integers  # Comparisons of one number hang together, and samples draw them together: their segment
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -110,6 +111,7 @@ class Comparisons:
             np.maximum(one, other),
             np.where(one <= other, outcome, -outcome),
             np.array([who[name] for name in columns[4]], np.int64),
+            np.array(columns[0], np.int64),
         )
 
     @classmethod
@@ -119,7 +121,7 @@ class Comparisons:
 
     def at(self, chosen: Integers | NDArray[np.bool_]) -> Self:
         """Take some of the comparisons."""
-        names = ("segment", "first", "second", "outcome", "annotator")
+        names = ("segment", "first", "second", "outcome", "annotator", "cluster")
         return replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
     def only(self, systems: Iterable[str]) -> Self:
@@ -229,7 +231,9 @@ class _Items:
         if tag != "ranking-item" or self._item is None:
             return
         where, attributes = self._item
-        segment, user = (_attribute(where, attributes, tag, key) for key in ("src-id", "user"))
+        # The judgements of Napoles et al. (2016) number items by their segment.
+        number = "id" if "src-id" not in attributes and "id" in attributes else "src-id"
+        segment, user = (_attribute(where, attributes, tag, key) for key in (number, "user"))
         self.found.append(_ranking(where, segment, self._start, user, self._groups))
         self._item = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -26,7 +27,10 @@ _COLUMNS = {
     6: ("metric", "lp", "testset", "system", "segment", "score"),
 }
 """What the columns of a table without column names mean, by how many there are."""
-_ALIASES = {"name": "system", "human": "score", "sid": "segment"}
+_ALIASES = {"name": "system", "sid": "segment"}
+SCORED = ("score", "human", "z", "mqm", "raw")  # Columns of scores, of which the first that a table has is read
+_GAP = ("None", None)  # Where something was not scored, as mt-metrics-eval writes it
+_MOST_GAPS = 1000  # Segments a score: a table with more is numbered by something else
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class ScoreTable:
     name: str
     systems: Mapping[str, float]  # Score of each system; empty where only segments were scored
     segments: Mapping[str, Floats] = field(default_factory=dict)
-    """Of each system its segments' scores, in order; empty where only systems were scored."""
+    """Of each system its segments' scores, in order, NaN for what was not scored; empty where only systems were."""
 
 
 class _Entry(NamedTuple):
@@ -48,22 +52,32 @@ class _Entry(NamedTuple):
 
 
 def read_scores(
-    name: str, *, label: str | None = None, direction: str | None = None, encoding: str = "utf-8"
+    name: str,
+    *,
+    label: str | None = None,
+    direction: str | None = None,
+    column: str | None = None,
+    encoding: str = "utf-8",
 ) -> list[ScoreTable]:
     """Read scores of systems, of segments, or of both.
 
     Understood are JSON, JSON lines and TSV as `softbleu score` writes them, tables (tabs or blanks) with the column
-    names `system`, `score` (or `human`), `segment` (or `sid`), `lp`, `metric`, and without column names those of WMT:
-    metric, direction, test set, system, (segment,) score; or system, (segment,) score. Gives a table a metric. The
-    label names the metric, unless the table says its name or that of the file will do; `direction` takes the rows of
-    this direction (column `lp`) only.
+    names `system`, `score` (or another of `SCORED`; `column` names one), `segment` (or `sid`), `lp`, `metric`, and
+    without column names those of WMT: metric, direction, test set, system, (segment,) score; or system, (segment,)
+    score; or ``.sys.score`` and ``.seg.score`` of mt-metrics-eval, the segments of a system in order. Gives a table a
+    metric. The label names the metric, unless the table says its name or that of the file will do; `direction` takes
+    the rows of this direction (column `lp`) only. What is ``None`` or missing was not scored.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
     first = next((line for line in text if line.strip()), "")
-    plain = label or Path(name.removesuffix(".gz")).stem
-    read = _read_json if first.lstrip().startswith("{") else _read_table
-    entries = list(read(name, text, plain, direction))
+    whole = Path(name.removesuffix(".gz").removesuffix(".score"))
+    in_order = name.removesuffix(".gz").endswith(".seg.score")
+    plain = label or (whole.stem if whole.suffix in (".seg", ".sys") else Path(name.removesuffix(".gz")).stem)
+    if first.lstrip().startswith("{"):
+        entries = list(_read_json(name, text, plain))
+    else:
+        entries = list(_read_table(name, text, plain, direction, column, in_order=in_order))
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
         raise InputError(f"{name}: there are no scores{wanted}")
@@ -86,7 +100,7 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     return list(merged.values())
 
 
-def _read_json(name: str, text: Sequence[str], metric: str, direction: str | None) -> Iterator[_Entry]:
+def _read_json(name: str, text: Sequence[str], metric: str) -> Iterator[_Entry]:
     try:
         whole = parse_json("\n".join(text), name)
         lines: list[tuple[str, Any]] = [(name, entry) for entry in _flat(whole)]
@@ -113,8 +127,11 @@ def _flat(whole: Any) -> Iterator[dict[str, Any]]:
             yield {**part, "system": named["system"]} if isinstance(part, dict) else {}
 
 
-def _read_table(name: str, text: Sequence[str], metric: str, direction: str | None) -> Iterator[_Entry]:
+def _read_table(
+    name: str, text: Sequence[str], metric: str, direction: str | None, column: str | None, *, in_order: bool
+) -> Iterator[_Entry]:
     columns: Sequence[str] | None = None
+    met: Counter[str] = Counter()  # Segments of each system, where they are not numbered
     for number, line in enumerate(text, start=1):
         where = f"{name}, line {number}"
         cells = line.split("\t") if "\t" in line else line.split()
@@ -122,9 +139,12 @@ def _read_table(name: str, text: Sequence[str], metric: str, direction: str | No
             continue
         if columns is None:
             named = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
-            if {"system", "score"} <= set(named):
-                columns = named
+            scored = [cell for cell in (SCORED if column is None else (column.lower(),)) if cell in named]
+            if "system" in named and scored:
+                columns = ["score" if cell == scored[0] else cell.replace("score", "") for cell in named]
                 continue
+            if column is not None:
+                raise InputError(f"{where}: no columns 'system' and {column!r}")
             if len(cells) not in _COLUMNS:
                 raise InputError(
                     f"{where}: {len(cells)} columns and no names of columns: 'system' and 'score' needed"
@@ -133,6 +153,9 @@ def _read_table(name: str, text: Sequence[str], metric: str, direction: str | No
         if len(cells) != len(columns):
             raise InputError(f"{where}: {len(cells)} cells, where {len(columns)} are needed: {' '.join(columns[:6])}")
         row = dict(zip(columns, cells, strict=True))
+        if in_order:
+            row["segment"] = str(met[row["system"]])
+            met[row["system"]] += 1
         if direction is None or row.get("lp", direction) == direction:
             yield _entry(where, row.get("metric", metric), row["system"], row.get("segment"), row["score"])
 
@@ -143,7 +166,7 @@ def _entry(where: str, metric: str, system: object, segment: object, score: obje
     except ValueError:
         raise InputError(f"{where}: the number of a segment is needed, not {segment!r}") from None
     try:
-        value = parse_score(score)
+        value = np.nan if score in _GAP else parse_score(score)
     except ValueError as error:
         raise InputError(f"{where}: {score!r} is no score: {error}") from None
     if not isinstance(system, str):
@@ -156,25 +179,18 @@ def _table(name: str, metric: str, entries: Sequence[_Entry], names: Mapping[str
     parts: dict[str, dict[int, float]] = {}
     for entry in entries:
         system = names[entry.system]
-        if entry.segment is None:
-            known = system in systems
-            systems[system] = entry.score
-        else:
-            scored = parts.setdefault(system, {})
-            known = entry.segment in scored
-            scored[entry.segment] = entry.score
-        if known:
+        found: dict[int, float] | None = None if entry.segment is None else parts.setdefault(system, {})
+        if system in systems if found is None else entry.segment in found:
             raise InputError(f"{entry.where}: a second score of {system!r} (several directions? name one)")
-    start = min((min(scored) for scored in parts.values()), default=0)
-    if start not in (0, 1):
-        raise InputError(f"{name}: segments are numbered from 0 or 1, not {start}")
-    length = max((len(scored) for scored in parts.values()), default=0)
+        if found is not None and entry.segment is not None:
+            found[entry.segment] = entry.score
+        elif not np.isnan(entry.score):
+            systems[system] = entry.score
+    start = 1 if parts and all(0 not in scored for scored in parts.values()) else 0
+    length = max((max(scored) + 1 - start for scored in parts.values()), default=0)
+    if length > _MOST_GAPS * len(entries):
+        raise InputError(f"{name}: {len(entries)} scores cannot be of {length:,} segments: are these their numbers?")
+    segments = {system: np.full(length, np.nan) for system in parts}
     for system, scored in parts.items():
-        missing = next((number for number in range(start, start + length) if number not in scored), None)
-        if missing is not None:
-            raise InputError(f"{name}: no score of segment {missing} of {system!r}")
-    segments = {
-        system: np.array([scored[number] for number in range(start, start + length)])
-        for system, scored in parts.items()
-    }
+        segments[system][np.array([*scored]) - start] = [*scored.values()]
     return ScoreTable(metric, systems, segments)

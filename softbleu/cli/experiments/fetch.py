@@ -1,0 +1,36 @@
+"""`softbleu experiments fetch`: the data of the studies, and what is known of them."""
+
+from softbleu.cli.command import Given, command
+
+
+@command(
+    "names list output_folder format=text output",
+    """
+  names NAME…: Data sets to fetch; without a name it is shown which there are, and how much of each is there.
+  --list FILE: Data sets of your own, described as experiments/data.toml describes those of the studies.
+  --output-folder -d DIR =../shared/data: Where they lie, a folder each (default: =, where the definitions look).
+""",
+)
+def fetch(given: Given) -> None:
+    """Fetch data of the studies from where they are published, and check the hash of each file.
+
+    Files that are there are left alone, and an interrupted download goes on. What is not published as it was used is
+    named, with how to make it. URLs need softbleu[remote].
+    """
+    from pathlib import Path
+
+    from softbleu.corpora.datasets import read_datasets
+    from softbleu.errors import InputError, known_name
+
+    known = read_datasets(Path(given.list) if given.list else None)
+    chosen = [known[known_name("data set", name, known)] for name in given.names or ()]
+    output, folder = given.open_output([given.list]), Path(given.output_folder)
+    for each in chosen:
+        count = each.fetch(folder / each.name)
+        given.note(f"{each.name}: {count} files fetched, {each.licence}; {each.source}")
+        if lacking := each.lacking(folder / each.name):
+            raise InputError(f"{folder / each.name} lacks {lacking[0]} ({len(lacking)} files by hand): {each.steps}")
+    if not chosen:
+        there = {each.name: len(each.sums) - len(each.lacking(folder / each.name)) for each in known.values()}
+        rows = [(each.name, len(each.sums), there[each.name], each.licence) for each in known.values()]
+        output.write_table(("name", "files", "there", "licence"), rows, digits=0)
