@@ -297,7 +297,18 @@ def significance(repeat: int) -> None:
         print("significance: left out, it needs the shared test data")
         return
     files = [*(part for path in outputs for part in ("-c", path)), "-r", str(data / "reference.en")]
-    ours = [sys.executable, "-m", "softbleu", "compare", "--quiet", "--tokenize", "none", *files]
+    ours = [
+        sys.executable,
+        "-m",
+        "softbleu",
+        "compare",
+        "--quiet",
+        "--tokenize",
+        "none",
+        "--test",
+        "bootstrap",
+        *files,
+    ]
     sacrebleu = shutil.which("sacrebleu", path=str(Path(sys.executable).parent)) or "sacrebleu"
     theirs = [sacrebleu, str(data / "reference.en"), "-i", *outputs, "-tok", "none", "--paired-bs"]
     commands: dict[str, Sequence[str]] = {

@@ -7,8 +7,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "candidate reference source gold pairs input_format encoding metric signature preset baseline test samples "
-    "trials seed correction all_pairs show top by distribution page_format long title digits output plot jobs "
-    "cluster resume",
+    "trials seed correction compatible all_pairs show top by distribution page_format long title digits output plot "
+    "jobs cluster resume",
     """
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -39,7 +39,7 @@ def compare(given: Given) -> None:
         raise InputError("--distribution and --output would write to the same place: name another file")
     picture = given.open_picture("plot", inputs)
     measures = metrics_from(given, also=["seed"])
-    asked = {name: value and value.lower() for name, value in given.values("test correction").items()}
+    asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
     how, signed_baseline = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how}
@@ -72,7 +72,7 @@ def _write_view(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
-    unused = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "resume")
+    unused = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "compatible", "resume")
     other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

@@ -150,8 +150,9 @@ Matching
     fallback).
 Significance
   --baseline NAME: System the others are tested against (default: the first).
-  --test NAME <bootstrap,randomization>: bootstrap (paired) or randomization (approximate) (default: bootstrap).
-  --samples N: Bootstrap samples, also for the intervals (default: 1000, more for over 5 systems).
+  --test NAME <randomization,bootstrap>: randomization (approximate) or bootstrap (paired) (default: randomization).
+  --samples N: Bootstrap samples, for the intervals or the test (default: 1000; a test of over 5 systems takes more).
+  --compatible NAME <sacrebleu>: p-values as sacrebleu counts them, of the bootstrap unless --test says otherwise.
   --trials N: Trials of the randomization test (default: 10000, more for over 14 systems).
   --seed N: Seed of all that is drawn at random (default: 12345 for tests; what GLEU draws has its own).
   --correction NAME <holm,fdr,none>: Of p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or none

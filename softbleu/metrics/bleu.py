@@ -190,7 +190,9 @@ class ClippedPrecision(MatcherMetric):
         safe = np.where(present, below, 1)
         precisions = 100.0 * above / safe
         missed = present & (above == 0)
-        if self.smooth == "exp":
+        if not missed.any():
+            pass
+        elif self.smooth == "exp":
             precisions = np.where(missed, 100.0 / (2.0 ** np.cumsum(missed, axis=1) * safe), precisions)
         elif self.smooth == "floor":
             precisions = np.where(missed, 100.0 * value / safe, precisions)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.types import Integers
+    from softbleu.types import Floats, Integers
 
 _SHARES = math.lcm(*range(1, 17))  # Of a reference word: the mean length of up to 16 references is whole
 
@@ -90,6 +90,12 @@ class Ter(Metric):
         length = shares / _SHARES
         rate = edits / length if shares else float(edits > 0)
         return TerScore(100 * rate, edits, length)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        edits, shares = np.asarray(rows, np.float64).T
+        found: Floats = 100 * np.divide(edits, shares / _SHARES, out=(edits > 0) * 1.0, where=shares > 0)
+        return found
 
 
 _ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}

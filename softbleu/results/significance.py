@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -24,11 +23,13 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-Test = Literal["bootstrap", "randomization"]
+Test = Literal["randomization", "bootstrap"]
+Program = Literal["none", "sacrebleu"]
 Correction = Literal["holm", "fdr", "none"]
 LEVEL = 0.95  # Share of the samples that a range of ranks has
 ALIKE = 1e-9  # Segments whose scores differ by no more are alike
 _DRAWN_TOGETHER = 256
+_SCORED_TOGETHER = 4096  # Sums that are scored in one call: few enough for the cache
 _CELLS = 1 << 22  # Entries of the matrices that are in memory at a time; they have a column a segment
 MOST = 1_000_000
 SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
@@ -86,7 +87,7 @@ class SignificanceSettings:
     Parameters
     ----------
     test
-        `bootstrap` (Koehn 2004) or `randomization` (approximate randomisation, Riezler & Maxwell 2005).
+        `randomization` (approximate randomisation, Riezler & Maxwell 2005) or `bootstrap` (Koehn 2004, two-sided).
     samples
         Bootstrap samples, for the intervals too. None stands for 1,000, or, where the bootstrap is the test, for as
         many as all pairs of the systems need (`settled`).
@@ -97,19 +98,22 @@ class SignificanceSettings:
     correction
         Of p-values, for as many as a metric makes: `holm` (Holm 1979) keeps the chance of any false alarm, `fdr`
         (Benjamini & Hochberg 1995) the share of false ones among the alarms; `none` leaves them.
+    compatible
+        `sacrebleu` counts as that program does (`paired_bootstrap`, `approximate_randomization`). Its bootstrap calls
+        two equally good systems different, with p < 0.05, in about 12% of cases.
     """
 
-    test: Test = "bootstrap"
+    test: Test = "randomization"
     samples: int | None = None
     trials: int | None = None
     seed: int = 12345
     correction: Correction = "holm"
+    compatible: Program = "none"
 
     def __post_init__(self) -> None:
-        if self.test not in get_args(Test):
-            raise UnknownNameError("test", self.test, get_args(Test))
-        if self.correction not in get_args(Correction):
-            raise UnknownNameError("correction", self.correction, get_args(Correction))
+        for name, known in (("test", Test), ("correction", Correction), ("compatible", Program)):
+            if getattr(self, name) not in get_args(known):
+                raise UnknownNameError(name, getattr(self, name), get_args(known))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
             if value is not None and not 1 <= value <= MOST:
                 raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {value:,}")
@@ -122,8 +126,8 @@ class SignificanceSettings:
         Holm's correction multiplies the least p of all pairs of systems by their number. So the test draws so often,
         in thousands, that the least p can still become 0.01, but no more than `MOST_UNASKED` times.
 
-        >>> [SignificanceSettings().settled(systems).samples for systems in (2, 5, 6, 23, 100)]
-        [1000, 1000, 2000, 26000, 100000]
+        >>> [SignificanceSettings().settled(systems).trials for systems in (2, 14, 15, 23, 100)]
+        [10000, 10000, 11000, 26000, 100000]
         """
         tests = comb(systems, 2) if self.correction == "holm" else 1
         needed = min(-(-(_FOR_A_TEST * tests - 1) // 1000) * 1000, MOST_UNASKED)
@@ -137,7 +141,7 @@ class SignificanceSettings:
     def least_p(self, tests: int) -> float:
         """The least p-value that the first of so many tests can have once it is corrected.
 
-        >>> round(SignificanceSettings(samples=999).least_p(253), 3)
+        >>> round(SignificanceSettings(trials=999).least_p(253), 3)
         0.253
         """
         return min(1.0, (tests if self.correction == "holm" else 1) / (self.drawn() + 1))
@@ -146,10 +150,13 @@ class SignificanceSettings:
     def from_signature(cls, signature: str | None, **given: Any) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; what is given goes before.
 
-        None stands for what is not given.
+        None stands for what is not given. The bootstrap of signatures without `test-compatible` was that of
+        sacrebleu, which is also the test that `compatible` alone stands for.
 
-        >>> SignificanceSettings.from_signature("metric:bleu|test-samples:50|test-baseline:A", seed=1)
-        (SignificanceSettings(test='bootstrap', samples=50, trials=None, seed=1, correction='holm'), 'A')
+        >>> SignificanceSettings.from_signature("metric:bleu|test-samples:50|test-baseline:A", seed=1)[0].samples
+        50
+        >>> SignificanceSettings.from_signature("metric:bleu|test-test:bootstrap|test-seed:1")[0].compatible
+        'sacrebleu'
 
         Raises
         ------
@@ -166,7 +173,11 @@ class SignificanceSettings:
                     said[name] = parse_whole(said[name])
                 except ValueError:
                     raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
+        if said.get("test") == "bootstrap":
+            said.setdefault("compatible", "sacrebleu")
         said |= {name: value for name, value in given.items() if value is not None}
+        if said.get("compatible") == "sacrebleu":
+            said.setdefault("test", "bootstrap")
         return cls(**said), pairs.get("test-baseline")
 
 
@@ -265,10 +276,13 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples or SAMPLES, settings.seed)
+    as_sacrebleu = settings.compatible == "sacrebleu"
     if settings.test == "bootstrap":
-        p_values = np.stack([paired_bootstrap(resampled, scores, other) for other in range(len(scores))])
+        tested = [paired_bootstrap(resampled, scores, each, as_sacrebleu=as_sacrebleu) for each in range(len(scores))]
+        p_values = np.stack(tested)
     else:
-        p_values = approximate_randomization(statistics, metric, settings.trials or TRIALS, settings.seed)
+        trials = settings.trials or TRIALS
+        p_values = approximate_randomization(statistics, metric, trials, settings.seed, as_sacrebleu=as_sacrebleu)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
     differing = _Differing(statistics, scores, resampled, p_values, settings.correction)
@@ -287,9 +301,9 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
         )
         for k, name in enumerate(statistics.systems)
     ]
-    tested: dict[str, Any] = {f"test-{name}": value for name, value in asdict(settings).items()}
-    tested["test-baseline"] = baseline
-    signature, short = (statistics.signature(short=short, **tested) for short in (False, True))
+    how: dict[str, Any] = {f"test-{name}": value for name, value in asdict(settings).items()}
+    how["test-baseline"] = baseline
+    signature, short = (statistics.signature(short=short, **how) for short in (False, True))
     return ComparisonTable(
         comparisons,
         baseline,
@@ -408,45 +422,62 @@ def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed:
     return scores
 
 
-def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int) -> Floats:
-    """Two-sided p-values of the differences from the baseline (Koehn 2004, as sacrebleu's ``--paired-bs``).
+def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int, *, as_sacrebleu: bool = False) -> Floats:
+    """Two-sided p-values of the differences from the baseline (Koehn 2004).
 
-    The share of samples whose absolute difference, less its mean, exceeds the difference that was observed;
-    one is added above and below, so that p is never 0. Where no difference was observed, p is 1 (sacrebleu: close
-    to 0, as no sample of equal systems exceeds it).
+    The share of samples whose difference is at least as far from the mean of all samples as the observed one from 0;
+    one is added above and below, so that p is never 0. Where no difference was observed, p is 1.
+
+    sacrebleu (``--paired-bs``) takes absolute values before the mean is subtracted, so that only one tail counts, and
+    greater ones only. Where no difference was observed, its p is close to 0; here it is 1.
     """
-    differences = np.abs(resampled - resampled[baseline])
-    centred = differences - differences.mean(axis=1, keepdims=True)
+    differences = resampled - resampled[baseline]
     observed = np.abs(scores - scores[baseline])[:, None]
-    p_values = ((centred > observed).sum(axis=1) + 1) / (resampled.shape[1] + 1)
+    if as_sacrebleu:
+        differences = np.abs(differences)
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    exceeding = centred > observed if as_sacrebleu else np.abs(centred) >= observed - ALIKE
+    p_values = (exceeding.sum(axis=1) + 1) / (resampled.shape[1] + 1)
     return np.where(observed[:, 0] == 0, 1.0, p_values)
 
 
-def approximate_randomization(statistics: Statistics, metric: Metric, trials: int, seed: int) -> Floats:
-    """Two-sided p-values of the differences of all pairs (as sacrebleu's ``--paired-ar``): (systems, systems).
+def approximate_randomization(
+    statistics: Statistics, metric: Metric, trials: int, seed: int, *, as_sacrebleu: bool = False
+) -> Floats:
+    """Two-sided p-values of the differences of all pairs: (systems, systems).
 
     In each trial the outputs of two systems are exchanged in about half of the segments, the same for all pairs; p is
-    the share of trials whose difference exceeds the observed one, one added above and below; 1 where no difference
-    was observed.
+    the share of trials whose difference is as great as the observed one or greater, one added above and below; 1
+    where no difference was observed. sacrebleu (``--paired-ar``) counts greater ones only.
     """
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     chosen = _chosen_sums(statistics, metric)
     systems = len(statistics.systems)
     exceeding = np.zeros((systems, systems))
+    margin = 1e-12 if as_sacrebleu else -ALIKE
+    together = max(1, _SCORED_TOGETHER // _DRAWN_TOGETHER)
     for start, stop in _batches(trials, segments):
         swapped = generator.integers(2, size=(stop - start, segments))
-        part = chosen.weighted(swapped, start)
-        whole = chosen.plain(start, stop)
-        scores = np.stack([metric.scores(sums) for sums in whole])
-        for one, other in combinations(range(systems), 2):
-            exchanged = metric.scores(whole[one] - part[one] + part[other])
-            exchanged -= metric.scores(whole[other] - part[other] + part[one])
-            observed = np.abs(scores[one] - scores[other])
-            exceeding[one, other] += (np.abs(exchanged) > observed + 1e-12).sum()
+        # Columns first: metrics take whole columns at a time.
+        sums = chosen.weighted(swapped, start), chosen.plain(start, stop)
+        part, whole = (np.ascontiguousarray(np.moveaxis(each, -1, 0)) for each in sums)
+        left, scores = whole - part, _scores_of(metric, whole)
+        for one in range(systems):
+            for first in range(one + 1, systems, together):
+                others = slice(first, first + together)
+                exchanged = _scores_of(metric, left[:, [one]] + part[:, others])
+                exchanged -= _scores_of(metric, left[:, others] + part[:, [one]])
+                observed = np.abs(scores[one] - scores[others])
+                exceeding[one, others] += (np.abs(exchanged) > observed + margin).sum(axis=1)
     exceeding += exceeding.T
     observed = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     return np.where(observed == observed[:, None], 1.0, (exceeding + 1) / (trials + 1))
+
+
+def _scores_of(metric: Metric, sums: Floats) -> Floats:
+    """Scores of sums of any shape, whose first axis has the columns."""
+    return metric.scores(sums.reshape(len(sums), -1).T).reshape(sums.shape[1:])
 
 
 def _batches(count: int, segments: int) -> Iterator[tuple[int, int]]:

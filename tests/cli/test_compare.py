@@ -100,7 +100,7 @@ def test_text_is_ranked_and_says_what_was_tested(command, given, table):
     assert "* p < 0.05 against candidate" in lines
     assert any("corrected after Holm for 2 tests" in line for line in lines)
     assert lines[-1].startswith("signature: metric:bleu|")
-    assert "test-test:bootstrap|test-samples:200|" in lines[-1]
+    assert "test-test:randomization|test-samples:200|" in lines[-1]
 
 
 def test_distribution_reproduces_the_intervals(command, files, given):
@@ -138,8 +138,8 @@ def test_several_metrics(command, given, table):
 
 
 def test_all_pairs(command, given, table):
-    expected = table(samples=99)
-    arguments = [*given, "-n", 2, "--samples", 99, "--all-pairs"]
+    expected = table(test="bootstrap", samples=99)
+    arguments = [*given, "-n", 2, "--test", "bootstrap", "--samples", 99, "--all-pairs"]
     rows = list(csv.DictReader(io.StringIO(command("compare", *arguments, "-f", "tsv").out), delimiter="\t"))
     assert [(row["system"], row["other"]) for row in rows] == [
         ("good", "candidate"),
@@ -166,7 +166,7 @@ def test_columns_of_a_table_for_programs(command, given):
 
 @pytest.mark.parametrize(
     ("arguments", "least"),
-    [(["--samples", 10], "0.1818"), (["--samples", 40, "--all-pairs"], "0.0732"), (["--samples", 40], ""), ([], "")],
+    [(["--trials", 10], "0.1818"), (["--trials", 40, "--all-pairs"], "0.0732"), (["--trials", 40], ""), ([], "")],
 )
 @pytest.mark.parametrize("name", ["json", "csv", "html"])
 def test_formats_without_notes_say_so_on_standard_error(command, given, name, arguments, least):
@@ -204,8 +204,14 @@ def test_a_signature_runs_again(command, given):
     assert compared(command, *given, "--signature", first["signature"]) == first
     other = compared(command, *given, "--signature", first["signature"], "--samples", 41, "--baseline", "good")
     assert (
-        "test-samples:41|test-trials:10000|test-seed:5|test-correction:fdr|test-baseline:good" in other["signature"]
+        "test-samples:41|test-trials:10000|test-seed:5|test-correction:fdr|test-compatible:none|test-baseline:good"
+        in other["signature"]
     )
+    # Signatures of before name a test without saying whose: its digits are those of before.
+    theirs = compared(command, *given, "-n", 2, *arguments, "--compatible", "sacrebleu")
+    assert "test-test:bootstrap|test-samples:40|" in theirs["signature"]
+    before = theirs["signature"].replace("|test-compatible:sacrebleu", "")
+    assert compared(command, *given, "--signature", before) == theirs
 
 
 def test_pairs_are_drawn(command, files, given):
@@ -220,13 +226,16 @@ def test_pairs_are_drawn(command, files, given):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--samples", 30], "after Holm's correction: 3 tests, 30 samples, smallest attainable p = 0.0968"),
-        (["--samples", 9, "--correction", "none"], "at 0.05: 3 tests, 9 samples, smallest attainable p = 0.1000"),
         (
-            ["--test", "randomization", "--trials", 9, "--correction", "fdr"],
+            ["--test", "bootstrap", "--samples", 30],
+            "after Holm's correction: 3 tests, 30 samples, smallest attainable p = 0.0968",
+        ),
+        (["--trials", 9, "--correction", "none"], "at 0.05: 3 tests, 9 trials, smallest attainable p = 0.1000"),
+        (
+            ["--trials", 9, "--correction", "fdr"],
             "Hochberg's correction: 3 tests, 9 trials, smallest attainable p = 0.1000",
         ),
-        (["--samples", 300], None),
+        (["--test", "bootstrap", "--samples", 300], None),
     ],
 )
 def test_a_picture_in_which_nothing_is_marked_says_why(command, files, given, arguments, said):
