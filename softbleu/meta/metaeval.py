@@ -54,6 +54,7 @@ from softbleu.meta.evidence import (
 )
 
 if TYPE_CHECKING:
+    from softbleu.results import Result
     from softbleu.types import Progress
 
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
@@ -194,13 +195,13 @@ def metaeval(
     if not scorers and (candidates or references or gold):
         raise InputError("-c and -r are there to compute metrics: name some with --metric")
     tables = _read_tables(scores, direction, encoding)
-    signatures: dict[str, str] = {}
+    firsts: dict[str, Result] = {}
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         unjudged = not (judges.human or judges.comparisons)
         by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
-            computed, signatures = make_score_tables(
+            computed, firsts = make_score_tables(
                 corpus, scorers, segments=by_output, jobs=jobs, executor=executor, progress=progress
             )
         tables += computed
@@ -209,7 +210,10 @@ def metaeval(
         ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(judges, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
-    table = replace(answer.table, facts={**signatures, **answer.table.facts})
+    signatures = {name: each.signature for name, each in firsts.items()}
+    short = [f"{name} signature: {each.short_signature}" for name, each in firsts.items()]
+    facts = {**signatures, **answer.table.facts}
+    table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     return replace(answer, table=table, signatures=signatures)
 
 
