@@ -14,6 +14,7 @@ import numpy as np
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, known_name
+from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import check_samples
 from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
@@ -21,7 +22,7 @@ from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
 from softbleu.results import Coverage, Result, RunOptions, collect_statistics, make_results
-from softbleu.results.samples import note_coverage
+from softbleu.results.samples import note_coverage, notes_on
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -134,6 +135,8 @@ def make_score_tables(
     What is better is greater: scores of which less is better, such as error rates, are negative.
     """
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
+    for said in notes_on(corpus, list(metrics.values())):
+        note(said)
     options = RunOptions(jobs, executor, progress=progress)
     statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
     for name, each in zip(metrics, statistics, strict=True):

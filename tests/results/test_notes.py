@@ -12,6 +12,7 @@ from softbleu.metrics.optional import language_of
 from softbleu.results.samples import notes_on
 
 ENGLISH = ["The cat sat on the mat and it was not at all what they had been told about"] * 6
+JAPANESE = ["猫はマットの上に座っていたが、言われていたものとは違った"] * 6
 GERMAN = ["Die Katze saß auf der Matte und war gar nicht das, wovon man ihnen erzählt hatte"] * 6
 
 
@@ -28,6 +29,7 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
     [
         ("vleu", GERMAN, ENGLISH, ["sys: 0%", "VLEU"]),
         ("vleu", ENGLISH, GERMAN, ["the references: 0%", "VLEU"]),
+        ("vleu", JAPANESE, ENGLISH, ["sys: 0%", "VLEU"]),
         ("vleu", ENGLISH, ENGLISH, []),
         ("vleu", GERMAN[:1], GERMAN[:1], []),
         ("bleu(tokenize=none)", GERMAN, GERMAN, []),
