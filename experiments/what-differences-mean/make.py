@@ -102,9 +102,9 @@ def scored(
     measures = {key: make_metric(each, unused=[], **settings) for key, each in read_metrics(metrics).items()}
     given = {"texts": None, "references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
-        tables, signatures = make_score_tables(corpus, measures, segments=False)
+        tables, firsts = make_score_tables(corpus, measures, segments=False)
     return [
-        [name, table.name, signatures[table.name], system, people[system], score]
+        [name, table.name, firsts[table.name].signature, system, people[system], score]
         for table in tables
         for system, score in table.systems.items()
         if system in people

@@ -45,6 +45,13 @@ class Given:
         except KeyError:
             raise AttributeError(f"the command has no option {name}") from None
 
+    @cached_property
+    def format(self) -> str:
+        """The format of the output: as named, or by the suffix of the file."""
+        from softbleu.cli.output import format_of
+
+        return self._values["format"] or format_of(self.output)
+
     def get(self, name: str, missing: Any = None) -> Any:
         """The value of an option that the command may lack."""
         return self._values.get(name, missing)
@@ -102,12 +109,15 @@ class Given:
 
         Before any work is done it is seen that this can be done.
         """
-        from softbleu.cli.output import Destination, Output, find_table_format
+        from softbleu.cli.output import Destination, Output
+        from softbleu.report import RECORD_WRITERS
 
+        form = form or RECORD_WRITERS.find(self.format)
         place = Output.of(None if inputs is None else self.output, inputs or ())
-        place.check_format(self.format or "")
-        layout = place.layout(self.get("digits", 2), long_signature=self.get("long", False))
-        return Destination(place, form or find_table_format(self.format, place), layout)
+        place.check_format(self.format)
+        more = {"long_signature": self.get("long", False), "columns": tuple(dict.fromkeys(self.get("columns") or ()))}
+        layout = place.layout(self.get("digits", 2), **more)
+        return Destination(place, form, layout)
 
     def open_picture(self, name: str, inputs: Iterable[str | None]) -> Output | None:
         """Where to draw a picture, if that option names a file."""

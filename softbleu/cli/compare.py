@@ -7,8 +7,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "candidate reference source gold pairs input_format encoding metric signature preset baseline test samples "
-    "trials seed correction compatible all_pairs show top by distribution page_format long title digits output plot "
-    "jobs cluster resume",
+    "trials seed correction compatible all_pairs show top by distribution page_format columns long title digits output "
+    "plot jobs cluster resume",
     """
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -20,9 +20,9 @@ def compare(given: Given) -> None:
     from softbleu.cli.inputs import input_files, metrics_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.engine.plan import distinct
-    from softbleu.errors import InputError
+    from softbleu.errors import InputError, known_name
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
-    from softbleu.report.comparisons import draw_pairs, note_few, write_distribution
+    from softbleu.report.comparisons import COLUMNS, draw_pairs, note_few, write_distribution
     from softbleu.results import SignificanceSettings, compare_corpus
 
     if given.show or given.by:
@@ -33,6 +33,8 @@ def compare(given: Given) -> None:
     page_wanted = given.format.lower() in PAGES
     write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(given.format)
     inputs = input_files(given)
+    for name in given.columns or ():
+        known_name("column", name, COLUMNS)
     output = given.open_output(inputs, write)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     if resampled == output.target:
@@ -45,8 +47,8 @@ def compare(given: Given) -> None:
     run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how}
     checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
     run |= given.values("jobs executor")
-    if page_wanted and (resampled or picture or given.resume):
-        raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
+    if page_wanted and (resampled or picture or given.resume or given.columns):
+        raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     found: Any
     with open_corpus(given, measures) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), given.format, all_pairs=given.all_pairs)
@@ -72,7 +74,8 @@ def _write_view(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
-    unused = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "compatible", "resume")
+    unused = ("distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible")
+    unused = (*unused, "resume")
     other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

@@ -45,8 +45,13 @@ def say(message: str) -> None:
 
 
 def _describe(error: Any) -> Iterator[str]:
+    from softbleu.cli.settings import identifier, setting_options
+
     if isinstance(error, typer.TyperException):
         yield " ".join(error.format_message().split())
+        unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
+        if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
+            yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
         context = getattr(error, "ctx", None)
         if context is not None:
             yield f"(see '{context.command_path} --help')"

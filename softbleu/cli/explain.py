@@ -9,7 +9,7 @@ from softbleu.errors import InputError
 
 
 @command(
-    "segment show top candidate reference source gold pairs input_format encoding metric preset format=text digits "
+    "segment show top candidate reference source gold pairs input_format encoding metric preset table_format digits "
     "output",
     """
 Input
@@ -22,12 +22,15 @@ def explain(given: Given) -> None:
     """Show which n-grams of chosen segments met which; of hyter closest paths, of refless what was found."""
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
+    from softbleu.metrics.making import make_metric
     from softbleu.report import EXPLAINERS
-    from softbleu.results import explain_corpus
+    from softbleu.results.explain import check_explained, explain_corpus
 
     output = given.open_output(input_files(given), EXPLAINERS.find(given.format))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
+    for text in given.metric or ():
+        check_explained(make_metric(text))
     measures = metrics_from(given) if given.show == "disagreeing" else [metric_from(given)]
     with open_corpus(given, measures) as corpus, given.progress():
         if given.show:

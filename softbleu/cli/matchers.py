@@ -3,7 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command("format=text output")
+@command("table_format output")
 def matchers(given: Given) -> None:
     """List the matchers, those of plug-ins too."""
     from softbleu.metrics.overview import describe_matchers

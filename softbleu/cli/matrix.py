@@ -23,6 +23,7 @@ def matrix(given: Given) -> None:
     from softbleu.errors import known_name
     from softbleu.report.tables import matrix_records, text_pair_records
     from softbleu.results.pairs import pair_systems, score_pairs, score_systems
+    from softbleu.results.samples import notes_on
 
     lists = given.lists
     if bool(lists) == bool(given.candidate) or (lists and given.reference):
@@ -39,6 +40,8 @@ def matrix(given: Given) -> None:
     else:
         with ParallelFiles.open(systems, references or list(systems.values()), encoding=given.encoding) as corpus:
             texts = pair_systems(corpus)
+            for note in notes_on(corpus, [measure]):
+                given.note(note)
     with given.progress() as progress:
         if level == "segment":
             shown = None if lists else names

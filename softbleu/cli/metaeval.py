@@ -5,7 +5,7 @@ from softbleu.cli.command import Given, command
 
 @command(
     "scores metric candidate reference source gold encoding unescape rankings rankings_start unexpanded rank_by "
-    "human da direction column table against samples runs seed format=text digits=3 output plot jobs cluster",
+    "human da direction column table against samples runs seed table_format long digits=3 output plot jobs cluster",
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of

@@ -3,7 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command("format=text output")
+@command("table_format output")
 def metrics(given: Given) -> None:
     """List the metrics, those of plug-ins too."""
     from softbleu.metrics.overview import describe_metrics

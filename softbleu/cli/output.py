@@ -100,7 +100,7 @@ class Output:
 
             remove_checkpoint(checkpoint)
 
-    def layout(self, digits: int, *, long_signature: bool = False) -> Layout:
+    def layout(self, digits: int, **more: Any) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""
         from shutil import get_terminal_size
 
@@ -108,7 +108,7 @@ class Output:
 
         shown = self.is_printed and sys.stdout.isatty()
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-        return Layout(digits, shown and not plain, long_signature, width=get_terminal_size().columns if shown else 0)
+        return Layout(digits, shown and not plain, width=get_terminal_size().columns if shown else 0, **more)
 
     def check_format(self, name: str) -> None:
         """See that a format can go there: bytes are not printed."""
@@ -154,15 +154,16 @@ class Destination:
         self.write(Records(*parts, **more))
 
 
-def find_table_format(name: str | None, target: Output) -> Form:
-    """Find how to write a table: by name, else by the suffix of the file, else as text."""
-    from softbleu.report import RECORD_WRITERS
+def format_of(name: str | None) -> str:
+    """The format that the suffix of a file names; text without one. InputError: none has that suffix."""
+    from softbleu.report import PAGES
     from softbleu.report.records import ALIASES, DATA_FORMATS
 
-    chosen = name or (target.suffix if target.suffix in (*DATA_FORMATS, *ALIASES) else "text")
-    form = RECORD_WRITERS.find(chosen)
-    target.check_format(chosen)
-    return form
+    suffix = Path(name or "").suffix.lower().removeprefix(".")
+    known = {"txt": "text", **ALIASES, **{each: each for each in (*DATA_FORMATS, *PAGES)}}
+    if suffix and suffix not in known:
+        raise InputError(f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name a --format")
+    return known.get(suffix, "text")
 
 
 def _files_of(entry: str | None) -> list[Path]:

@@ -22,7 +22,6 @@ def score(given: Given) -> None:
     from softbleu.report.scores import write_numbers
     from softbleu.results import score_corpus
     from softbleu.results.diff import broken_promises, find_level
-    from softbleu.results.samples import notes_on_coverage
 
     page_wanted = given.format.lower() in PAGES
     write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)
@@ -46,7 +45,7 @@ def score(given: Given) -> None:
         else:
             shown = results = score_corpus(corpus, distinct(measures), checkpoint=kept, progress=progress, **run)
     broken = () if given.signature is None else broken_promises(given.signature, results[0].signature)
-    for note in (*broken, *notes_on_coverage(results)):
+    for note in broken:
         given.note(note)
     if page_wanted and len(page.text) < page.segments:
         given.note(

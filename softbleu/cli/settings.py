@@ -185,11 +185,16 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> Options:
         owners |= set(MATCHERS.names())
     if len(owners) > len(metrics) or any(metric.requires.vectors for metric in metrics):
         owners.add("vectors")
-    return {
+    found = {
         name: replace(each, owners=own)
         for name, each in setting_options().items()
         if (own := {owner: setting for owner, setting in each.owners.items() if owner in owners})
     }
+    if "vectors" in found:
+        first = found["vectors"].setting
+        own = {each.name: replace(first, default=each.vector_choice.vectors) for each in metrics}
+        found["vectors"] = replace(found["vectors"], owners=own)
+    return found
 
 
 def about_matches(option: SettingOption) -> bool:

@@ -3,7 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command("format=text output")
+@command("table_format output")
 def tokenizers(given: Given) -> None:
     """List the tokenizers."""
     from softbleu.metrics.overview import describe_tokenizers

@@ -20,7 +20,7 @@ from softbleu.engine.plan import by_tokenizer, make_plan, without_vectors
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Statistics, StreamingAggregation
 from softbleu.engine.vectors import broadcast
-from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, task_batches
+from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.result import Coverage
@@ -119,7 +119,11 @@ class Runner:
         """
         (metric,) = self.plan.metrics
         work = self._work([metric], [True])
-        no_rows = BlockStatistics(*(np.zeros((0, 0, 0), np.int64),) * 3, (1, 1))
+        none, coverage = np.zeros((0, 0, 0), np.int64), np.zeros((1, 4), np.int64)
+        if metric.requires.vectors and (table := work.table_of(0)) is not None:
+            for block in map(self.prepared(metric.tokenizer).coder.code, self.corpus.blocks()):
+                coverage += count_known(cast("Any", block), table.words.vectors)
+        no_rows = BlockStatistics(none, none, coverage, (1, 1))
         return _statistics((), metric, no_rows, work.table_of(0), None), self._compared(work)
 
     def _compared(self, work: _Work) -> Iterator[list[Rows]]:

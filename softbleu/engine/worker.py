@@ -261,7 +261,7 @@ class Worker:
         coverage = np.zeros((len(parts), 4), np.int64)
         if task.table is not None:
             for chunks in batches:
-                coverage += np.stack([_coverage(chunk, tables[task.table].vectors) for chunk in chunks])
+                coverage += np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
 
@@ -303,7 +303,7 @@ class Sums:
         return found
 
 
-def _coverage(chunk: Chunk, vectors: Vectors) -> Integers:
+def count_known(chunk: Chunk | CodedLists, vectors: Vectors) -> Integers:
     """Count tokens, and those with a vector: candidates, known, references, known."""
     counts = [
         count

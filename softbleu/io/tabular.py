@@ -71,7 +71,7 @@ class Records(Tabular):
     notes: Sequence[str] = ()  # What people are told below the table; formats for programs leave it out
     text_columns: int | None = None  # First columns that are flush left; else those before one of numbers
     marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of cells that stand out
-    background: Collection[str] = ()  # Columns too wide for people: they stand below the table
+    background: Collection[str] = ()  # Columns and facts too wide for people: they stand below the table
     verbatim: Collection[str] = ()  # Columns whose names are not ours: people are shown them as they are
 
     @classmethod

@@ -14,13 +14,15 @@ import numpy as np
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, known_name
+from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
-from softbleu.results import RunOptions, collect_statistics, make_results
+from softbleu.results import Coverage, Result, RunOptions, collect_statistics, make_results
+from softbleu.results.samples import note_coverage, notes_on
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -127,22 +129,26 @@ def make_score_tables(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> tuple[list[ScoreTable], dict[str, str]]:
-    """Score a corpus with several metrics, by name: its segments, or else its systems; with the signatures by name.
+) -> tuple[list[ScoreTable], dict[str, Result]]:
+    """Score a corpus with several metrics, by name: its segments, or else its systems; with the first result of each.
 
     What is better is greater: scores of which less is better, such as error rates, are negative.
     """
-    tables, signatures = [], {}
+    tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
+    for said in notes_on(corpus, list(metrics.values())):
+        note(said)
     options = RunOptions(jobs, executor, progress=progress)
     statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
     for name, each in zip(metrics, statistics, strict=True):
         results = make_results(each, "segment" if segments else "corpus")
-        signatures[name] = results[0].signature
+        firsts[name] = results[0]
+        coverages += [(result.name, name, result.coverage) for result in results]
         sign = 1 if results[0].higher_is_better else -1
         parts = {each.name: sign * np.array([part.score for part in each.segments or ()]) for each in results}
         systems = {each.name: sign * each.score for each in results}
         tables.append(ScoreTable(name, systems, parts if segments else {}))
-    return tables, signatures
+    note_coverage(coverages)
+    return tables, firsts
 
 
 def read_metrics(metrics: Metrics) -> dict[str, Metric]:

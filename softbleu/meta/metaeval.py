@@ -60,6 +60,7 @@ from softbleu.meta.evidence import (
 from softbleu.results.significance import correct
 
 if TYPE_CHECKING:
+    from softbleu.results import Result
     from softbleu.types import Progress
 
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
@@ -203,13 +204,13 @@ def metaeval(
     if not scorers and (candidates or references or gold):
         raise InputError("-c and -r are there to compute metrics: name some with --metric")
     tables = _read_tables(scores, direction, encoding)
-    signatures: dict[str, str] = {}
+    firsts: dict[str, Result] = {}
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         unjudged = not (judges.human or judges.comparisons)
         by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
-            computed, signatures = make_score_tables(
+            computed, firsts = make_score_tables(
                 corpus, scorers, segments=by_output, jobs=jobs, executor=executor, progress=progress
             )
         tables += computed
@@ -219,9 +220,12 @@ def metaeval(
     evidence = replace(judges, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
     missing = {table.name: sum(int(np.isnan(each).sum()) for each in table.segments.values()) for table in tables}
-    notes = (f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count)
-    table = replace(answer.table, facts={**signatures, **answer.table.facts})
-    return replace(answer, table=table, notes=(*notes, *answer.notes), signatures=signatures)
+    lacks = (f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count)
+    signatures = {name: each.signature for name, each in firsts.items()}
+    short = [f"{name} signature: {each.short_signature}" for name, each in firsts.items()]
+    facts = {**signatures, **answer.table.facts}
+    table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
+    return replace(answer, table=table, notes=(*lacks, *answer.notes), signatures=signatures)
 
 
 def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:

@@ -18,6 +18,7 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.results import RunOptions, make_results, running
+from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.corpora.segments import References, Texts
     from softbleu.metrics.keywords import Settings
+    from softbleu.metrics.result import Coverage
     from softbleu.results import Result
     from softbleu.results.api import GivenMetrics
     from softbleu.types import Progress
@@ -60,6 +62,7 @@ class SweepRow:
     signature: str
     """Everything the score depends on."""
     higher_is_better: bool = True
+    coverage: Coverage | None = None
 
 
 class SweepRows(list[SweepRow], Tabular):
@@ -159,6 +162,7 @@ def sweep_corpus(
             rows += [_row(point, each.metric, make_results(each)[0], varied) for point, each in found]
             if progress is not None:
                 progress(number, len(corpus.systems))
+    note_coverage((row.system, str(row.varied.get("matcher", row.varied["metric"])), row.coverage) for row in rows)
     return rows
 
 
@@ -186,9 +190,8 @@ def _row(point: SweepPoint, metric: Metric, result: Result, varied: Sequence[str
     given = threshold_of(metric)
     threshold = given if isinstance(given, float) else None
     score = numbers.pop("score")
-    return SweepRow(
-        result.name, point.label, shown, threshold, score, numbers, result.signature, result.higher_is_better
-    )
+    more = result.signature, result.higher_is_better, result.coverage
+    return SweepRow(result.name, point.label, shown, threshold, score, numbers, *more)
 
 
 def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:

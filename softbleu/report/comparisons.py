@@ -2,51 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.io.progress import note
 from softbleu.io.tabular import Records
-from softbleu.report.records import DATA_FORMATS, SCHEMA, dump, json_rows, records_tsv
+from softbleu.report.records import DATA_FORMATS, SCHEMA, dump, json_rows, p_text, records_tsv
+from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.results import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
-_LEAST_SHOWN = 0.001  # Below it people are shown no digits of p, which depend on the number of samples alone
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 _OF_JUDGES = ("people", "people_lower", "people_upper", "people_data")
 """What is known of the first data; JSON has all."""
+COLUMNS: dict[str, Sequence[str]] = {
+    "rank": ["rank"],
+    "ranks": ["best_rank", "worst_rank"],
+    "score": ["score"],
+    "mean": ["mean"],
+    "interval": ["lower", "upper"],
+    "difference": ["difference"],
+    "difference-interval": ["difference_lower", "difference_upper"],
+    "effect": ["effect"],
+    "segments": ["wins", "ties", "losses"],
+    "p": ["p_value", "corrected"],
+    "people": _OF_JUDGES,
+    "vectors": list(COVERAGE_COUNTS),
+}
+"""What a user may choose by name, and its columns in formats for programs."""
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make a table a metric: a row a system, the best first."""
-    return [_comparison_table(table, layout) for table in tables]
+    """Make a table a metric: a row a system, the best first; a star marks a difference from the baseline."""
+    return [_comparison_table(table, layout, [_signature(table, layout)]) for table in tables]
 
 
 def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make the same, each followed by a matrix of all pairs."""
-    found = []
-    for table in tables:
-        found += [replace(_comparison_table(table, layout), notes=_baseline_notes(table)), _matrix(table, layout)]
-    return found
+    return [made for table in tables for made in (_comparison_table(table, layout), _matrix(table, layout))]
+
+
+def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[str] = ()) -> Records:
+    chosen = layout.columns or [name for name in COLUMNS if name != "mean"]
+    made = _table([table], chosen, layout.digits)
+    marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
+    return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
 
 
 def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make one table for a paper: systems × metrics, the best of each metric marked, a star for significance."""
-    first, names = tables[0], [row.name for row in _ranked(tables[0])]
-    by_name = [{row.name: row for row in table.comparisons} for table in tables]
-    rows = [[name, *(_starred(rows[name], layout.digits) for rows in by_name)] for name in names]
-    best = [(names.index(row.name), n) for n, t in enumerate(tables, 1) for row in t.comparisons if row.rank == 1]
-    columns = [each.label if [t.label for t in tables].count(each.label) == 1 else each.metric for each in tables]
+    first, chosen = tables[0], layout.columns or ("score", "vectors")
+    made, notes = _table(tables, chosen, layout.digits, starred="p" not in chosen), list[str]()
     tests = len(first.comparisons) - 1
-    said = f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"
-    notes = [said, *_too_few(first.significance, tests)] if tests else []
-    notes += [_signature(table, layout) for table in tables]
-    return [Records(["system", *columns], rows, notes=notes, text_columns=1, marked=best)]
+    if tests and {"score", "p"} & set(chosen):
+        said = f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"
+        notes = [said, *_too_few(first.significance, tests)]
+    return [replace(made, notes=[*notes, *made.notes, *(_signature(table, layout) for table in tables)])]
+
+
+def _table(
+    tables: Sequence[ComparisonTable], chosen: Sequence[str], digits: int, *, starred: bool = False
+) -> Records:
+    """Make a row a system, the best first: of each metric the chosen columns, with notes on coverage."""
+    labels, systems = [table.label for table in tables], [row.name for row in _ranked(tables[0])]
+    columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
+    best, coverages = [], {}
+    for table in tables:
+        label = table.label if labels.count(table.label) == 1 else table.metric
+        rows = sorted(table.comparisons, key=lambda row: systems.index(row.name))
+        cells = [_cells(table, row, digits, starred=starred) for row in rows]
+        columns |= {
+            (label, name, label if name == "score" else f"{label} {head}" if len(tables) > 1 else head): [
+                own[name][head] for own in cells
+            ]
+            for name in chosen
+            for head in cells[0][name]
+        }
+        best += [(place, (label, "score", label)) for place, row in enumerate(rows) if row.rank == 1]
+        coverages[label] = [row.coverage for row in rows]
+    covered, notes = coverage_columns(coverages) if "vectors" in chosen else ({}, [])
+    if len(tables) > 1:
+        # Metrics that look at the same vectors share a column.
+        columns = {key: own for key, own in columns.items() if key[1] != "vectors"}
+        columns |= {("", "", head): own for head, own in covered.items()}
+    marked = [(place, list(columns).index(key)) for place, key in best if key in columns]
+    shown = list(zip(*columns.values(), strict=True))
+    return Records([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
 
 
 def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
@@ -54,66 +100,65 @@ def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> l
     return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
 
 
-def _starred(row: Comparison, digits: int) -> str:
-    significant = row.beside is not None and row.beside.corrected < SIGNIFICANT
-    return f"{row.score:z.{digits}f}{'*' if significant else ''}"
-
-
 def _ranked(table: ComparisonTable) -> list[Comparison]:
     return sorted(table.comparisons, key=lambda row: row.rank)
 
 
-def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
-    """Make a row a system; a star marks a difference from the baseline with p < 0.05."""
-    rows = []
-    ordered, data = _ranked(table), table.judged
-    for row in ordered:
-        scores = [f"{number:.{layout.digits}f}" for number in (row.score, *row.interval)]
-        best, worst = row.ranks
-        said = {each.data: str(each) for each in (row.beside.people if row.beside else ())}
-        cells = [*_beside(row.beside, layout.digits), *(said.get(name, "") for name in data)]
-        rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *cells])
-    numbers = ["system", "rank", "ranks", table.label, "95% from", "to"]
-    numbers += ["difference", "from", "to", "d", "+/=/−", "p"]
-    return Records(
-        [*numbers, *(f"people, {name}" for name in data)],
-        rows,
-        notes=[*_baseline_notes(table), _signature(table, layout)],
-        text_columns=1,
-        marked=[(number, column) for number, row in enumerate(ordered) if row.rank == 1 for column in (0, 3)],
-    )
-
-
-def _beside(pair: Pair | None, digits: int) -> list[str]:
-    if pair is None:
-        return ["baseline", *[""] * 5]
-    numbers = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
-    return [*numbers, f"{pair.effect:+z.2f}", f"{pair.wins}/{pair.ties}/{pair.losses}", _p(pair.corrected)]
+def _cells(
+    table: ComparisonTable, row: Comparison, digits: int, *, starred: bool = False
+) -> dict[str, dict[str, str]]:
+    """Show a system: by the names of `COLUMNS` cells by their heads."""
+    pair, (best, worst) = row.beside, row.ranks
+    mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
+    star = "*" if starred and pair is not None and pair.corrected < SIGNIFICANT else ""
+    said = {each.data: str(each) for each in (pair.people if pair else ())}
+    beside = dict.fromkeys(("from", "to", "d", "+/=/−", "p"), "") | {"difference": "baseline"}
+    if pair is not None:
+        signed = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
+        beside = dict(zip(("difference", "from", "to"), signed, strict=True))
+        beside |= {"d": f"{pair.effect:+z.2f}", "+/=/−": f"{pair.wins}/{pair.ties}/{pair.losses}"}
+        beside["p"] = _p(pair.corrected)
+    return {
+        "rank": {"rank": str(row.rank)},
+        "ranks": {"ranks": f"{best}–{worst}"},
+        "score": {table.label: f"{row.score:z.{digits}f}{star}"},
+        "mean": {"mean": mean},
+        "interval": {"95% from": lower, "to": upper},
+        "difference": {"difference": beside["difference"]},
+        "difference-interval": {end: beside[end] for end in ("from", "to")},
+        "effect": {"d": beside["d"]},
+        "segments": {"+/=/−": beside["+/=/−"]},
+        "p": {"p": beside["p"]},
+        "people": {f"people, {name}": said.get(name, "") for name in table.judged},
+        "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
+    }
 
 
 def _p(p_value: float) -> str:
-    return (f"{p_value:.4f}" if p_value >= _LEAST_SHOWN else f"< {_LEAST_SHOWN}") + (
-        "*" if p_value < SIGNIFICANT else " "
-    )
+    return p_text(p_value) + ("*" if p_value < SIGNIFICANT else " ")
 
 
-def _baseline_notes(table: ComparisonTable) -> list[str]:
+def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
+    """Explain the columns that are shown."""
     tests = len(table.comparisons) - 1
     if not tests:
         return []
+    short = {
+        "p": f"p: {_corrected(table, tests)}",
+        "effect": "d: Cohen's, of segments",
+        "segments": "+/=/−: segments better, alike, worse",
+        "ranks": "ranks: 95%",
+    }
+    people = "nothing is known of such differences with these settings"
+    if table.judged:
+        people = "in how many pairs with such a difference they preferred the same system, with the 95% interval"
+        people += "; nothing is said beyond the differences of the data"
     return [
-        f"* p < {SIGNIFICANT} against {table.baseline}",
-        f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
-        *_too_few(table.significance, tests),
-        _what_judges_said(table),
+        *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
+        *filter(None, ["; ".join(text for name, text in short.items() if name in chosen)]),
+        *_too_few(table.significance, tests) * ("p" in chosen),
+        *[f"people: {people}"] * ("people" in chosen),
     ]
-
-
-def _what_judges_said(table: ComparisonTable) -> str:
-    if not table.judged:
-        return "people: nothing is known of such differences with these settings"
-    said = "people: in how many pairs with such a difference they preferred the same system, with the 95% interval"
-    return f"{said}; nothing is said beyond the differences of the data"
 
 
 def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
@@ -162,21 +207,35 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a system (and metric) with all numbers, in the order given."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:], *_OF_JUDGES]
+    columns += ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:], *_OF_JUDGES]
+    covered = any(row.coverage for table in tables for row in table.comparisons)
     rows = []
     for table in tables:
         for row in table.comparisons:
             beside = [None] * len(_OF_PAIRS + _OF_JUDGES) if row.beside is None else _pair_cells(row.beside)
             cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
-            rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:]])
-    return Records([*["metric"] * (len(tables) > 1), *columns, *more], rows)
+            counts = coverage_counts(row.coverage) if covered else {}
+            rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:], *counts.values()])
+    columns += COVERAGE_COUNTS if covered else ()
+    return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COLUMNS)
 
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a pair of systems (and metric) with all numbers."""
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
-    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_JUDGES], rows)
+    table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_JUDGES], rows)
+    return _chosen(table, layout, {**COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
+
+
+def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]) -> Records:
+    """Keep what names a row, and the columns that were chosen, in that order."""
+    if not layout.columns:
+        return records
+    names = ["metric", "system", "other", *(name for each in layout.columns for name in named[each])]
+    kept = [records.columns.index(name) for name in names if name in records.columns]
+    rows = [[row[place] for place in kept] for row in records.rows]
+    return replace(records, columns=[records.columns[place] for place in kept], rows=rows)
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:
@@ -197,17 +256,24 @@ def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[
     yield f'{{"schema": {SCHEMA}, {signature}"baseline": {dump(tables[0].baseline)}, '
     yield f'"correction": {dump(tables[0].significance.correction)}, "systems": '
     yield from json_rows(
-        {"metric": table.metric, "signature": table.signature, **asdict(row)} if several else asdict(row)
+        {"metric": table.metric, "signature": table.signature, **row} if several else row
         for table in tables
-        for row in table.comparisons
+        for row in (
+            comparison_records([table], layout).records() if layout.columns else map(_system, table.comparisons)
+        )
     )
     yield ', "pairs": '
     yield from json_rows(
-        {"metric": table.metric, **asdict(pair)} if several else asdict(pair)
+        {"metric": table.metric, **row} if several else row
         for table in tables
-        for pair in table.pairs
+        for row in (pair_records([table], layout).records() if layout.columns else map(asdict, table.pairs))
     )
     yield "}\n"
+
+
+def _system(row: Comparison) -> dict[str, Any]:
+    named = {name: value for name, value in asdict(row).items() if name != "coverage"}
+    return {**named, "vector_coverage": None if row.coverage is None else row.coverage.as_dict()}
 
 
 def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from softbleu.analysis.page_marks import HEAT_STEPS
 from softbleu.metrics.optional import BleuFormula
-from softbleu.report.records import dump
+from softbleu.report.records import dump, p_text
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
     """Cells as the page shows them."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    decimals = [digits + 2 if name in _PROBABILITIES else digits for name in columns]
-    cells = [[_cell(row.get(name), n) for name, n in zip(columns, decimals, strict=True)] for row in table.rows]
+    rows = [row | {name: p_text(row[name]) for name in _PROBABILITIES if name in row} for row in table.rows]
+    cells = [[_cell(row.get(name), digits) for name in columns] for row in rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
 

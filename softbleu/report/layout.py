@@ -22,6 +22,7 @@ class Layout:
     long_signature: bool = False  # Whether signatures name settings that have their defaults, too
     spreadsheet: bool = False
     """Whether an apostrophe keeps spreadsheets from computing CSV text that begins with `=`, `+`, `-` or `@`."""
+    columns: Sequence[str] = ()  # Of comparisons, those that are chosen; all where none is
     width: int = 0  # Columns of the terminal, which tables of text fit; 0 where there is none
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names
 SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
 """Of files, where they are not the names of the formats."""
 Written = Iterator[str] | bytes  # Pieces of text, which together are whole lines; or the bytes of a file
+LEAST_P = 0.001  # Below it people are shown no digits
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
 _LATEX = str.maketrans(
     {
@@ -82,15 +83,17 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def _for_people(records: Records, layout: Layout) -> Records:
-    """Leave out columns in the background; what is in them goes below, each once, where signatures are long."""
-    kept = [n for n, name in enumerate(records.columns) if name not in records.background]
-    if len(kept) == len(records.columns):
+    """Leave out what is in the background; it goes below, each once, where signatures are long."""
+    if not records.background:
         return records
+    kept = [n for n, name in enumerate(records.columns) if name not in records.background]
     behind = [f"{records.columns[n]}: {row[n]}" for row in records.rows for n in range(len(row)) if n not in kept]
+    behind += [f"{name}: {fact}" for name, fact in records.facts.items() if name in records.background]
     return replace(
         records,
         columns=[records.columns[n] for n in kept],
         rows=[[row[n] for n in kept] for row in records.rows],
+        facts={name: fact for name, fact in records.facts.items() if name not in records.background},
         notes=[*records.notes, *(dict.fromkeys(behind) if layout.long_signature else ())],
     )
 
@@ -225,12 +228,27 @@ DATA_FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 BINARY_FORMATS = ("parquet",)  # Those that are bytes, not text
 
 
+def p_text(p_value: float) -> str:
+    """Show a p-value; further digits depend on the number of samples alone.
+
+    >>> p_text(0.0301), p_text(0.00003)
+    ('0.0301', '< 0.001')
+    """
+    return f"{p_value:.4f}" if p_value >= LEAST_P else f"< {LEAST_P}"
+
+
 def _header(records: Records) -> list[str]:
     return [name if name in records.verbatim else name.replace("_", " ") for name in records.columns]
 
 
 def _cells(records: Records, layout: Layout) -> list[list[str]]:
-    return [[_show(value, records, layout) for value in row] for row in records.rows]
+    return [
+        [
+            p_text(value) if name == "p_value" and isinstance(value, float) else _show(value, records, layout)
+            for name, value in zip(records.columns, row, strict=True)
+        ]
+        for row in records.rows
+    ]
 
 
 def _facts(records: Records, layout: Layout) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from softbleu.results import Coverage, Result
 
 _STARS = {True: "*", False: ""}
+COVERAGE_COUNTS = {
+    "candidate_tokens": "candidate_tokens",
+    "candidate_tokens_with_vector": "candidate_known",
+    "reference_tokens": "reference_tokens",
+    "reference_tokens_with_vector": "reference_known",
+}
+"""Columns of coverage in formats for programs, and the fields that they show."""
 _SUFFIXES = {"per cent": "%", "tokens": " tokens"}
 
 
@@ -125,9 +132,27 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
         [systems[0].name, *(_show(each.score, "score", layout.digits) for each in systems)]
         for systems in zip(*groups, strict=True)
     ]
-    notes = [f"{name} {_signature(group[0], layout)}" for name, group in zip(names, groups, strict=True)]
+    by_name = dict(zip(names, groups, strict=True))
+    columns, notes = coverage_columns({name: [each.coverage for each in group] for name, group in by_name.items()})
+    rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
+    notes += [f"{name} {_signature(group[0], layout)}" for name, group in by_name.items()]
     marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)]
-    return Records(["system", *names], rows, notes=notes, text_columns=1, marked=marked)
+    return Records(["system", *names, *columns], rows, notes=notes, text_columns=1, marked=marked)
+
+
+def coverage_columns(found: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
+    """Show coverage by the name of the metric: a column for all that share it, and a note on the references."""
+    distinct: dict[tuple[Coverage, ...], str] = {}
+    for name, coverages in found.items():
+        known = tuple(each for each in coverages if each is not None)
+        if known:
+            distinct.setdefault(known, name)
+    names = {each: "" if len(distinct) == 1 else f"{name} " for each, name in distinct.items()}
+    columns = {
+        f"{names[known]}vectors": [_percent(each.candidate_known, each.candidate_tokens) for each in known]
+        for known in distinct
+    }
+    return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in distinct]
 
 
 def _best(results: Sequence[Result]) -> list[int]:
@@ -150,12 +175,9 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row a system; the best stands out."""
     rows = []
     for result in results:
-        cells = {"system": result.name, **_cells(result.label, result.numbers, layout.digits)}
-        if result.coverage is not None:
-            cells["vectors"] = _percent(result.coverage.candidate_known, result.coverage.candidate_tokens)
-        rows.append(cells)
-    coverage = results[0].coverage
-    notes = [] if coverage is None else [f"with a vector: {_reference_coverage(coverage)}"]
+        covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}
+        rows.append({"system": result.name, **_cells(result.label, result.numbers, layout.digits), **covered})
+    _, notes = coverage_columns({"": [results[0].coverage]})
     marked = [(number, column) for number in _best(results) for column in (0, 1)]
     return replace(_people(rows), notes=[*notes, _signature(results[0], layout)], marked=marked)
 
@@ -274,11 +296,10 @@ def _numbers_of(result: Result) -> dict[str, Any]:
 
 
 def _signed_numbers_of(result: Result) -> dict[str, Any]:
-    numbers, coverage = result.numbers.as_dict(), result.coverage
-    if coverage is not None:
-        numbers |= {
-            "candidate_tokens_with_vector": coverage.candidate_known,
-            "reference_tokens": coverage.reference_tokens,
-            "reference_tokens_with_vector": coverage.reference_known,
-        }
-    return numbers | {"signature": result.signature}
+    counts = coverage_counts(result.coverage) if result.coverage is not None else {}
+    return result.numbers.as_dict() | counts | {"signature": result.signature}
+
+
+def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:
+    """Counts by `COVERAGE_COUNTS`, for programs."""
+    return {name: getattr(coverage, field, None) for name, field in COVERAGE_COUNTS.items()}

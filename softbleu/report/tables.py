@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records
@@ -21,8 +22,7 @@ _DIGITS = 4
 
 def matrix_records(found: PairScores) -> Records:
     """Make a row a candidate and a column a reference."""
-    rows = [[name, *row] for name, row in zip(found.candidates, found.scores.tolist(), strict=True)]
-    return Records(["candidate", *found.references], rows, found.described())
+    return _signed(replace(Records.of(found), verbatim=found.references), found)
 
 
 def text_pair_records(lists: Iterable[PairScores]) -> Records:
@@ -34,7 +34,12 @@ def text_pair_records(lists: Iterable[PairScores]) -> Records:
         for one, row in zip(each.candidates, each.scores.tolist(), strict=True)
         for other, score in zip(each.references, row, strict=True)
     ]
-    return Records(["segment", "candidate", "reference", "score"], rows, listed[0].described())
+    columns = ["segment", "candidate", "reference", "score"]
+    return _signed(Records(columns, rows, listed[0].described()), listed[0])
+
+
+def _signed(table: Records, found: PairScores) -> Records:
+    return replace(table, background=["signature"], notes=[f"signature: {found.short_signature}"])
 
 
 def difference_records(found: RunDifference, lines: int | None = None) -> Records:

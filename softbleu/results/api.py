@@ -15,6 +15,7 @@ from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result, Results
+from softbleu.results.samples import note_coverage
 from softbleu.results.significance import (
     ComparisonTable,
     ComparisonTables,
@@ -146,7 +147,9 @@ def score_corpus(
     keep_rows = level in ("macro", "reference")
     options = RunOptions(jobs, executor, kernels, checkpoint, progress)
     statistics = collect_statistics(corpus, make_metrics(metrics), options, keep_rows=keep_rows, level=level)
-    return Results(result for each in statistics for result in make_results(each, level))
+    results = Results(result for each in statistics for result in make_results(each, level))
+    note_coverage((each.name, each.label, each.coverage) for each in results)
+    return results
 
 
 @overload
@@ -176,6 +179,7 @@ def compare_corpus(
     statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
     settings = significance or SignificanceSettings()
     tables = [compare_systems(each, baseline or each.systems[0], settings) for each in statistics]
+    note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
     return ComparisonTables(tables) if isinstance(metric, list | tuple) else tables[0]
 
 

@@ -132,13 +132,13 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     InputError
         A number beyond the corpus, or a metric without single matches or findings.
     """
-    (metric,) = make_plan([make_metric(metric)]).metrics
+    metric = make_metric(metric)
+    check_explained(metric)
+    (metric,) = make_plan([metric]).metrics
     if isinstance(metric, JudgesLines):
         return _found_in_lines(pick_segments(corpus, segments), metric, segments)
     requires = metric.requires
     explainer = _paths if isinstance(metric, ShowsPaths) else _matches
-    if explainer is _matches:
-        matching_of(metric)
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
@@ -203,6 +203,12 @@ def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
         return Explanation(system, segment, candidate, (path.words,), (), path.score, path=path)
 
     return explained
+
+
+def check_explained(metric: Metric) -> None:
+    """See that there is something to show, before data is asked for."""
+    if not isinstance(metric, JudgesLines | ShowsPaths):
+        matching_of(metric)
 
 
 def matching_of(metric: Metric) -> Matcher:

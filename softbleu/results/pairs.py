@@ -21,6 +21,7 @@ from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
 from softbleu.results.api import make_metrics
+from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
+    from softbleu.metrics.result import Coverage
     from softbleu.results.api import GivenMetric
     from softbleu.types import Floats, Progress
 
@@ -44,16 +46,21 @@ class PairScores(Tabular):
     scores: Floats  # (candidates, references)
     metric: str  # The metric, as an expression
     signature: str
+    short_signature: str  # Without what has its default
     candidates: Sequence[str]
     references: Sequence[str]  # What they are called; numbers, unless they have names
+    coverage: Coverage | None = None  # Of all texts together; None when no similarity was looked at
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.scores, dtype)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a candidate, a column a reference."""
+        """A row a candidate, a column a reference; the name of the row stands in `candidate`, or `candidate_`."""
+        own = "candidate"
+        while own in self.references:
+            own += "_"
         return [
-            {"candidate": name, **dict(zip(self.references, row, strict=True))}
+            {own: name, **dict(zip(self.references, row, strict=True))}
             for name, row in zip(self.candidates, self.scores.tolist(), strict=True)
         ]
 
@@ -93,8 +100,8 @@ class Choices(Tabular):
 @contextmanager
 def _comparing(
     lists: Sequence[TextList], metric: Metric, options: RunOptions, level: Level = "segment", *, mean: bool = False
-) -> Iterator[tuple[Metric, str, Iterator[list[Rows]]]]:
-    """Compare texts of lists: the metric at the level, the signature, and statistics, some lists at a time.
+) -> Iterator[tuple[Metric, tuple[str, str], Coverage | None, Iterator[list[Rows]]]]:
+    """Compare texts of lists: the metric at the level, signatures, coverage, and statistics, some at a time.
 
     The statistics of a list are of the shape (candidates, references, k), or with mean references (candidates, k).
     """
@@ -103,7 +110,9 @@ def _comparing(
     corpus = ListCorpus(lists, mean)
     with running(corpus, make_plan([metric], corpus, level=level), options) as runner:
         statistics, found = runner.compare()
-        yield statistics.metric.at_level(level), statistics.signature(level), found
+        (coverage,) = statistics.coverage or (None,)
+        signatures = statistics.signature(level), statistics.signature(level, short=True)
+        yield statistics.metric.at_level(level), signatures, coverage, found
 
 
 def _scores(metric: Metric, found: Iterable[list[Rows]]) -> Iterator[Floats]:
@@ -133,10 +142,11 @@ def score_pairs(
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
     """
-    with _comparing(lists, metric, RunOptions(jobs, executor, progress=progress)) as (scorer, signature, found):
+    options = RunOptions(jobs, executor, progress=progress)
+    with _comparing(lists, metric, options) as (scorer, signatures, coverage, found):
         for each, scores in zip(lists, _scores(scorer, found), strict=True):
             called = names or [_numbers(each.candidates), _numbers(each.references)]
-            yield PairScores(scores, str(metric), signature, *called)
+            yield PairScores(scores, str(metric), *signatures, called[0], called[1], coverage)
 
 
 def _numbers(texts: Sequence[str]) -> list[str]:
@@ -214,10 +224,11 @@ def score_systems(
         Of the candidates, and of the references.
     """
     options, offsets = RunOptions(jobs, executor, progress=progress), np.arange(len(lists) + 1)
-    with _comparing(lists, metric, options, "corpus") as (scorer, signature, found):
+    with _comparing(lists, metric, options, "corpus") as (scorer, signatures, coverage, found):
         rows = np.stack([*chain.from_iterable(found)], axis=2)
         scores = np.array([[scorer.aggregation.score(each, offsets).score for each in row] for row in rows])
-        return PairScores(scores, str(metric), signature, *names)
+        note_coverage([("all texts", metric.label, coverage)])
+        return PairScores(scores, str(metric), *signatures, names[0], names[1], coverage)
 
 
 def select(
@@ -270,7 +281,7 @@ def select(
         shown(progress) as shower,
         _comparing(distinct, made, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
     ):
-        scorer, signature, found = compared
+        scorer, (signature, _), _, found = compared
         every = zip(listed, distinct, _scores(scorer, found), strict=True)
         for number, (each, own, scores) in enumerate(every, start=1):
             if not mean_reference:

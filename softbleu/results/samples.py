@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from softbleu.corpora import ParallelFiles
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError
+from softbleu.io.progress import note
 from softbleu.io.resources import find_resource
 from softbleu.metrics.optional import language_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.result import Result
+    from softbleu.metrics.result import Coverage
 
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
 CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
@@ -72,18 +73,19 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
             break
 
 
-def notes_on_coverage(results: Iterable[Result]) -> Iterator[str]:
-    """Say where few tokens have a vector: those without one match equal words only."""
-    for result in results:
-        if result.coverage is None:
-            continue
-        for side, counts in result.coverage.as_dict().items():
-            if side == "zero_words" or counts["tokens"] < LEAST_WORDS:
-                continue
-            share = counts["known"] / counts["tokens"]
-            if share < LEAST_COVERAGE:
-                yield (
-                    f"{result.name}, {result.metric}: {share:.0%} of the {side}'s tokens have a vector; the others "
-                    "match equal words only: use vectors that know the words of the text"
-                )
-                break
+def note_coverage(found: Iterable[tuple[str, str, Coverage | None]]) -> None:
+    """Note once where few tokens have a vector, of each system and metric: those without match equal words only."""
+    low: list[tuple[float, str, str, str]] = []
+    for system, metric, coverage in found:
+        for side in ("candidate", "reference") if coverage else ():
+            tokens, known = (getattr(coverage, f"{side}_{what}") for what in ("tokens", "known"))
+            if tokens >= LEAST_WORDS and known < LEAST_COVERAGE * tokens:
+                low.append((known / tokens, system, metric, side))
+    if low:
+        share, system, metric, side = min(low)
+        more = len({system for _, system, *_ in low}) - 1
+        note(
+            f"{system}, {metric}: {share:.0%} of the {side}'s tokens have a vector"
+            f"{f' (below {LEAST_COVERAGE:.0%} in {more} more systems, too)' * bool(more)}"
+            "; the others match equal words only: use vectors that know the words of the text"
+        )

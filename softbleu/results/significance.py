@@ -15,6 +15,7 @@ from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.aggregation import ChosenSums
+from softbleu.metrics.result import Coverage
 from softbleu.results.human_agreement import HumanAgreement, curves_for
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Comparison:
     beside: Pair | None
     """The system beside the baseline; None for the baseline itself. Its p-value is corrected among the tests against
     the baseline."""
+    coverage: Coverage | None = None  # None when no similarity was looked at
 
 
 @dataclass(frozen=True)
@@ -298,6 +300,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
             1 + int((upward > upward[k]).sum()),
             (int(best[k]), int(worst[k])),
             beside.get(k),
+            None if statistics.coverage is None else statistics.coverage[k],
         )
         for k, name in enumerate(statistics.systems)
     ]

@@ -66,7 +66,17 @@ def test_numbers_are_those_of_the_python_interface(command, given, table, argume
     assert found["pairs"] == json.loads(json.dumps([asdict(pair) for pair in expected.pairs]))
     assert [system["name"] for system in found["systems"]] == ["candidate", "good", "poor"]
     for system, row in zip(found["systems"], expected.comparisons, strict=True):
-        assert list(system) == ["name", "score", "mean", "interval", "p_value", "rank", "ranks", "beside"]
+        assert list(system) == [
+            "name",
+            "score",
+            "mean",
+            "interval",
+            "p_value",
+            "rank",
+            "ranks",
+            "beside",
+            "vector_coverage",
+        ]
         assert (system["interval"], system["ranks"]) == (list(row.interval), list(row.ranks))
         assert (system["beside"] or {}).get("effect") == (row.beside and row.beside.effect)
         for name in ("score", "mean", "p_value", "rank"):
@@ -162,6 +172,42 @@ def test_columns_of_a_table_for_programs(command, given):
     columns = "system score mean lower upper p_value rank best_rank worst_rank difference difference_lower "
     columns += "difference_upper corrected effect wins ties losses people people_lower people_upper people_data"
     assert command("compare", *given, "--samples", 5, "-f", "tsv").out.splitlines()[0].split("\t") == columns.split()
+
+
+@pytest.mark.parametrize(
+    ("output_format", "head"),
+    [
+        ("text", "system VLEU p vectors"),
+        ("markdown", "system VLEU p vectors"),
+        ("latex", "system VLEU p vectors"),
+        ("csv", "system score p_value corrected {}"),
+        ("tsv", "system score p_value corrected {}"),
+        ("json", "system score p_value corrected {}"),
+    ],
+)
+def test_columns_are_chosen(command, files, given, output_format, head):
+    soft = ["-m", "vleu(threshold=0.5)", "--vectors", files.vectors, "--samples", 2000]
+    done = command("compare", *given, *soft, "-q", "-f", output_format, "--columns", "score", "p", "vectors")
+    counts = "candidate_tokens candidate_tokens_with_vector reference_tokens reference_tokens_with_vector"
+    names = next(line for line in done.out.splitlines() if re.search("system.*(score|VLEU)", line))
+    if output_format == "json":
+        found = json.loads(done.out)
+        names = " ".join(found["systems"][0])
+        assert list(found["pairs"][0]) == ["system", "other", "p_value", "corrected"]
+    assert re.findall(r"[\w.]+", names) == head.format(counts).split()
+    shown = re.search(r"(<|textless\{\}) 0\.001\\?\*", done.out)
+    assert (shown is not None) == (output_format in ("text", "markdown", "latex"))
+
+
+def test_coverage_stands_in_tables(command, files, given):
+    soft = ["-m", "bleu", "vleu(threshold=0.5)", "xleu(threshold=0.5)", "--vectors", files.vectors]
+    for output_format in ("text", "latex"):
+        for name, heads in (("score", 1), ("compare", 1 if output_format == "latex" else 2)):
+            out = command(name, *given, *soft, "-q", "-f", output_format).out
+            assert len(re.findall(r"\bvectors(?: \\\\)?$", out, re.MULTILINE)) == heads, out
+            assert out.count("with a vector: references") == heads
+    found = compared(command, *given, *soft)["systems"]
+    assert [row["vector_coverage"] is None for row in found] == [True] * 3 + [False] * 6
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import softbleu.analysis.pages
+from softbleu.report.records import p_text
 
 
 @pytest.fixture
@@ -75,4 +76,4 @@ def test_a_page_of_a_comparison(command, files):
     beside = found[1]["beside"]
     assert row["difference"] == f"{beside['difference']:.2f}"
     assert row["interval"] == " to ".join(f"{end:.2f}" for end in beside["interval"])
-    assert row["p_value"] == f"{beside['p_value']:.4f}"
+    assert row["p_value"] == p_text(beside["p_value"])

@@ -35,6 +35,16 @@ def test_select_writes_a_line_a_list(command: Any, lists: Any) -> None:
     assert "signature  metric:chrf" in table
 
 
+def test_a_matrix_names_its_rows_whatever_systems_are_called(command: Any, lists: Any) -> None:
+    given = ("matrix", "-c", "candidate=a.txt", "candidate_=b.txt", "-m", "chrf", "-q", "-f")
+    rows = json.loads(command(*given, "json").out)["rows"]
+    assert [row["candidate__"] for row in rows] == ["candidate", "candidate_"]
+    assert command(*given, "csv").out.splitlines()[0] == "candidate__,candidate,candidate_"
+    facts, _, table = command(*given, "text").out.partition("\n\n")
+    assert "signature" not in facts
+    assert "\nsignature: metric:chrf" in table
+
+
 def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
     given = ("matrix", "-c", "a.txt", "b.txt", "-r", "ref1.txt", "c.txt", "-m", "chrf")
     rows = json.loads(command(*given, "-f", "json").out)["rows"]

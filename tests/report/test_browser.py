@@ -447,6 +447,13 @@ def test_hostile_names_and_tables(browser, compare_page, tmp_path):
     assert report.ask(script) == [0, None, 0]
     assert report.texts("#tables h2")[0] == "BLEU: differences of pairs"
     assert odd.stem in report.texts("#tables bdi")
+    # Contents lead to all tables, which lie below the segments; no column is cut off.
+    assert report.texts("#contents a") == report.texts("main h2")
+    report.one("#contents a[href='#table-0']").click()
+    assert report.ask("return document.getElementById('table-0').getBoundingClientRect().top") < 1000
+    assert report.ask(
+        "return Array.from(document.querySelectorAll('.scroll'), (e) => e.scrollWidth - e.clientWidth)"
+    ) == [0] * len(report.texts("main h2"))
 
 
 def test_a_narrow_screen_scrolls_tables_only(browser, open_page, inputs):

@@ -9,10 +9,10 @@ import softbleu
 from softbleu import Segments, read_metric
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.metrics.optional import language_of
-from softbleu.results import score_corpus
-from softbleu.results.samples import notes_on, notes_on_coverage
+from softbleu.results.samples import notes_on
 
 ENGLISH = ["The cat sat on the mat and it was not at all what they had been told about"] * 6
+JAPANESE = ["猫はマットの上に座っていたが、言われていたものとは違った"] * 6
 GERMAN = ["Die Katze saß auf der Matte und war gar nicht das, wovon man ihnen erzählt hatte"] * 6
 
 
@@ -29,6 +29,7 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
     [
         ("vleu", GERMAN, ENGLISH, ["sys: 0%", "VLEU"]),
         ("vleu", ENGLISH, GERMAN, ["the references: 0%", "VLEU"]),
+        ("vleu", JAPANESE, ENGLISH, ["sys: 0%", "VLEU"]),
         ("vleu", ENGLISH, ENGLISH, []),
         ("vleu", GERMAN[:1], GERMAN[:1], []),
         ("bleu(tokenize=none)", GERMAN, GERMAN, []),
@@ -45,13 +46,21 @@ def test_text_of_another_language_is_noted(
     assert all(part in note for note in notes for part in named)
 
 
-def test_low_coverage_is_noted() -> None:
+def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
-    metric = softbleu.Vleu(vectors=vectors)
-    assert list(notes_on_coverage(score_corpus(Segments.of({"one": ENGLISH}, ENGLISH), metric))) == []
-    (note,) = notes_on_coverage(score_corpus(Segments.of({"one": GERMAN}, ENGLISH), metric))
-    assert "one" in note
-    assert "0% of the candidate's tokens" in note
+    systems, settings = {"one": GERMAN, "two": GERMAN[:1] * 6}, {"metrics": "vleu", "vectors": vectors}
+    said = "one, VLEU: 0% of the candidate's tokens have a vector (below 80% in 1 more systems, too)"
+    softbleu.score({"one": ENGLISH}, ENGLISH, metric="vleu", vectors=vectors, progress=True)
+    softbleu.score(systems, ENGLISH, metric="vleu", vectors=vectors)
+    assert not capsys.readouterr().err
+    for work in (
+        lambda: softbleu.score(systems, ENGLISH, metric="vleu", vectors=vectors, progress=True),
+        lambda: softbleu.compare(systems, ENGLISH, **settings, progress=True),
+        lambda: softbleu.sweep(systems, ENGLISH, **settings, vary={"threshold": [0.5, 0.8]}, progress=True),
+    ):
+        work()
+        error = capsys.readouterr().err
+        assert error.lower().count(said.lower()) == error.count("\n") == 1
 
 
 def shares(*parts: str) -> list[float]:

@@ -5,7 +5,7 @@ from softbleu.cli.embeddings.common import open_chosen
 
 
 @command(
-    "vectors vector_case corpus encoding tokenize lowercase missing format=text output",
+    "vectors vector_case corpus encoding tokenize lowercase missing table_format output",
     """
 Input
   --corpus FILE…: Texts whose coverage is measured, plain or packed (.gz, .bz2).

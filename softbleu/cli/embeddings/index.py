@@ -4,7 +4,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "store kind format=text output",
+    "store kind table_format output",
     """
   store STORE !: Folder of the vectors; see 'softbleu embeddings convert'.
   --kind NAME =hnsw <hnsw>: hnsw, a graph of neighbours: fast and nearly exact (default: =).

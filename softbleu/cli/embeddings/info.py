@@ -4,7 +4,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "vectors verify format=text output",
+    "vectors verify table_format output",
     """
   vectors PATH|NAME =glove-6b-100d: A store, a vector file, a bundled or installed set, or an encoder.
   --verify: Read all of it, to see that it is whole and unchanged.

@@ -5,7 +5,7 @@ from softbleu.cli.embeddings.common import DIGITS, VECTOR_OPTIONS, open_chosen
 
 
 @command(
-    f"words vectors count threshold index limit vector_case encoding format=text digits={DIGITS} output",
+    f"words vectors count threshold index limit vector_case encoding table_format digits={DIGITS} output",
     f"""
   words WORD…: Words to look up; - or none: read them from standard input, one a line.
 {VECTOR_OPTIONS.strip()}

@@ -5,7 +5,7 @@ from softbleu.cli.options import MATCHING
 
 
 @command(
-    "one other format=text output",
+    "one other table_format output",
     """
   one A !: A word.
   other B !: Another.

@@ -260,4 +260,10 @@ function drawTables() {
     if (table.note) section.append(element("p", "note", table.note));
     at("tables").append(section);
   });
+  // Tables lie below up to 50 segments: links lead there.
+  for (const title of document.querySelectorAll("main h2")) {
+    const link = element("a", "", title.textContent);
+    link.href = `#${title.id}`;
+    at("contents").append(link);
+  }
 }
