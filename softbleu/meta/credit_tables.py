@@ -13,7 +13,7 @@ from softbleu.meta.variants import PLAIN, MatcherVariant
 if TYPE_CHECKING:
     from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
 
-CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
+CREDIT = ("threshold", "matches", "credit", "precision", "order_errors", "spurious", "recall", "f1")
 _Cells = list[Value]
 AROUND = 8  # Tokens on each side of an offender that are shown
 
@@ -79,7 +79,7 @@ def credit_table(
       with the recall that the plain matcher has at the given one; for other text what was matched at the given one;
     - `thresholds`: every variant at every threshold;
     - `orders`: every variant at the given threshold, order by order;
-    - `partners`: reference n-grams by how often they were matched spuriously (or at all, if nobody knows);
+    - `partners`: reference n-grams by their spurious matches (by all matches, without alignments);
     - `offenders`: spurious matches (or any) of greatest weight whose partner has function words only, or is among
       those that the most different n-grams were matched with; with the words around them.
 
@@ -95,7 +95,7 @@ def credit_table(
     ]
     empty = [analysis.name for analysis in analyses if analysis.is_empty]
     said = {"without approximate matches": "; ".join(empty)} if empty else {}
-    return Records(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
+    return Records(["matcher", "variant", *table.columns], rows, {**(facts or {}), **said})
 
 
 def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
@@ -169,7 +169,7 @@ CREDIT_TABLES: dict[str, CreditTable] = {
     "thresholds": CreditTable(CREDIT, _thresholds),
     "orders": CreditTable(("order", *CREDIT), _orders),
     "partners": CreditTable(
-        ("partner", "function_words", "order", "candidates", "matches", "mass", "spurious", "spurious_mass"),
+        ("partner", "function_words", "order", "candidates", "matches", "credit", "spurious", "spurious_credit"),
         _partners,
     ),
     "offenders": CreditTable(("candidate", "reference", "similarity", "matches", "segment"), _offenders),

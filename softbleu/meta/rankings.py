@@ -138,7 +138,7 @@ def rank_by_skill(
 def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Progress | None = None) -> Floats:
     """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
 
-    In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
+    In every match the system whose skill is least certain plays one drawn with weight exp(-|difference of skills|)
     among those it was ever compared with. Mean skill of each system after each run: (runs, systems).
 
     >>> from softbleu.corpora.judgements import Comparisons

@@ -90,7 +90,7 @@ def _together(one: Any, other: Any) -> Any:
 
 def order_setting(default: int) -> Any:
     """Declare the greatest n."""
-    return setting(default, "Longest n-grams to look at", least=1, most=MAX_ORDER, flags=("-n",), common=True)
+    return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",), common=True)
 
 
 def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
@@ -262,7 +262,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     @property
     def label(self) -> str:
-        """What people call the score."""
+        """Usual name of the score."""
         return self.name.upper()
 
     @property

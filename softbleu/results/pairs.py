@@ -51,7 +51,7 @@ class PairScores(Tabular):
         return np.array(self.scores, dtype)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a candidate, a column a reference."""
+        """A row per candidate, a column per reference."""
         return [
             {"candidate": name, **dict(zip(self.references, row, strict=True))}
             for name, row in zip(self.candidates, self.scores.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Direct assessment: how good people found single outputs, on a scale."""
+"""Direct assessment: human scores of single outputs, on a scale."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Assessments:
         return len(self.scores)
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
-        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored."""
+        """Find the scores of judges and of a metric, of the assessed outputs of which a system was scored."""
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
             if len(values) != len(self):

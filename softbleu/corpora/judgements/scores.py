@@ -31,7 +31,7 @@ _ALIASES = {"name": "system", "human": "score", "sid": "segment"}
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """What a metric, or people, gave every system."""
+    """Scores of every system, by a metric or by judges."""
 
     name: str
     systems: Mapping[str, float]  # Score of each system; empty where only segments were scored
@@ -54,7 +54,7 @@ def read_scores(
 
     Understood are JSON, JSON lines and TSV as `softbleu score` writes them, tables (tabs or blanks) with the column
     names `system`, `score` (or `human`), `segment` (or `sid`), `lp`, `metric`, and without column names those of WMT:
-    metric, direction, test set, system, (segment,) score; or system, (segment,) score. Gives a table a metric. The
+    metric, direction, test set, system, (segment,) score; or system, (segment,) score. Gives a table per metric. The
     label names the metric, unless the table says its name or that of the file will do; `direction` takes the rows of
     this direction (column `lp`) only.
     """

@@ -392,7 +392,7 @@ class Excerpt:
                 if lattice.merged + deep * (ahead + behind) > MOST_ARCS:
                     raise LatticeTooLargeError
                 arcs = tuple(lattice.arcs_behind(behind, deep))
-                # What is left out ahead has an arc a word in both alignments, and every other merged one is listed.
+                # What is left out ahead has an arc per word in both alignments, and every other merged one is listed.
                 size = len(lattice.arcs) + 2 * ahead + merged // 2 - plain // 2 + len(arcs) + behind
                 return cls(lattice, own[1], size, ahead, arcs)
         return cls.whole(source, candidate, most_unchanged)
