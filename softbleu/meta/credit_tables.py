@@ -80,10 +80,9 @@ def credit_table(
     - `thresholds`: every variant at every threshold;
     - `orders`: every variant at the given threshold, order by order;
     - `partners`: reference n-grams by their spurious matches (by all matches, without alignments);
-    - `offenders`: spurious matches (or any) of greatest weight whose partner has function words only, or is among
-      those that the most different n-grams were matched with; with the words around them.
+    - `offenders`: the spurious (or all) matches of greatest weight with function words or promiscuous partners.
 
-    Of each variant `partners` and `offenders` have so many rows at most; facts are what else to say of all rows.
+    `partners` and `offenders` have at most `most` rows of each variant. `facts` hold for all rows.
     """
     name = known_name("table", name, CREDIT_TABLES)
     plain_text = name == "summary" and not analyses[0].tally.judged

@@ -501,11 +501,10 @@ def _least_costs(triple: Triple) -> list[int]:
 
 
 def _half_width(cost: int, lengths: list[int], least: list[int]) -> int:
-    """Find how wide a band must be, so that alignments that leave it cost more than that.
+    """Find the width of a band such that alignments that leave it cost more.
 
-    A path that strays by one word more than the difference in length asks for two gaps more in that pair of texts,
-    there and back; the other two pairs cost at least what they must (Carrillo & Lipman 1988). Or else that word's
-    gaps are counted in the third pair as well.
+    A path that strays by one word more than the difference in length needs two more gaps in that pair of texts. The
+    other two pairs have their least costs (Carrillo & Lipman 1988), or those gaps count in the third pair as well.
     """
     needed = 0
     for text, others in ((1, (1, 2)), (2, (0, 2))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -78,15 +78,9 @@ class Explanations(list[Explanation], Tabular):
     def records(self) -> list[dict[str, Any]]:
         """One row per candidate n-gram, step of a path, or finding."""
         rows = [
-            {"system": each.system, "segment": each.segment, **vars(finding)}
+            {"system": each.system, "segment": each.segment, **vars(found)}
             for each in self
-            for finding in each.findings
-        ]
-        rows += [
-            {"system": each.system, "segment": each.segment, **asdict(step)}
-            for each in self
-            if each.path is not None
-            for step in each.path.steps
+            for found in (*each.findings, *(each.path.steps if each.path else ()))
         ]
         return rows or [
             {

@@ -334,10 +334,9 @@ def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[l
 def _without_merged_same(
     made: list[Arc], labels: dict[Arc, tuple[int, int]], plain: int, odd: bool
 ) -> tuple[list[Arc], bool]:
-    """Leave out merged arcs along which nothing changes, but pass over the arc behind each, as the scorer does.
+    """Leave out merged arcs without a change, but pass over the arc after each, as the scorer does.
 
-    (It takes them out of the list that it goes through.) Whether one is passed over behind the first `plain`, along
-    which nothing changes, hangs on whether they are `odd` in number.
+    (It removes them from the list that it iterates over.) After the first `plain` arcs this depends on `odd`.
     """
     kept: list[Arc] = []
     passed_over = False
