@@ -55,9 +55,9 @@ options:
 site:
     mkdocs build --strict
 
-# This project beside its peers
-bench:
-    python benchmarks/run.py
+# This project and its peers: measures and writes the table of docs/reference/performance.md
+bench *options:
+    python benchmarks/table.py {{options}}
 
 # The gate, as on a new machine
 ci:

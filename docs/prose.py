@@ -1,11 +1,10 @@
-"""A linter for the prose of the README and of docs/: private words, long sentences, passive openings.
+"""A linter for the README, docs/ and the texts of the package: private words, long sentences, passive openings.
 
 python docs/prose.py [FILE ...] prints a line per finding, ``file:line: what``, and exits with 1 if there is one.
-Code blocks, code spans, addresses of links and the pages that are made from the code are left out.
+Code blocks, code spans and addresses of links are left out; docstrings and messages are looked through for words.
 """
 
-from __future__ import annotations
-
+import ast
 import os
 import re
 import sys
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MADE = {"docs/reference/cli.md", "docs/reference/settings.md"}
+LATER = ("comparisons.py", "human_agreement.py", "significance.py")  # Their column is called people
 LONGEST = 30  # words of a sentence in the README and the guide
 
 PRIVATE = {
@@ -24,11 +23,9 @@ PRIVATE = {
     r"errands?": "say task",
     r"stretch(?:es)?": "say interval, span or part",
     r"what (?:was|is) (?:found|spurious|read|written)": "name the thing",
-    r"remed(?:y|ies)": "say setting",
-    r"spelt": "say written, identical or spelled",
-    r"rooms?": "say layer or package",
-    r"kin": "say variant",
-    r"for so": "say because",
+    r"remed(?:y|ies)": "say setting or variant",
+    r"spelt|rooms?": "say spelled; layer or package",
+    r"kin|for so": "say variant, because",
     r"besides? one another": "say side by side",
     r"an? [\w-]+ an? (?:segment|line|system|pair|file|reference|metric|word|arc|row|cell|panel|grammar)": "say per",
 }
@@ -38,21 +35,25 @@ _SENTENCE = re.compile(r"\S.*?(?:[.!?][)*_\"”’]*(?=\s)|[.:!?)]*\Z)", re.DOTA
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d\.)\s+")
 
 
-def pages() -> list[Path]:
-    """The README and the written pages of docs/."""
-    written = (page for page in (ROOT / "docs").rglob("*.md") if page.relative_to(ROOT).as_posix() not in MADE)
-    return [ROOT / "README.md", *sorted(written)]
+def private_words(first: int, text: str) -> Iterator[tuple[int, str]]:
+    """Lines and words that a field's term should replace."""
+    for words, advice in _PRIVATE.items():
+        for found in words.finditer(text):
+            yield first + text.count("\n", 0, found.start()), f"“{' '.join(found[0].split())}”: {advice}"
 
 
-def blank(found: re.Match[str]) -> str:
-    """Stand in for code: one word, on as many lines."""
-    return "X" + "\n" * found[0].count("\n")
+def in_code(source: str) -> Iterator[tuple[int, str]]:
+    """Private words of docstrings and messages: strings with a point, colon or comma; code in them is left out."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\w[.:,]", node.value):
+            yield from private_words(node.lineno, re.sub(r"`[^`\n]*`|>>> .*|'\{.*", "", node.value))
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
     """Headings, rows of tables, list items and paragraphs, each with the number of its first line."""
     text = re.sub(r"^```.*?^```$", lambda fence: "\n" * fence[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", blank, text, flags=re.DOTALL)
+    code = r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)"  # One word stands in for it, on as many lines
+    text = re.sub(code, lambda found: "X" + "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     text = re.sub(r"\]\([^)\s]*\)|<[^>\n]+>", "", text).replace("![", "").replace("[", "")
     block: list[str] = []
     first = 0
@@ -71,12 +72,8 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]]:
     """Lines of a text and what is wrong there."""
     for first, block in blocks(text):
-        for words, advice in _PRIVATE.items():
-            for found in words.finditer(block):
-                yield first + block.count("\n", 0, found.start()), f"“{' '.join(found[0].split())}”: {advice}"
-        if block.startswith(("#", "|")):
-            continue
-        for sentence in _SENTENCE.finditer(block):
+        yield from private_words(first, block)
+        for sentence in () if block.startswith(("#", "|")) else _SENTENCE.finditer(block):
             line = first + block.count("\n", 0, sentence.start())
             count = sum(any(map(str.isalnum, word)) for word in sentence[0].split())
             if long_sentences and count > LONGEST:
@@ -86,14 +83,15 @@ def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]
 
 
 def main(names: list[str]) -> int:
-    """Print what is wrong in these files, or in all pages."""
+    """Print what is wrong in these files, or in the README, all pages and all modules."""
     count = 0
-    for page in map(Path, names) if names else pages():
-        guide = page.name == "README.md" or page.parent.name == "guide"
-        for line, what in sorted(findings(page.read_text(encoding="utf-8"), long_sentences=guide)):
+    everything = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "softbleu").rglob("*.py")]
+    for page in map(Path, names) if names else sorted(each for each in everything if each.name not in LATER):
+        text, guide = page.read_text(encoding="utf-8"), page.name == "README.md" or page.parent.name == "guide"
+        for line, what in sorted(in_code(text) if page.suffix == ".py" else findings(text, long_sentences=guide)):
             print(f"{os.path.relpath(page)}:{line}: {what}")
             count += 1
-    return 1 if count else 0
+    return min(count, 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""softbleu: BLEU and its kin that count n-grams which mean alike.
+"""softbleu: BLEU, and variants of it that also count similar n-grams.
 
 >>> import softbleu
 >>> result = softbleu.score(["the cat sat on the mat"], [["the cat sat on a mat", "a cat sat down"]])

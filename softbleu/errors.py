@@ -51,7 +51,7 @@ class UnknownNameError(InputError):
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """What to add to a name that is unknown, where one of the choices is spelt like it.
+    """What to add to a name that is unknown, where one of the choices has a similar spelling.
 
     >>> did_you_mean("vlue", ["exact", "vleu"])
     " (did you mean 'vleu'?)"

@@ -1,4 +1,4 @@
-"""Types that every room speaks of."""
+"""Types that every package uses."""
 
 from __future__ import annotations
 

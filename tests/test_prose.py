@@ -35,3 +35,14 @@ def test_a_sentence_is_flagged(sentence: str, finding: str, tmp_path: Path) -> N
     assert done.returncode == 1
     assert finding in done.stdout
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_docstrings_and_messages_are_looked_through(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""Words that met, and `mass`."""\nNAMES = ("mass", "what people write")\nWHY = f"no remedy: {NAMES}"\n'
+    )
+    assert [line.rpartition(":")[0][-10:] for line in lint(module).stdout.splitlines()] == [
+        "y:1: “met”",
+        ": “remedy”",
+    ]

@@ -104,7 +104,7 @@ def spurious_all(corpus: Any, vectors: Path, **how: Any) -> Any:
         grammar="alternations",
         count=70,
         matchers=["vleu"],
-        remedies=["plain", "mutual"],
+        variants=["plain", "mutual"],
         thresholds=["0.5:0.9:0.2"],
         **how,
     )

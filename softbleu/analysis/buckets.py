@@ -51,7 +51,7 @@ class BucketScores(Tabular):
     rows: list[_Row]
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a metric and bucket, a column a system; of two systems their difference."""
+        """A row per metric and bucket, a column per system; of two systems their difference."""
         return [
             {
                 "metric": row.metric,
@@ -88,7 +88,7 @@ def bucket_scores(
         `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
         references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
         precision, recall and F1 of the words themselves, clipped as in BLEU. `order`: what the metrics say of each
-        order of n-grams. Else a file with a label a line, or ``FILE:COLUMN``, such as the segments' documents.
+        order of n-grams. Else a file with a label per line, or ``FILE:COLUMN``, such as the segments' documents.
     encoding
         Of that file.
 
@@ -213,7 +213,7 @@ def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[st
 
 
 def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]:
-    """Read a label a segment: the lines of a file, or a column of a table with a header, as ``FILE:COLUMN``.
+    """Read a label per segment: the lines of a file, or a column of a table with a header, as ``FILE:COLUMN``.
 
     A name that ends in ``.csv`` has commas between its columns, any other tabs.
     """

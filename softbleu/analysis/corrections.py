@@ -77,7 +77,7 @@ class KindScores(list[KindScore], Tabular):
     """Scores by kind of each system, all kinds together first: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a system and kind."""
+        """A row per system and kind."""
         return [vars(each) for each in self]
 
 

@@ -53,7 +53,7 @@ class ChosenLines(list[ChosenLine], Tabular):
         self.metrics = list(metrics)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a line."""
+        """A row per line."""
         rows = []
         for line in self:
             row: dict[str, Any] = {"segment": line.segment, self.kind: line.by}

@@ -204,7 +204,7 @@ def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
 
 
 def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> Iterator[list[Mark]]:
-    """The alignment with the best reference, and by which stage words met."""
+    """The alignment with the best reference, and the stage at which words matched."""
     names = [*STAGES, "soft"]
     for chunk in text.chunks():
         matches, best = metric.alignments(chunk, words)

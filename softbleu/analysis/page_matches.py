@@ -38,7 +38,7 @@ class ShownText:
     """The tokens of the segments that a page shows, as codes of `words`, which has those of the whole corpus."""
 
     words: list[str]
-    candidates: tuple[Tokens, ...]  # Of each system, one line a segment
+    candidates: tuple[Tokens, ...]  # Of each system, one line per segment
     references: Tokens
     offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None

@@ -50,7 +50,7 @@ def softbleu(
     """Score generated text against references, softly: an n-gram that means the same counts too.
 
     [bold]softbleu score -c system.txt -r reference.txt[/bold] computes BLEU;
-    [bold]--matcher vleu --threshold 0.8[/bold] lets n-grams match whose word vectors are alike.
+    [bold]--matcher vleu --threshold 0.8[/bold] also matches n-grams with similar word vectors.
     Without any input, a small sample corpus is scored.
     """
     _show_help(ctx)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _Kind = TypeVar("_Kind", bound="Declared")
 HELP = ("-h", "--help")
-EARLIER = {"--long-signature": "--long", "--test-seed": "--seed"}
+EARLIER = {"--long-signature": "--long", "--test-seed": "--seed", "--remedy": "--variant"}
 """Spellings of earlier versions, which help does not show."""
 _KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "yes or no"}
 

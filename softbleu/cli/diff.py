@@ -7,7 +7,7 @@ from softbleu.cli.command import Given, command
     "one two lines encoding table_format digits output",
     """
   one ONE !: What softbleu score --format json wrote.
-  two TWO !: The same of another day, version or setting.
+  two TWO !: The same from another day, version or setting.
 Output
   --lines N =10: Lines of each metric to show in text, the most changed first (default: =; other formats have all).
 """,

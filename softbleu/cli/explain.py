@@ -1,4 +1,4 @@
-"""`softbleu explain`: which n-gram met which, which path is closest, or what was found in lines."""
+"""`softbleu explain`: matched n-grams, closest paths of networks, or errors in lines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ Input
     settings=lambda each: about_matches(each) or "hyter" in each.owners,
 )
 def explain(given: Given) -> None:
-    """Show which n-grams of chosen segments met which; of hyter closest paths, of refless what was found."""
+    """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found."""
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
     from softbleu.metrics.making import make_metric

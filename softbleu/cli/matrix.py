@@ -8,10 +8,10 @@ from softbleu.errors import InputError
     "candidate reference lists encoding metric preset level table_format digits output jobs",
     """
 Input
-  --lists FILE: Instead: lists of texts, as 'softbleu select' takes them.
+  --lists FILE: Lists of texts instead, in the format of 'softbleu select'.
 Score
-  --level NAME <corpus,segment>: corpus, a table of scores of corpora, or segment, a row a pair of each segment
-    (default: corpus; of --lists segment).
+  --level NAME <corpus,segment>: corpus (a table of corpus scores) or segment (a row per segment and pair) (default:
+    corpus; with --lists segment).
 """,
     settings=lambda each: True,
 )

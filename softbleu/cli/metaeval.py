@@ -1,4 +1,4 @@
-"""`softbleu metaeval`: how well metrics agree with people."""
+"""`softbleu metaeval`: how well metrics agree with human judgements."""
 
 from softbleu.cli.command import Given, command
 
@@ -10,15 +10,15 @@ from softbleu.cli.command import Given, command
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
     systems (or systems and segments) and scores.
-  --metric -m --metric-settings [NAME=]METRIC…: Compute metrics: gleu, vleu(threshold=0.8), or a signature; of -c and
-    -r, or of the texts of --da.
+  --metric -m --metric-settings [NAME=]METRIC…: Compute metrics: gleu, vleu(threshold=0.8), or a signature; on -c and
+    -r, or on the texts of --da.
   --unescape: Turn entities such as &apos; in texts into characters.
-What people said
-  --rankings FILE: Rankings: Appraise XML, or WMT's CSV of two or five systems a line.
+Human judgements
+  --rankings FILE: Rankings: Appraise XML, or WMT's CSV with two or five systems per line.
   --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
     five).
-  --unexpanded: Count systems that were shown as one, for their outputs were the same, once.
-  --rank-by NAME… <meta.evidence:WAYS>: Make scores of systems from the rankings: expected-wins or trueskill
+  --unexpanded: Count systems with identical outputs, which annotators saw as one, once.
+  --rank-by NAME… <meta.evidence:WAYS>: Score systems from the rankings by expected-wins or trueskill
     (default: expected-wins).
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
@@ -34,14 +34,14 @@ Output
   --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
     pairs), differences (of metrics, in these), williams, left-out, ranking or annotators (default: systems, or what
     the input allows).
-  --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
+  --plot FILE: Also draw scores of metrics and judges (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).
 """,
 )
 def metaeval(given: Given) -> None:
-    """Measure how well metrics agree with people: about systems, about outputs, and about pairs of outputs.
+    """Measure how well metrics agree with human judgements of systems, of outputs, and of pairs of outputs.
 
-    Metrics are read (--scores) or computed (--metric); people speak by --rankings, --human or --da.
+    Metrics are read (--scores) or computed (--metric); judgements come by --rankings, --human or --da.
     """
     from softbleu.cli.inputs import system_files
     from softbleu.corpora import split_name

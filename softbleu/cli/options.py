@@ -125,19 +125,19 @@ def choose_options(names: str, own: str = "") -> list[OptionLine]:
 _FORMATS = "Output format: text, json, jsonl, tsv, csv, markdown (or md), latex (or tex) or parquet (to a file)"
 SHARED_OPTIONS = read_options(f"""
 Input
-  --candidate -c FILE…: Text to score, a segment a line, of one system or several; - is standard input, NAME=FILE
+  --candidate -c FILE…: Text to score, a segment per line, of one system or several; - is standard input, NAME=FILE
     names a system, a folder stands for all files in it.
-  --reference -r FILE…: Reference text, line by line the same segments, or several.
-  --source -s FILE: Text that was to be corrected, line by line the same segments (for metrics that need it).
-  --gold FILE: Gold edits (.m2), in the place of references and source, which M2 needs and others may take.
-  --pairs FILE: Instead: whole segments in one file, as 'candidate ||| reference' lines, .tsv or .jsonl.
+  --reference -r FILE…: Reference text with the same segments, line by line; or several such files.
+  --source -s FILE: Text before correction, with the same segments, line by line (for metrics that need it).
+  --gold FILE: Gold edits (.m2) instead of references and source; M2 needs them, other metrics can use them.
+  --pairs FILE: Candidates and references in one file instead: lines 'candidate ||| reference', .tsv or .jsonl.
   --input-format NAME <pairs,tsv,jsonl>: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score
   --metric -m NAME… <cli.options:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with
     settings, as 'vleu(threshold=0.8)' (default: bleu).
-  --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Options given beside it go before it.
-  --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
+  --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Other options override it.
+  --signature TEXT: Run the settings of a signature (long or short) again; other options override them.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
     (default: corpus).
   --tokenize NAME <text.tokens:TOKENIZERS>: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …
@@ -154,38 +154,38 @@ Significance
   --samples N: Bootstrap samples, for the intervals or the test (default: 1000; a test of over 5 systems takes more).
   --compatible NAME <sacrebleu>: p-values as sacrebleu counts them, of the bootstrap unless --test says otherwise.
   --trials N: Trials of the randomization test (default: 10000, more for over 14 systems).
-  --seed N: Seed of all that is drawn at random (default: 12345 for tests; what GLEU draws has its own).
-  --correction NAME <holm,fdr,none>: Of p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or none
-    (default: holm).
-  --all-pairs: All pairs of systems: a matrix of tests below each table, or a row a pair (json has them anyway).
+  --seed N: Seed of all random draws (default: 12345 for tests; 0 for GLEU's samples).
+  --correction NAME <holm,fdr,none>: Correct p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or
+    none (default: holm).
+  --all-pairs: All pairs of systems: a matrix of tests below each table, or a row per pair (json has them anyway).
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
 Differences
-  --show NAME <worst,different,disagreeing,ngrams>: Instead: lines that are worst, different (two systems) or
-    disagreeing (two metrics); or ngrams that one system gets and another misses.
-  --top N: So many of them (default: 20).
-  --by NAME|FILE <length,rarity,coverage,order,type,operation,errant>: Instead: scores of parts: by length, rarity or
-    coverage (of words), order (of n-grams), by a file with a label a segment (FILE:COLUMN of a table with a header);
-    of M2's edits by type, operation or errant.
+  --show NAME <worst,different,disagreeing,ngrams>: Show lines instead: the worst, the most different (two systems) or
+    disagreeing ones (two metrics); or n-grams that one system matches and another misses (ngrams).
+  --top N: How many lines or n-grams --show shows (default: 20).
+  --by NAME|FILE <length,rarity,coverage,order,type,operation,errant>: Score parts instead: by length, rarity or
+    coverage (of words), order (of n-grams), by a file with a label per segment (FILE:COLUMN of a table with a
+    header); of M2's edits by type, operation or errant.
 Output
   page_format --format -f NAME <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default: by the
     suffix of --output, else text).
   --format -f NAME =text <report:WRITERS>: {_FORMATS} (default: =).
   table_format --format -f NAME <report:WRITERS>: {_FORMATS} (default: by the suffix of --output, else text).
-  --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
-  --long/--short: Signatures in full, with what has its default, in text, markdown and latex; other formats do.
+  --score-only -b: Print scores alone: a line per system (or a segment), on it one number per metric.
+  --long/--short: Print signatures with all settings, defaults included, in text, markdown and latex (others: always).
   --columns NAME… <report.comparisons:COLUMNS>: Columns of the table, in this order: rank, ranks, score, mean,
     interval, difference, difference-interval, effect, segments, p, people, vectors (default: those of the format).
-  --title TEXT: Of an html page.
-  --digits N =2: Decimals in text, markdown and latex (default: =); other formats have them all.
-  --output -o FILE: Write to this file, complete or not at all (default: standard output).
+  --title TEXT: Title of an html page.
+  --digits N =2: Decimals in text, markdown and latex (default: =); other formats print all digits.
+  --output -o FILE: Write to this file, atomically (default: standard output).
   --plot FILE: Also draw score against threshold into this .svg, .png or .pdf file (needs softbleu[plots]).
   --jobs -j N =1: Processes to use (default: =); the numbers do not depend on it.
   --cluster ADDRESS: Work on the Dask cluster whose scheduler has this address, or local:N: N workers here (needs
     softbleu[dask]); the numbers do not depend on it.
   --kernels NAME =auto <auto,numpy,numba>: Compute with numpy or numba; auto takes numba, if installed, for large text
     (default: =).
-  --resume: Note what is done beside the --output file, and go on where an earlier run of the same was interrupted.
-  --limits N: Allow N times as much where work is limited, for it grows faster than what is read (default: 1).
+  --resume: Keep a checkpoint beside the --output file, and continue an interrupted run from it.
+  --limits N: Multiply by N the limits on inputs whose cost grows superlinearly (default: 1).
   --quiet -q: No notes and no progress on standard error.
   --debug: Show where an error came from.
 """)

@@ -137,14 +137,14 @@ class Output:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where what a command finds is written, and how: in a format, laid out for people."""
+    """Where what a command finds is written, and how: in a format, laid out for the screen."""
 
     target: Output
     form: Form
     layout: Layout
 
     def write(self, found: Any) -> None:
-        """Write what was found."""
+        """Write the result."""
         self.target.write(self.form(found, self.layout))
 
     def write_table(self, *parts: Any, **more: Any) -> None:

@@ -11,9 +11,9 @@ from softbleu.cli.command import Given, command
     settings=lambda each: True,
 )
 def score(given: Given) -> None:
-    """Score text against references (BLEU, chrF, TER and soft kin of BLEU), or corrections (GLEU, M2, I-measure).
+    """Score text against references (BLEU, chrF, TER, soft variants of BLEU), or corrections (GLEU, M2, I-measure).
 
-    Systems go behind -c, references behind -r: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
+    Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
     from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
     from softbleu.engine.plan import distinct

@@ -7,9 +7,9 @@ from softbleu.cli.command import Given, command
     "lists mean_reference encoding metric preset format=jsonl digits output jobs",
     """
 Input
-  --lists FILE !: JSONL, a segment a line: {"candidates": [text, …]}, maybe with "references", or a list of texts; -
+  --lists FILE !: JSONL, a segment per line: {"candidates": [text, …]}, maybe with "references", or a list of texts; -
     is standard input.
-  --mean-reference: Compare with the mean of the references' n-gram counts, once, not with each (bleu, chrf).
+  --mean-reference: Compare with the mean n-gram counts of the references, not with each reference (bleu, chrf).
 """,
     settings=lambda each: each.setting.name != "segment_smoothing",
 )

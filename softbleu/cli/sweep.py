@@ -18,7 +18,7 @@ Matching
   --thresholds -t LIST…: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
     {GRID}).
 Score
-  --vary NAME=V1,V2…: Values of any other setting, such as order=2,4, each with each.
+  --vary NAME=V1,V2…: Values of another setting, such as order=2,4; all combinations are scored.
 Output
   --plot-ranks FILE: Also draw the ranks of several systems by threshold into this .svg, .png or .pdf file (needs
     softbleu[plots]).

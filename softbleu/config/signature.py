@@ -1,4 +1,4 @@
-"""Settings as text: signatures, which can be published and read back, and expressions, which people write.
+"""Settings as text: signatures, which can be published and read back, and expressions, which users write.
 
 A signature is ``metric:bleu|matcher:vleu|threshold:0.8|…``, an expression ``bleu(matcher=vleu, threshold=0.8)``.
 """
@@ -88,7 +88,7 @@ def _escape(text: str) -> str:
 
 
 def format_expression(head: str, settings: Mapping[str, Any]) -> str:
-    """Write a name and settings as people write them.
+    """Write a name and settings as users do.
 
     >>> format_expression("vleu", {"threshold": 0.8, "vectors": "my vectors"})
     'vleu(threshold=0.8, vectors="my vectors")'

@@ -330,7 +330,7 @@ def parse_grammar(name: str, lines: Iterable[str], *, file: str | None = None) -
     weighted = any(_WEIGHT.search(_QUOTED.sub("", line.text)) for line in rule_lines)
     rules = [rule for line in rule_lines for rule in _parse_rules(line, weighted)]
     if not rules:
-        raise InputError(f"{file}: no rules; write 'S -> NP VP', a rule a line")
+        raise InputError(f"{file}: no rules; write 'S -> NP VP', a rule per line")
     if not weighted:
         counts = Counter(rule.symbol for rule in rules)
         rules = [Rule(rule.symbol, rule.parts, 1 / counts[rule.symbol], rule.line) for rule in rules]

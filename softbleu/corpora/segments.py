@@ -25,7 +25,7 @@ class Segments:
     """
 
     candidates: Mapping[str, Sequence[str]]
-    """Of each system one candidate a segment."""
+    """Of each system one candidate per segment."""
     references: Sequence[Sequence[str]]
     """Of each segment one or more references (segment-major)."""
     source: Sequence[str] | None = None
@@ -48,7 +48,7 @@ class Segments:
     def of_gold(cls, candidates: Texts, gold: Sequence[GoldSegment], source: Iterable[str] | None = None) -> Segments:
         """Check candidates and put them together with gold edits, which have the source and make the references.
 
-        There is one candidate a segment, or a mapping from system names to such lists; `gold` is what `read_m2`
+        There is one candidate per segment, or a mapping from system names to such lists; `gold` is what `read_m2`
         gives. A source must be that of the gold edits. Raises `InputError`: different lengths, another source, or no
         text.
         """
@@ -156,10 +156,10 @@ def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str =
 
 
 def _listed(what: str, values: object) -> Sequence[Any]:
-    """Take what is one entry a segment: a list, or anything else that can be gone through once."""
+    """Take what is one entry per segment: a list, or anything else that can be gone through once."""
     if isinstance(values, str | bytes | Mapping) or hasattr(values, "columns") or not isinstance(values, Iterable):
         kind = "one text" if isinstance(values, str) else type(values).__name__
-        raise InputError(f"{what} are a list with an entry a segment, or a column of a data frame, not {kind}")
+        raise InputError(f"{what} are a list with an entry per segment, or a column of a data frame, not {kind}")
     return values if isinstance(values, list | tuple | GoldReferences) else list(values)
 
 

@@ -58,8 +58,8 @@ def convert_vectors(
     A file may be word2vec, GloVe or fastText's `.vec`, packed with gzip or bzip2 or not. As float16 (the default) a
     store has half the size of float32, which changes similarities in the fourth decimal at most; int8 has a quarter.
     `normalize` scales rows to length 1, which changes no cosine. `limit` keeps so many words from the first,
-    `vocabulary` only these, spelt as there; `trust` opens gensim's pickles, which can run any code. `progress` is
-    told the bytes read of a file, and its size. Raises `VectorError` for what cannot be read, naming the word and the
+    `vocabulary` only these; `trust` opens gensim's pickles, which can run any code. `progress` is called with
+    the bytes read of a file, and its size. Raises `VectorError` for what cannot be read, naming the word and the
     byte or line, or not be written; then nothing is changed.
 
     >>> import tempfile
@@ -245,5 +245,5 @@ def _check_room(target: Path, opened: VectorSource, dtype: StoreType, limit: int
     if needed > (free := shutil.disk_usage(place).free):
         raise VectorError(
             f"{target}: {needed / 1e6:,.0f} MB are needed for {count:,} words as {dtype}, {free / 1e6:,.0f} MB are "
-            "free; make room, or use --limit or a smaller --dtype"
+            "free; free some space, or use --limit or a smaller --dtype"
         )

@@ -28,7 +28,7 @@ class RankAgreement:
     """Rank correlation of cosines with human judgements, over the pairs of which both words have a vector."""
 
     spearman: float | None
-    """Spearman's rank correlation, -1 to 1; None where it is not defined: fewer than 3 pairs, or all alike."""
+    """Spearman's rank correlation, -1 to 1; None where it is not defined: fewer than 3 pairs, or all equal."""
     pairs: int  # How many pairs entered
     missing: tuple[str, ...]  # Those that did not, as ``one–other``
 
@@ -90,7 +90,7 @@ def read_benchmark(name: str) -> list[JudgedPair]:
 
 
 def rank_agreement(pairs: Sequence[JudgedPair], words: Sequence[str], rows: NDArray[np.floating]) -> RankAgreement:
-    """Agreement of vectors, one row a word, with judgements of pairs of words.
+    """Agreement of vectors, one row per word, with judgements of pairs of words.
 
     >>> pairs = [("cat", "dog", 9.0), ("cat", "hat", 5.0), ("dog", "hat", 1.0), ("cat", "sun", 0.0)]
     >>> rank_agreement(pairs, ["cat", "dog", "hat"], np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 2.0]]))

@@ -53,14 +53,12 @@ class Expansion(Declared):
     threshold: float = setting(
         0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1, flags=("-t",)
     )
-    neighbours: int = setting(5, "At most so many neighbours of a word", least=1, most=100)
-    budget: int = setting(
-        4, "At most so many new references of a segment, the most probable ones", least=1, most=1000
-    )
+    neighbours: int = setting(5, "Most neighbours per word", least=1, most=100)
+    budget: int = setting(4, "Most new references per segment; the most probable are kept", least=1, most=1000)
     max_replacements: int | None = setting(
-        None, "Replace at most so many words", least=1, metavar="N", unset="any number"
+        None, "Most words to replace per reference", least=1, metavar="N", unset="any number"
     )
-    content_words: bool = setting(False, "Leave function words, such as 'the' and 'over', alone")
+    content_words: bool = setting(False, "Do not replace function words, such as 'the' and 'over'")
 
     def expand(self, segment: Segment, alternatives: Alternatives) -> list[ExpandedReference]:
         """Give the most probable variants of all references of a segment, none of them one of the references.
@@ -134,7 +132,7 @@ def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -
 
 
 def _fit(word: str, near: Iterable[tuple[str, float]], expansion: Expansion) -> list[tuple[str, float]]:
-    """Take the neighbours that may replace a word, spelt as it is."""
+    """Take the neighbours that may replace a word, with its capitals."""
     fitting: dict[str, float] = {}
     for name, similarity in near:
         if similarity > expansion.threshold and name.casefold() != word.casefold():

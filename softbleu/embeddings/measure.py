@@ -1,4 +1,4 @@
-"""How alike words are: cosine or CSLS, common parts removed or not, among all words or near neighbours only.
+"""Similarity of words: cosine or CSLS, common parts removed or not, among all words or near neighbours only.
 
 Whatever needs a neighbourhood looks for it among the first `SCOPE` words of the set, the most frequent ones in most
 sets, and never in the corpus: a similarity does not depend on what else is scored.
@@ -125,25 +125,25 @@ class WordMeasure(Declared):
     """
 
     similarity: Similarity = setting(
-        "cosine", "Compare words by cosine, or by csls, which takes from words that are near to everything"
+        "cosine", "Compare words by cosine, or by csls, which lowers the similarity of hub words"
     )
     vectors_postprocess: str = setting(
         "none",
-        "Remove from the vectors what they have in common: mean, pc:N (N components) or mean,pc:N",
+        "Remove common components from the vectors: mean, pc:N (N components) or mean,pc:N",
         metavar="LIST",
         earlier=("postprocess",),
     )
     neighbours: int | None = setting(
         None,
-        "Let a word meet only words that are among its K nearest, or it among theirs",
+        "Let words match only if one is among the K nearest of the other",
         least=1,
         most=50_000,
         metavar="K",
         unset="any",
     )
-    mutual: bool = setting(False, "With neighbours: only if each is among the K nearest of the other")
+    mutual: bool = setting(False, "With neighbours: both must be among the K nearest of the other")
     function_words: FunctionWords = setting(
-        "soft", "Let English function words match others (soft), or only themselves (exact)"
+        "soft", "English function words match similar words (soft), or only themselves (exact)"
     )
 
     def check(self) -> None:
@@ -158,7 +158,7 @@ class WordMeasure(Declared):
         return Postprocess.parse(self.vectors_postprocess)
 
     def self_only(self, words: Sequence[str]) -> Flags | None:
-        """Which words meet nothing but themselves; None where function words match others."""
+        """Which words match only themselves; None where function words match others."""
         return np.array([is_function_word(word) for word in words], bool) if self.function_words == "exact" else None
 
     @property
@@ -177,7 +177,7 @@ class MeasuredWords:
     mean_neighbour_similarity: Floats | None = None
     """Shape (words,): mean cosine to the nearest neighbours, under CSLS."""
     allowed_pairs: Integers | None = None
-    """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
+    """Ascending numbers `one * words + other` of the words that may match; None: any may."""
     self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
 
 
@@ -297,7 +297,7 @@ def _found_forms(
 def _allowed_pairs(
     scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int, mutual: bool
 ) -> Integers:
-    """Number the pairs of words that may meet; words found under one spelling always may."""
+    """Number the pairs of words that may match; words found under one spelling always may."""
     owners, places = scope.nearest(words, rows, count)
     codes: dict[str, list[int]] = {}
     for code, word in enumerate(words):

@@ -43,7 +43,7 @@ class MemorySource:
             raise VectorError(f"{name}: word {strange[0]!r} is no string; give words as strings")
         if not self._words or rows.ndim != 2 or rows.shape[1] == 0 or len(rows) < len(self._words):
             raise VectorError(
-                f"{name}: {len(self._words)} words with vectors of shape {rows.shape}; give one row a word"
+                f"{name}: {len(self._words)} words with vectors of shape {rows.shape}; give one row per word"
             )
 
     @property
@@ -164,7 +164,7 @@ class KeptVectors:
         return self._nothing if row is None else row
 
     def _take(self, words: Sequence[str]) -> None:
-        """Read those that are not kept; what was kept of others goes where there is no room."""
+        """Read those that are not kept; what was kept of others goes where memory is short."""
         if len(self._rows) > _MOST:
             self._rows = {}
         new = [word for word in dict.fromkeys(words) if word not in self._rows]

@@ -29,7 +29,7 @@ class VectorPackage:
 
     module: str  # Name under which Python finds it
     rows: str
-    words: str  # Its files: a NumPy array with a row a word, and a Parquet table of the words
+    words: str  # Its files: a NumPy array with a row per word, and a Parquet table of the words
     column: str  # Column of the words
     extra: str  # Extra of softbleu that installs it
 

@@ -1,7 +1,7 @@
 """The store: vectors of a vocabulary as a directory of plain files, written once and memory-mapped.
 
-``vectors.npy`` (int8, float16 or float32, one row a word), ``scales.npy`` (float32, with int8 only: a row is its int8
-values times its scale), ``vocab.txt`` (UTF-8, one word a line) and ``meta.json``. Large stores also have a
+``vectors.npy`` (int8, float16 or float32, one row per word), ``scales.npy`` (float32, with int8 only: a row is its
+int8 values times its scale), ``vocab.txt`` (UTF-8, one word per line) and ``meta.json``. Large stores also have a
 ``lookup.npy``, uint32 of shape (3, words): CRC-32 of each word, ascending; its row; the byte of ``vocab.txt`` where
 it starts. Checksums may clash, so a word found by its checksum is compared with the text.
 """
@@ -250,7 +250,7 @@ def store_draft(target: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno in _FULL:
             raise VectorError(
-                f"{target}: the disk is full ({error.strerror}); make room, or keep fewer words or smaller values; "
+                f"{target}: the disk is full ({error.strerror}); free space, or keep fewer words or smaller values; "
                 "nothing was changed"
             ) from error
         raise VectorError(f"{target}: cannot be written ({error.strerror or error})") from error
@@ -286,7 +286,7 @@ def _check_store(
     if rows.ndim != 2 or rows.shape[1] == 0 or not np.issubdtype(rows.dtype, np.floating):
         raise VectorError(f"{target}: rows must be floats of shape (words, dimension), not {rows.shape}")
     if len(words) != len(rows):
-        raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row a word")
+        raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row per word")
     if clash := sorted(_RESERVED & extra.keys()):
         raise VectorError(f"{target}: extra entries may not be named {', '.join(clash)}")
     seen: set[str] = set()

@@ -107,11 +107,11 @@ class TrainingSettings(Declared):
         "skipgram", "skipgram, the better one for small corpora, or cbow, the faster"
     )
     dimension: int = setting(100, "Length of each vector", least=1, most=10_000)
-    window: int = setting(5, "Most tokens between word and context", least=1, most=LONGEST_SEGMENT)
-    min_count: int = setting(5, "Rarer words get no vector", least=1, most=_INTEGER)
-    epochs: int = setting(5, "How often the text is gone through", least=1, most=10_000)
-    negative: int = setting(5, "Noise words for each true one; 0: none", least=0, most=1000)
-    hierarchical_softmax: bool = setting(False, "Train by hierarchical softmax, too")
+    window: int = setting(5, "Greatest distance between word and context, in tokens", least=1, most=LONGEST_SEGMENT)
+    min_count: int = setting(5, "Least count of a word that gets a vector", least=1, most=_INTEGER)
+    epochs: int = setting(5, "Passes over the text", least=1, most=10_000)
+    negative: int = setting(5, "Negative samples per word; 0: none", least=0, most=1000)
+    hierarchical_softmax: bool = setting(False, "Also train by hierarchical softmax")
     sample: float = setting(1e-3, "Leave out words above this frequency at random; 0: none", least=0, most=1)
     # Beyond 1 weights overflow, and gensim looks a NaN up in a table.
     alpha: float = setting(0.025, "First learning rate", least=0, most=1)
@@ -119,7 +119,7 @@ class TrainingSettings(Declared):
     min_ngram: int = setting(3, "fasttext: shortest character n-gram", least=1, most=1000)
     max_ngram: int = setting(6, "fasttext: longest character n-gram", least=1, most=1000)
     bucket: int = setting(2_000_000, "fasttext: vectors that n-grams share, 4 N D bytes", least=1, most=10**9)
-    seed: int = setting(1, "Seed; one worker repeats itself exactly", least=0, most=2**32 - 1)
+    seed: int = setting(1, "Seed; results repeat exactly with one worker", least=0, most=2**32 - 1)
     workers: int = setting(1, "Threads; with more than one, results vary", least=1, most=256)
 
     def check(self) -> None:

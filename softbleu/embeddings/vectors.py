@@ -108,7 +108,7 @@ class Selection:
     """Gathers the rows of a vocabulary while a source goes through its words.
 
     ``open_forms`` maps each spelling still looked for, as UTF-8 bytes, to its slot. A source pops the
-    spellings it meets, so that the first of repeated words wins, and adds their slots and rows. It wants to see
+    spellings it has, so that the first of repeated words wins, and adds their slots and rows. It wants to see
     every row, so that damage is found wherever it is.
 
     >>> selection = Selection(["The", "cat"], "fallback")

@@ -1,4 +1,4 @@
-"""How alike random words are in context: quantiles of their cosines, which make thresholds comparable."""
+"""Similarity of random words in context: quantiles of their cosines, which make thresholds comparable."""
 
 from __future__ import annotations
 

@@ -75,10 +75,10 @@ def convert_encoder(
     """Write a model as the store of an encoder, atomically.
 
     The folder has ``config.json``, ``model.safetensors`` or its parts and their index, and ``tokenizer.json``, of
-    BERT, DistilBERT, RoBERTa and its kin, or MPNet. `layers` are those that the store recommends, the mean of whose
-    states is taken; layers above them are left out. Without them all are kept, and the one at three quarters of the
-    depth is recommended. As int8 matrices have a scale a row. `extra` are further entries of ``meta.json``. Raises
-    `VectorError` for what cannot be read or trusted, or not be written; then nothing is changed.
+    BERT, DistilBERT, RoBERTa or its variants, or MPNet. `layers` are those that the store recommends; the mean of
+    their states is used, and layers above them are left out. Without them all are kept, and the one at three
+    quarters of the depth is recommended. int8 matrices have a scale per row. `extra` are further entries of
+    ``meta.json``. Raises `VectorError` for what cannot be read, trusted or written; then nothing is changed.
     """
     model = Path(folder)
     target = new_place(directory, [model / CONFIG], force=force)

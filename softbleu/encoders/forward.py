@@ -2,7 +2,7 @@
 
 How a product of matrices is rounded may depend on their shapes, and with some processors on the place of a row among
 the others. So the pieces of many lines are stacked, linear layers see blocks of `BLOCK_ROWS` of them, and lines start
-at places that are alike (`row_period`). Attention sees lines of one length, a product a line; all else works row by
+at equivalent rows (`row_period`). Attention sees lines of one length, a product per line; all else works row by
 row. Activation functions work in place, in parts that stay in the processor's cache.
 """
 

@@ -24,7 +24,7 @@ _AT_ONCE = 64  # Lines that are encoded, and then kept, together
 class EncodedLines:
     """Hidden states of lines' pieces by one encoder and some of its layers.
 
-    They are rounded to 16 bits, with one scale a row, before they are used: the first run has the digits of the next.
+    They are rounded to 16 bits, one scale per row, before they are used: the first run has the digits of the next.
     """
 
     def __init__(self, encoder: Encoder, layers: tuple[int, ...]) -> None:

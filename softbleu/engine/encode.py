@@ -170,7 +170,7 @@ def _with_room(array: Any, size: int) -> Any:
 class CodedBlock:
     """A block of segments as coded lines."""
 
-    candidates: tuple[Tokens, ...]  # Of each system one line a segment
+    candidates: tuple[Tokens, ...]  # Of each system one line per segment
     references: Tokens
     offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None = None

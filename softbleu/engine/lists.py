@@ -1,4 +1,4 @@
-"""Lists of texts as a corpus: every candidate of a list meets every reference of it, as segments of one reference."""
+"""Lists of texts as a corpus: every candidate of a list with every reference of it, as segments of one reference."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def by_tokenizer(metrics: Sequence[Metric]) -> dict[Tokenizer, list[int]]:
 def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:
     """Put numbers in the place of a threshold that is a quantile, or not given, and name layers and data.
 
-    What is `known` of vectors is not looked up again, and what is found is added to it.
+    What is `known` of vectors is not looked up again, and new entries are added to it.
     """
     known = {} if known is None else known
     if isinstance(metric, NeedsData):

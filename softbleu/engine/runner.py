@@ -232,7 +232,7 @@ def running(
     plan: Plan,
     options: RunOptions = RunOptions(),  # it is frozen
 ) -> Iterator[Runner]:
-    """Run a plan over a corpus: the plan has all metrics that will be computed, for they say what is read."""
+    """Run a plan over a corpus: the plan has all metrics, because these say which inputs to read."""
     lists, metrics = isinstance(corpus, ListCorpus), plan.metrics
     # What compares words takes longer: being compiled pays for less text.
     slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1

@@ -137,7 +137,7 @@ class Statistics:
 
     systems: tuple[str, ...]
     metric: Metric
-    rows: Integers  # (systems, rows, k); one row a segment, one for each reference of each segment, or a single sum
+    rows: Integers  # (systems, rows, k); one row per segment, one for each reference of each segment, or a single sum
     counts: Integers  # Rows of each segment; a sum counts as one segment
     references: tuple[int, int]  # Fewest and most references of a segment
     vectors: str | None = None  # Name and content of the vectors; None when no similarity was looked at

@@ -112,7 +112,7 @@ def lines_of_words(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
 
 
 def _distinct(tokens: Tokens) -> tuple[Integers, Tokens]:
-    """Number equal lines alike; return the number of each, and the distinct lines."""
+    """Give equal lines one number; return the number of each line, and the distinct lines."""
     known: dict[bytes, int] = {}
     bounds = tokens.offsets.tolist()
     numbers = [known.setdefault(tokens.codes[start:end].tobytes(), len(known)) for start, end in pairwise(bounds)]
@@ -243,7 +243,7 @@ def _read(folder: str) -> WordTable | KnownWords:
 
 @dataclass(frozen=True)
 class WordSimilarity:
-    """How alike two words are."""
+    """Similarity of two words."""
 
     one: str
     other: str

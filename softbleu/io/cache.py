@@ -64,7 +64,7 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
 
 
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
-    """See that a folder is there, each file with what was written to it; made where it is not, or damaged.
+    """See that a folder is there, each file with its contents; made where it is not, or damaged.
 
     `make` writes the files into an empty folder, which is then put in its place. Raises `OSError` if it cannot be
     written.

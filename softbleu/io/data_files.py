@@ -44,7 +44,7 @@ _LONGEST_HEADER = 4096
 
 
 class NotJsonError(InputError):
-    """What was read is no JSON at all."""
+    """The text is not JSON."""
 
 
 def parse_json(text: str, where: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is written is complete or not there at all, and never in the place of what is read.
+"""Writing is atomic, and never replaces an input file.
 
 Files and folders are written beside their place, and put there in one step.
 """

@@ -20,7 +20,7 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Limit:
-    """How much one thing, such as a segment, may be: at least ten times what people have, if 2 GB hold it.
+    """How much one thing, such as a segment, may be: at least ten times ordinary use, if 2 GB hold it.
 
     >>> limit = Limit("meteor", "pairs of words", 100, "a segment of 3 words: 9")
     >>> limit.check(250, "a segment of 5 candidate and 50 reference words")

@@ -1,4 +1,4 @@
-"""What was found out about lines of text, kept for later runs: one file, shared by all processes.
+"""Results about lines of text, kept for later runs: one file, shared by all processes.
 
 Losing it loses time only: what cannot be read is made again, what cannot be written is not kept.
 """
@@ -67,7 +67,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
 
 
 def write_lines(entries: Mapping[bytes, bytes]) -> None:
-    """Keep entries; those that were not asked for longest make room where there are too many."""
+    """Keep entries; where there are too many, the least recently used ones go."""
     path, limit = _path(), cache_limit()
     if path is None or not entries or not limit:
         return

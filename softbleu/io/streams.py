@@ -186,7 +186,7 @@ def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
 
 
 class TextCorpus:
-    r"""Text files, a segment a line, as tokens; read from the disk each time it is gone through.
+    r"""Text files, a segment per line, as tokens; read from the disk each time it is gone through.
 
     Files may be packed with gzip or bzip2, which is told by their content. Raises `InputError`: no files, or one that
     is missing or cannot be read twice (a pipe).

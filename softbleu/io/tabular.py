@@ -30,7 +30,7 @@ class Tabular:
         return {**self.described(), "rows": self.records()}
 
     def to_frame(self) -> Any:
-        """Make a data frame of pandas, or of polars where only that is installed; lists have a column an entry."""
+        """Make a data frame of pandas, or of polars where only that is installed; lists have a column per entry."""
         rows = [spread(row) for row in self.records()]
         for name in ("pandas", "polars"):
             if find_spec(name) is not None:

@@ -216,7 +216,7 @@ def closest_ways(
 ) -> list[list[tuple[int, int]]]:
     """Show the edits behind ratios that `least_ratios` found, words being taken in their order.
 
-    Returns for each lattice the number of an arc and the place of a word of the candidate that meet, in order; -1
+    Returns for each lattice the number of an arc and the place of the candidate word that it matches, in order; -1
     where the one or the other is missing.
     """
     found: list[list[tuple[int, int]]] = [[]] * len(lattices)
@@ -292,7 +292,7 @@ class CostTable:
         return base, (HUNDRED * below * weight) << self._shift
 
     def _take(self, made: Integers, here: Integers, rows: Integers, arcs: Integers, word: Integers) -> None:
-        """Let words of the candidate meet the words of arcs."""
+        """Match words of the candidate with the words of arcs."""
         cost = self._meetings(rows, arcs, word)
         width = cost.shape[1]
         for mask, ahead, after, gone in self._moves:
@@ -314,7 +314,7 @@ class CostTable:
         return cost
 
     def way(self, row: int) -> list[tuple[int, int]]:
-        """Arcs and words of the candidate that meet on the best way of a lattice of the batch; see `closest_ways`."""
+        """Arcs and the candidate words that they match on the best way of one lattice; see `closest_ways`."""
         number = int(self._batch[row])
         arcs = np.arange(self._lattices.offsets[number], self._lattices.offsets[number + 1])
         rows = np.full(len(arcs), row)

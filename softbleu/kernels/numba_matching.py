@@ -38,7 +38,7 @@ def sum_matches(
 
     The digits are those of `softbleu.matching.batches.BatchMatching`, which works on whole arrays. Returns
     millionths: (lines, orders). None where a segment is too long. Candidates of several systems come one system after
-    the other; `meets` says which orders may meet, (candidate's, pool's); a match takes `unit` millionths, or, of 0,
+    the other; `meets` says which orders may match, (candidate's, pool's); a match takes `unit` millionths, or, of 0,
     its similarity.
     """
     height = int(candidates.lengths.max(initial=0))

@@ -84,7 +84,7 @@ def _least_similar(value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _with_room(made, count, more):  # type: ignore[no-untyped-def]
-    """Return the same entries with room for more."""
+    """Return the same entries with space for more."""
     if count + more <= made.shape[1]:
         return made
     grown = np.empty((6, 2 * made.shape[1] + more), np.int64)

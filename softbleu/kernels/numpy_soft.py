@@ -31,7 +31,7 @@ def raise_to_spellings(
 ) -> None:
     """Raise the similarity of each pair of words, in place, to that of their spellings times a weight above 0.
 
-    Words are as alike as the Dice coefficient of their parts, which are character n-grams.
+    The similarity of spellings is the Dice coefficient of their parts, which are character n-grams.
     """
     (left, one), (right, other) = (np.unique(codes, return_inverse=True) for codes in (candidate, reference))
     table = weight * _spelling_similarity(left, right, parts)
@@ -63,11 +63,11 @@ def matched_weights(
 ) -> Integers:
     """Weights of matched n-grams, and of all, in millionths.
 
-    n-grams are as alike as their words position by position, on average, and weigh the sum of their words. Each takes
-    the most similar one of the other side, or they are paired one to one by the greatest total similarity, the
-    heavier ones where totals are equal. Returns (segments, order, 4): matched and all of the candidate, matched and
-    all of the reference. `candidate` and `reference` are weights of the tokens; `greedy` is the share of the
-    first way in what counts.
+    The similarity of n-grams is the mean of their words', position by position; their weight is the sum of the
+    words' weights. Each takes the most similar one of the other side, or they are paired one to one by the greatest
+    total similarity, the heavier ones where totals are equal. Returns (segments, order, 4): matched and all of the
+    candidate, matched and all of the reference. `candidate` and `reference` are weights of the tokens; `greedy` is
+    the share of the first way in the result.
     """
     found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     for segment in range(len(found)):

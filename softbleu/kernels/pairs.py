@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TokenPairs:
-    """Where the pairs of each segment stand: one row a candidate token, the pairs of a row side by side."""
+    """Where the pairs of each segment stand: one row per candidate token, the pairs of a row side by side."""
 
     rows: Integers  # Bounds of the segments among the candidate tokens
     columns: Integers  # Bounds of the segments among the reference tokens

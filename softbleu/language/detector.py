@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "harper-py"
 _OTHERS = ("Spelling", "Regionalism")
-"""Kinds of errors that are left out: how words are spelt, in any country's manner, the word list says."""
+"""Kinds of errors that are left out: spelling, in any country's manner, is judged by the word list."""
 _AT_ONCE = 200
 
 

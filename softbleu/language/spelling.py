@@ -1,4 +1,4 @@
-"""Lines as words, as language models and word lists have them, and words that are spelt wrong."""
+"""Lines as words, as language models and word lists have them, and misspelled words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def split_words(line: str) -> list[str]:
 
 
 def as_written(line: str) -> str:
-    r"""Join the tokens of a line as people write them, without blanks before clitics and most marks.
+    r"""Join the tokens of a line as in ordinary text, without blanks before clitics and most marks.
 
     >>> as_written('He said , `` I can not , or do n\'t , know ( yet ) the boys \' names . \'\'')
     'He said, "I cannot, or don\'t, know (yet) the boys\' names."'
@@ -47,10 +47,10 @@ def as_written(line: str) -> str:
 
 
 class Spelling(Protocol):
-    """What tells words that are spelt wrong."""
+    """A detector of misspelled words."""
 
     def misspelt(self, words: Sequence[str]) -> list[bool]:
-        """Tell which words of a line are spelt wrong."""
+        """Find the misspelled words of a line."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class WordList:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> WordList:
-        """Read a file with a word a line, plain or packed (gzip, bzip2)."""
+        """Read a file with a word per line, plain or packed (gzip, bzip2)."""
         with open_stream(Path(path)) as stream:
             lines = text_lines(stream.content, str(path), "utf-8")
             words = frozenset(filter(None, (line.strip().lower() for line in lines)))
@@ -75,7 +75,7 @@ class WordList:
         return cls(words)
 
     def misspelt(self, words: Sequence[str]) -> list[bool]:
-        """Tell which words of a line are spelt wrong; a capital that is not the first word's makes a name."""
+        """Find the misspelled words of a line; a capital that is not the first word's makes a name."""
         return [self._is_wrong(word, first=place == 0) for place, word in enumerate(words)]
 
     def _is_wrong(self, word: str, *, first: bool) -> bool:

@@ -19,7 +19,7 @@ SHARED = 2  # Words that references must share in a row for their paths to meet 
 def merge_references(
     references: Sequence[Sequence[str]], shared: int = SHARED
 ) -> tuple[list[NetworkArc], list[list[int]]]:
-    """Lay references along the first: where they share enough words in a row, their paths meet, and may change.
+    """Lay references along the first: where they share enough words in a row, their paths join, and may change.
 
     Gives arcs, and of each reference the states before, between and behind its words.
 

@@ -47,9 +47,7 @@ class NetworkVectors(Content):
 
 
 def _cost(what: str) -> Any:
-    return setting(
-        None, f"Networks of references: what {what} costs, in words", least=0, most=10, unset="there are none"
-    )
+    return setting(None, f"Networks of references: cost of {what}, in words", least=0, most=10, unset="no such paths")
 
 
 @dataclass(frozen=True)
@@ -63,21 +61,19 @@ class NetworkRules(Declared):
     frequent ones, of paraphrases the first. Endings that are kept are -s, -ed, -ing, -er, -est, -ly or none of them.
     """
 
-    notation: Notation = setting("text", "What a line of the references is: text, brackets or a network")
+    notation: Notation = setting("text", "Form of the reference lines: text, brackets or a network")
     stem_cost: float | None = _cost("another word of the same stem")
     synonym_cost: float | None = _cost("a synonym")
     paraphrase_cost: float | None = _cost("a paraphrase")
     neighbour_cost: float | None = _cost("a neighbour at the threshold")
     optional_cost: float | None = _cost("leaving out a function word")
     neighbour_quantile: str = setting("p99.9", "Quantile of random similarities that neighbours must exceed")
-    alternatives: int = setting(
-        10, "Most stems, synonyms or paraphrases in the place of a word or phrase", least=1, most=_NEAREST
-    )
+    alternatives: int = setting(10, "Most stems, synonyms or paraphrases of a word or phrase", least=1, most=_NEAREST)
     mutual_neighbours: bool = setting(False, "Neighbours must each be among the nearest of the other")
     inflection: bool = setting(False, "Synonyms and neighbours keep the ending of the word")
     network_vectors: NetworkVectors | None = setting(
         None,
-        "Vectors of neighbours, whose first words are those that may enter",
+        "Vectors that give neighbours, from their most frequent words",
         read=NetworkVectors.read,
         hashed=True,
         metavar="NAME",
@@ -192,7 +188,7 @@ class Expander:
     def _fresh(
         self, word: str, others: Sequence[str], cost: float, kind: str, found: dict[str, None]
     ) -> Iterator[tuple[str, float, str]]:
-        """Those that no rule before has found, spelt as the word is."""
+        """Those that no rule before has found, with the capitals of the word."""
         new = [other for other in others if other not in found][: self._rules.alternatives]
         for other in new:
             found[other] = None

@@ -1,4 +1,4 @@
-"""Networks as text: a line of JSON each, OpenFst's (AT&T) form, and brackets for people; pictures in Graphviz's."""
+"""Networks as text: a line of JSON each, OpenFst's (AT&T) form, and brackets; pictures in Graphviz's."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def format_att(network: WordNetwork) -> str:
 
 
 def parse_brackets(line: str, where: str = "network") -> WordNetwork:
-    """Read a network as people write it: `(dog|hound)` is one of these, `[big|large]` one of these or nothing.
+    """Read a network in brackets: `(dog|hound)` is one of these, `[big|large]` one of these or nothing.
 
     A word right behind `[]` may be left out. A backslash makes the next character a letter.
 

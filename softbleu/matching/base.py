@@ -110,7 +110,7 @@ class SoftMatcher(Matcher):
         "exact-first", "Order in which matches are made: exact-first, sequential or optimal"
     )
     consumption: Consumption = setting(
-        "unit", "What an approximate match uses up: one instance (unit) or its similarity"
+        "unit", "What an approximate match consumes: one instance (unit) or its similarity"
     )
     composition: str = setting(
         "mean",

@@ -203,7 +203,7 @@ class BatchMatching:
     products: TokenProducts
 
     def run(self, matches: list[Matches]) -> None:
-        """Match the batch and note what was found."""
+        """Match the batch and note the matches."""
         tables = self.tables()
         if tables is not None:
             self.note(tables, *tables.assign(self.rules), matches)

@@ -41,7 +41,7 @@ class Rules:
         return len(self.pool_orders)
 
     def columns(self, order: int) -> list[int]:
-        """Orders of the pool n-grams that n-grams of an order meet, their own among them, ascending."""
+        """Orders of the pool n-grams that n-grams of an order may match, their own among them, ascending."""
         return sorted({order, *self.pool_orders[order - 1]})
 
     @property

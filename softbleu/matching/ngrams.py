@@ -68,7 +68,7 @@ class Chunk:
     `references`. Positions count the tokens of all candidates first, then those of all references.
     """
 
-    candidates: Tokens  # A line a segment: those of the first system, then those of the next, …
+    candidates: Tokens  # A line per segment: those of the first system, then those of the next, …
     references: Tokens
     segment_offsets: Integers
     source: Tokens | None = None  # One line a segment
@@ -206,7 +206,7 @@ class Chunk:
         return chosen, ranks[chosen]
 
     def sums(self, starts: Integers, values: Integers) -> Integers:
-        """Sum values that belong to candidate positions: one number a candidate."""
+        """Sum values that belong to candidate positions: one number per candidate."""
         lines = self.positions.line[starts]
         return np.bincount(lines, values, len(self.candidates.lengths)).astype(np.int64)
 

@@ -38,7 +38,7 @@ class Vectors(Protocol):
 
     @property
     def equal_is_one(self) -> bool:
-        """Whether equal words are as alike as can be, not as alike as their vectors."""
+        """Whether equal words have similarity 1, not that of their vectors."""
 
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens have a vector."""
@@ -281,7 +281,7 @@ class TokenProducts:
     """Token products g of a batch of segments (metrics page, section 3) and their box sums.
 
     g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine (or CSLS) where both
-    words have a vector and may meet, else 0. Padding holds arbitrary values: callers know which n-grams exist.
+    words have a vector and may match, else 0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
     cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
@@ -292,7 +292,7 @@ class TokenProducts:
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
     def boxes(self, candidate_order: int, reference_order: int) -> Floats:
-        """Sum of the products of every two n-grams of such orders: B(x, y), one entry a pair of starts."""
+        """Sum of the products of every two n-grams of such orders: B(x, y), one entry per pair of starts."""
         key = candidate_order, reference_order
         if key not in self._boxes:
             self._boxes[key] = self._box(candidate_order, reference_order)

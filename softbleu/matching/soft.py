@@ -83,7 +83,7 @@ def match_long_segment(
 def _stripes(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText
 ) -> Iterator[tuple[int, BatchMatching, Tables]]:
-    """Let some n-grams of the candidate meet the pool, then the next; each time where the first of them begins."""
+    """Match some n-grams of the candidate with the pool, then the next; each time where the first of them begins."""
     pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
     stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
     for start in range(0, batch.candidate.shape[1], stripe):

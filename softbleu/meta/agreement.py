@@ -59,7 +59,7 @@ class MetricAgreement:
 
 @dataclass(frozen=True)
 class MetricPair:
-    """Two metrics beside one another, the one with the greater correlation first."""
+    """Two metrics side by side, the one with the greater correlation first."""
 
     human: str
     coefficient: str  # What was correlated with, and how

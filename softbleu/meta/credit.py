@@ -331,7 +331,7 @@ def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> P
 class PartnerTally:
     """Collects approximate matches of a text at one threshold; grows with the number of different ones.
 
-    It is judged where somebody knows what is spurious.
+    It is judged where alignments are known.
     """
 
     def __init__(self, chunk: Chunk, words: Sequence[str], *, judged: bool) -> None:

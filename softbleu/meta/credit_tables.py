@@ -13,7 +13,7 @@ from softbleu.meta.variants import PLAIN, MatcherVariant
 if TYPE_CHECKING:
     from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
 
-CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
+CREDIT = ("threshold", "matches", "credit", "precision", "order_errors", "spurious", "recall", "f1")
 _Cells = list[Value]
 AROUND = 8  # Tokens on each side of an offender that are shown
 
@@ -79,11 +79,10 @@ def credit_table(
       with the recall that the plain matcher has at the given one; for other text what was matched at the given one;
     - `thresholds`: every variant at every threshold;
     - `orders`: every variant at the given threshold, order by order;
-    - `partners`: reference n-grams by how often they were matched spuriously (or at all, if nobody knows);
-    - `offenders`: spurious matches (or any) of greatest weight whose partner has function words only, or is among
-      those that the most different n-grams were matched with; with the words around them.
+    - `partners`: reference n-grams by their spurious matches (by all matches, without alignments);
+    - `offenders`: the spurious (or all) matches of greatest weight with function words or promiscuous partners.
 
-    Of each variant `partners` and `offenders` have so many rows at most; facts are what else to say of all rows.
+    `partners` and `offenders` have at most `most` rows of each variant. `facts` hold for all rows.
     """
     name = known_name("table", name, CREDIT_TABLES)
     plain_text = name == "summary" and not analyses[0].tally.judged
@@ -95,7 +94,7 @@ def credit_table(
     ]
     empty = [analysis.name for analysis in analyses if analysis.is_empty]
     said = {"without approximate matches": "; ".join(empty)} if empty else {}
-    return Records(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
+    return Records(["matcher", "variant", *table.columns], rows, {**(facts or {}), **said})
 
 
 def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
@@ -169,7 +168,7 @@ CREDIT_TABLES: dict[str, CreditTable] = {
     "thresholds": CreditTable(CREDIT, _thresholds),
     "orders": CreditTable(("order", *CREDIT), _orders),
     "partners": CreditTable(
-        ("partner", "function_words", "order", "candidates", "matches", "mass", "spurious", "spurious_mass"),
+        ("partner", "function_words", "order", "candidates", "matches", "credit", "spurious", "spurious_credit"),
         _partners,
     ),
     "offenders": CreditTable(("candidate", "reference", "similarity", "matches", "segment"), _offenders),

@@ -56,7 +56,7 @@ _SHAPES = {  # What the values of a definition must be
         (*_TEXTS, "encoding", "pairing", "direction", "column", "question", "coefficient", "against"), "text"
     ),
     **dict.fromkeys(
-        (*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"
+        (*_LISTS, "grammars", "matchers", "metrics", "variants", "questions", "rank_by"), "a list of text"
     ),
     **dict.fromkeys(("unescape", "expand"), "true or false"),
     **dict.fromkeys(("count", "seed", "samples", "runs", "rankings_start"), "a whole number"),
@@ -340,10 +340,9 @@ def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
 
 
 def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, list[Analysis]]]:
-    table = definition.table("spurious", {"matchers", "remedies", "thresholds", "at"}, {"matchers", "thresholds"})
+    table = definition.table("spurious", {"matchers", "variants", "thresholds", "at"}, {"matchers", "thresholds"})
     base = definition.settings()
-    remedies = table.get("remedies", [*VARIANTS, *COMBINATIONS])
-    variants = make_variants(base, table["matchers"], remedies)
+    variants = make_variants(base, table["matchers"], table.get("variants", [*VARIANTS, *COMBINATIONS]))
     thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
     order = base.get("order", 4)
     return {

@@ -251,7 +251,7 @@ def default_question(metrics: object, of_systems: object, assessments: object) -
 
 
 def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
-    """A row a metric and kind of human scores: three coefficients, each with its interval."""
+    """A row per metric and kind of human scores: three coefficients, each with its interval."""
     names = ["human", "metric", "points"]
     correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
     rows = [
@@ -267,7 +267,7 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
 
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a pair of metrics: their correlations with judges and with each other, and Williams' test."""
+    """A row per pair of metrics: their correlations with judges and with each other, and Williams' test."""
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
@@ -284,7 +284,7 @@ _CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a metric and system left out: the correlations of the others, and how much more that is."""
+    """A row per metric and system left out: the correlations of the others, and how much more that is."""
     columns = evidence.of_systems()
     rows: list[list[Value]] = []
     for each in columns:
@@ -300,7 +300,7 @@ def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
 
 
 def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a metric and variant of tau, with the interval and the counts."""
+    """A row per metric and variant of tau, with the interval and the counts."""
     names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
     comparisons = evidence.need_comparisons()
     rows = [
@@ -317,7 +317,7 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
 
 
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a metric and kind of pair: how often it says of two what judges say."""
+    """A row per metric and kind of pair: how often it says of two what judges say."""
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems(fewest=2) if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
@@ -389,7 +389,7 @@ def _measures(
 
 
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a system and way of ranking, the best first."""
+    """A row per system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
     names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
     rows = [[by, each.name, *_values(each, names[2:])] for by, found in evidence.rankings.items() for each in found]
@@ -399,7 +399,7 @@ def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
 
 
 def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a pair of annotators, after the weighted means over different ones and within each one."""
+    """A row per pair of annotators, after the weighted means over different ones and within each one."""
     found = annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
     rows: list[list[Value]] = []

@@ -147,7 +147,7 @@ def play_matches(
 ) -> Floats:
     """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
 
-    In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
+    In every match the system whose skill is least certain plays one drawn with weight exp(-|difference of skills|)
     among those it was ever compared with. Mean skill of each system after each run: (runs, systems); with `resampled`
     as many runs follow, each of them on a sample of the segments.
 

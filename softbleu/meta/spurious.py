@@ -1,4 +1,4 @@
-"""Which soft credit is deserved, which spurious, and what helps: matchers and remedies over aligned or plain text."""
+"""Deserved and spurious soft credit of matchers and their variants, over aligned or plain text."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def spurious(
     references: Sequence[str | Sequence[str]] = (),
     encoding: str = "utf-8",
     matchers: Sequence[str] = ("vleu", "xleu"),
-    remedies: Sequence[str] = (PLAIN,),
+    variants: Sequence[str] = (PLAIN,),
     thresholds: Sequence[float | str] = ("0:0.95:0.05",),
     at: float = 0.8,
     order: int = 4,
@@ -83,18 +83,18 @@ def spurious(
     progress: Progress | None = None,
     **settings: Unpack[MatchSettings],
 ) -> SpuriousCredit:
-    """Tell deserved from spurious credit, for each matcher, remedy and threshold.
+    """Separate deserved from spurious credit, for each matcher, variant and threshold.
 
     Parameters
     ----------
     grammar
-        Aligned pairs to generate: of which grammar.
+        Grammar that generates aligned pairs.
     pairing
         How its sentences are paired: `paraphrase` or `halves`.
     count
-        How many pairs.
+        Number of pairs.
     seed
-        Of what is drawn.
+        Seed of the draws.
     pairs
         Aligned pairs, or a file of them.
     candidates
@@ -102,15 +102,15 @@ def spurious(
     references
         Its references.
     matchers
-        Every one of them is tried with every remedy.
-    remedies
-        Ways against spurious matches, by name.
+        Each of them is tried with every variant.
+    variants
+        Names of settings against spurious matches, such as `aligned`.
     thresholds
         Numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``.
     at
         Threshold at which partners are collected.
     order
-        Longest n-grams to look at.
+        Greatest n-gram order.
     jobs
         Processes to use; the digits do not depend on it.
     executor
@@ -121,22 +121,20 @@ def spurious(
     Raises
     ------
     InputError, VectorError
-        Not one text, or what cannot be matched.
+        Not exactly one text, or an unknown or invalid setting.
 
     Examples
     --------
     >>> found = spurious(grammar="alternations", count=20, matchers=["vleu"])
     >>> found.facts["text"], found.table("orders").columns[:4]
-    ('alternations, paraphrase, seed 0', ['matcher', 'remedy', 'order', 'threshold'])
+    ('alternations, paraphrase, seed 0', ['matcher', 'variant', 'order', 'threshold'])
     """
-    variants = make_variants({**settings, "order": order}, matchers, remedies)
+    made = make_variants({**settings, "order": order}, matchers, variants)
     grid = read_thresholds([f"{each}" for each in thresholds])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
     tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
     with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
-        found = find_spurious(
-            text, variants, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress
-        )
+        found = find_spurious(text, made, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress)
     return SpuriousCredit(found, {**facts, "vectors": found[0].vectors})
 
 

@@ -69,7 +69,7 @@ class SweepRows(list[SweepRow], Tabular):
     """The rows of a sweep: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a system and point; signatures are left out."""
+        """A row per system and point; signatures are left out."""
         return [{name: row[name] for name in row if name != "signature"} for row in table_of(self).records()]
 
 
@@ -210,7 +210,7 @@ def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
 
 
 def table_of(rows: Sequence[SweepRow]) -> Records:
-    """Make a tidy table: one row a system and point."""
+    """Make a tidy table: one row per system and point."""
     varied = dict.fromkeys(name for row in rows for name in row.varied)
     labels = ["variant"] if any(row.label for row in rows) else []
     columns = ["system", *labels, *varied, "threshold", "score", "signature"]

@@ -1,4 +1,4 @@
-"""Variants of matchers, by name, that may give less spurious credit (option `--remedy`)."""
+"""Variants of matchers, by name, that may give less spurious credit (option `--variant`)."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def find_variant(name: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in name.split("+"):
         if part not in VARIANTS:
-            raise UnknownNameError("remedy", part, VARIANTS)
+            raise UnknownNameError("variant", part, VARIANTS)
         for setting, value in VARIANTS[part].items():
             if found.setdefault(setting, value) != value:
-                raise InputError(f"remedy {name!r}: its parts want different values of {setting}")
+                raise InputError(f"variant {name!r}: its parts want different values of {setting}")
     return found
 
 
@@ -69,7 +69,7 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Seque
         if not issubclass(MATCHERS.find(name), SoftMatcher):
             raise InputError(f"matcher {name!r} makes no approximate matches: take sleu, vleu or xleu")
     if not matchers or not names:
-        raise InputError("nothing to compare: name a matcher and a remedy")
+        raise InputError("nothing to compare: name a matcher and a variant")
     return [
         MatcherVariant(
             matcher, name, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_variant(name)})

@@ -85,7 +85,7 @@ class Aggregation(ABC):
 
 @dataclass(frozen=True)
 class SumOfRows(Aggregation):
-    """A row a segment; a corpus is scored from their sum."""
+    """A row per segment; a corpus is scored from their sum."""
 
     sum_is_enough: ClassVar[bool] = True
 
@@ -160,7 +160,7 @@ class MeanOfReferences(Aggregation):
 
 @dataclass(frozen=True)
 class SampledReferences(MeanOfReferences):
-    """A corpus has the mean score of random samples, each of which draws one reference a segment."""
+    """A corpus has the mean score of random samples, each of which draws one reference per segment."""
 
     samples: int
     seed: int  # sample k is seeded with this + 101 k
@@ -370,7 +370,7 @@ class ReferenceDraws:
 
 @dataclass(frozen=True)
 class ChosenRows:
-    """What resampling adds up: one row a segment or, where references are drawn, one for each that may be drawn."""
+    """What resampling adds up: one row per segment or, where references are drawn, one for each that may be drawn."""
 
     places: list[Integers]  # Entry r has the row of each segment's reference r
     draws: ReferenceDraws | None = None  # Which of them each iteration draws; None where there is one

@@ -90,7 +90,7 @@ def _together(one: Any, other: Any) -> Any:
 
 def order_setting(default: int) -> Any:
     """Declare the greatest n."""
-    return setting(default, "Longest n-grams to look at", least=1, most=MAX_ORDER, flags=("-n",), common=True)
+    return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",), common=True)
 
 
 def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
@@ -101,6 +101,24 @@ def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
 def tokenizer_setting(tokenize: str, *, lowercase: bool = False) -> Any:
     """Declare the tokenizer that a metric has unless another is given."""
     return setting(Tokenizer(tokenize, lowercase), kw_only=True)
+
+
+class SettingsSignature(Signature):
+    """Settings of a metric as `help` shows them."""
+
+    def format(self, **_: Any) -> str:
+        """Write one setting per line, by group."""
+        groups = {each.name: "matching" for kind in MATCHERS.classes() for each in all_settings(kind)}
+        groups |= {each.name: "text" for each in all_settings(Tokenizer)}
+        groups |= {each.name: "vectors" for each in all_settings(VectorChoice)}
+        text, last = "(\n    *,", ""
+        for name, each in self.parameters.items():
+            group = {"matcher": "matching", "preset": "papers"}.get(name) or groups.get(name, "the metric's own")
+            text += "" if group == last else f"\n    # {group}"
+            text, last = f"{text}\n    {name}: {each.annotation} = {each.default!r},", group
+        return f"{text}\n)"
+
+    __str__ = format
 
 
 class MetricClass(ABCMeta):
@@ -120,8 +138,8 @@ class MetricClass(ABCMeta):
         found = {each.name: (default, each.hint) for each, default in value.settings() if each.name != "quantile"}
         if {*value.presets} - {IN_CONTEXT}:
             found["preset"] = None, "str | None"
-        kind = Parameter.KEYWORD_ONLY
-        return Signature([Parameter(name, kind, default=each[0], annotation=each[1]) for name, each in found.items()])
+        own = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in found.items())
+        return SettingsSignature([Parameter(name, Parameter.KEYWORD_ONLY, **more) for name, more in own])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -262,7 +280,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     @property
     def label(self) -> str:
-        """What people call the score."""
+        """Usual name of the score."""
         return self.name.upper()
 
     @property

@@ -1,4 +1,4 @@
-"""BERTScore: precision, recall and F of pieces that each meet the most similar one, by vectors in context."""
+"""BERTScore: precision, recall and F of pieces, each matched with the most similar one, by vectors in context."""
 
 from __future__ import annotations
 

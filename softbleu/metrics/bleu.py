@@ -1,4 +1,4 @@
-"""BLEU and its soft kin: geometric mean of clipped n-gram precisions, times a brevity penalty."""
+"""BLEU and its soft variants: geometric mean of clipped n-gram precisions, times a brevity penalty."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Denominator = Literal["order", "all", "reference"]
 _SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
 _LOG_OF_ZERO = -9999999999.0
 _MATCHER = (
-    "What may match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any orders), or "
+    "How n-grams match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any orders), or "
     "that of a plug-in"
 )
 
@@ -59,7 +59,7 @@ class BleuScore(Score):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ClippedPrecision(MatcherMetric):
-    """What BLEU has in common with its kin: the settings, the formula, and the statistics that it takes."""
+    """What BLEU has in common with its variants: the settings, the formula, and the statistics that it takes."""
 
     matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
@@ -68,7 +68,7 @@ class ClippedPrecision(MatcherMetric):
         None, "Value of the smoothing", least=0, most=1e6, unset="0.1 for floor, 1 for add-k"
     )
     effective_order: bool | None = setting(
-        None, "Leave out orders that the text is too short for", unset="for segments only", always_signed=True
+        None, "Use only the orders that the text is long enough for", unset="for segments only", always_signed=True
     )
     denominator: Denominator = setting(
         "order", "Precision over the n-grams of the order, of all orders, or of the reference"

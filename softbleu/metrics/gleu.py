@@ -90,20 +90,20 @@ class Gleu(MatcherMetric):
     """
 
     matcher: GivenMatcher = setting(
-        factory=Exact, help="What may match: exact, sleu, vleu, xleu, or that of a plug-in"
+        factory=Exact, help="How n-grams match: exact, sleu, vleu, xleu, or that of a plug-in"
     )
     variant: GleuVariant = setting("gleu+", "gleu+ (the official program), gleu+paper (its paper) or gleu0 (2015)")
     order: int = order_setting(4)
     penalty: Penalty = setting(
         "exact", "Excuse an uncorrected n-gram by equal ones only (exact), or by similar ones (soft)"
     )
-    weight: float = setting(1.0, "How often gleu0 subtracts source n-grams", least=0, most=1e300, flags=("--lambda",))
+    weight: float = setting(1.0, "Weight of gleu0's penalty", least=0, most=1e300, flags=("--lambda",))
     swapped_bp: bool = setting(False, "Exchange the lengths in the brevity penalty, as the program of 2015")
     multi: Multi = setting("sample", "Several references: sample (drawn at random), max (the best) or mean")
     iterations: int = setting(500, "Random samples", least=1, most=MOST_ITERATIONS)
     seed: int = setting(0, "Sample k is seeded with this + 101 k; the official seeds have 0", least=0)
     segment_smoothing: bool = setting(
-        False, "In segment scores, 1 for every zero statistic, as the official -d", earlier=("smooth",)
+        False, "In segment scores, replace zero statistics by 1, as the official -d does", earlier=("smooth",)
     )
     name: ClassVar[str] = "gleu"
 

@@ -69,7 +69,7 @@ class Hyter(Metric):
     Parameters
     ----------
     extra
-        Price of a word of the candidate that the path lacks, where one of the path that the candidate lacks costs 1.
+        Cost of a candidate word that the path does not have, where one of the path that the candidate lacks costs 1.
     replacing
         A word in the place of another costs the `greater` of the two prices, or `both`.
     window
@@ -93,15 +93,15 @@ class Hyter(Metric):
     HyterScore(score=25.0, edits=2.0, length=8.0)
     """
 
-    extra: float = setting(1.0, "Price of a word of the candidate that the path lacks", least=0, most=10)
+    extra: float = setting(1.0, "Cost of a candidate word that the path does not have", least=0, most=10)
     replacing: Replacing = setting(
-        "greater", "A word in another's place costs the greater of both prices, or both (as out and in)"
+        "greater", "Cost of a substitution: the greater of the two words' costs, or both (deletion and insertion)"
     )
-    window: int = setting(1, "Words of the candidate may be taken out of order within so many", least=1, most=6)
-    move: float = setting(0.0, "Price of a word that is taken out of order", least=0, most=10)
-    shifts: bool = setting(False, "Let phrases of the candidate be shifted, as TER does, to meet the best path")
+    window: int = setting(1, "Size of the window within which candidate words may be reordered", least=1, most=6)
+    move: float = setting(0.0, "Cost of a reordered word", least=0, most=10)
+    shifts: bool = setting(False, "Let phrases of the candidate be shifted, as TER does, to match the best path")
     idf: IdfCorpus | Literal["references"] | None = idf_setting("words")
-    rarity: float = setting(1.0, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
+    rarity: float = setting(1.0, "Power of the words' idf weights; 0 gives all the same weight", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
     tokenizer: Tokenizer = tokenizer_setting("13a", lowercase=True)
     name: ClassVar[str] = "hyter"
@@ -182,7 +182,7 @@ class Hyter(Metric):
         ]
 
     def _task(self, single: Chunk, words: WordTable | None) -> _Task:
-        """What the search is given, a network a segment."""
+        """What the search is given, a network per segment."""
         lattices = lattices_of(single.references)
         orders = 1 << (self.window - 1)
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
@@ -240,7 +240,7 @@ def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequen
 
 @dataclass(frozen=True)
 class EditStep:
-    """A word of the candidate, and the word of the path that it meets; empty where either is missing."""
+    """A word of the candidate, and the matched word of the path; empty where either is missing."""
 
     candidate: str
     word: str

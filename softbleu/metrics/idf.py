@@ -46,9 +46,9 @@ def idf_setting(weighed: str) -> Any:
     """Declare what says how rare `words`, or `pieces`, are: nothing unless given, the references, or a text."""
     return setting(
         None,
-        f"Weigh {weighed} by how rare they are among the lines of a text, or of the `references`",
+        f"Weigh {weighed} by inverse document frequency in the lines of a text, or in the `references`",
         metavar="FILE",
-        unset=f"{weighed} weigh alike",
+        unset=f"{weighed} have equal weight",
         read=lambda text: None if text == "none" else read_idf(text),
         hashed=True,
     )

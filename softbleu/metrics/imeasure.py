@@ -64,7 +64,7 @@ class IMeasure(Metric):
         Of changes, beside 1 for what is left.
     """
 
-    weight: float = setting(2.0, "How much changes weigh", least=1e-6, most=1e6, flags=("--lambda",))
+    weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))
     name: ClassVar[str] = "imeasure"
     requires: ClassVar[Requirements] = Requirements(source=True)
     label: ClassVar[str] = "I-measure"
@@ -423,7 +423,7 @@ class Band:
         return _VERY_FAR
 
     def _padded(self, number: int) -> Codes:
-        """Make a text an array whose entry ``row + a`` is the word that entry a of a row has last."""
+        """Make a text an array whose entry ``row + a`` is the word that entry `a` in the row has last."""
         before = 1 - self.low[number - 1]
         text = self.triple[number]
         # Fillers of its own: nothing is equal beyond the words of a text.
@@ -491,7 +491,7 @@ def _spread(here: Costs, between: Costs) -> None:
 
 
 def _least_costs(triple: Triple) -> list[int]:
-    """Find what each pair of texts costs at least: words that only one has meet another or a gap."""
+    """Find what each pair of texts costs at least: words that only one has are aligned with another or a gap."""
     least = []
     words = [Counter(text) for text in triple]
     for one, other in PAIRS:
@@ -501,11 +501,10 @@ def _least_costs(triple: Triple) -> list[int]:
 
 
 def _half_width(cost: int, lengths: list[int], least: list[int]) -> int:
-    """Find how wide a band must be, so that alignments that leave it cost more than that.
+    """Find the width of a band such that alignments that leave it cost more.
 
-    A path that strays by one word more than the difference in length asks for two gaps more in that pair of texts,
-    there and back; the other two pairs cost at least what they must (Carrillo & Lipman 1988). Or else that word's
-    gaps are counted in the third pair as well.
+    A path that strays by one word more than the difference in length needs two more gaps in that pair of texts. The
+    other two pairs have their least costs (Carrillo & Lipman 1988), or those gaps count in the third pair as well.
     """
     needed = 0
     for text, others in ((1, (1, 2)), (2, (0, 2))):

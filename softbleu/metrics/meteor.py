@@ -326,12 +326,12 @@ class Meteor(Metric):
     50.0
     """
 
-    task: str = setting("rank", "What the parameters were fitted to: rank or adq (adequacy)", choices=tuple(_TASKS))
+    task: str = setting("rank", "Human judgements the parameters fit: rank or adq (adequacy)", choices=tuple(_TASKS))
     stages: str = setting(_CHOICES[-1], "How words may match", choices=_CHOICES)
     soft: float = setting(
-        1.0, "Words whose vectors are more alike than this match, too; 1: none do", least=0, most=1, metavar="0..1"
+        1.0, "Words whose vectors are more similar than this match, too; 1: none do", least=0, most=1, metavar="0..1"
     )
-    soft_weight: float = setting(0.6, "What matches by vectors weigh", least=0, most=1, metavar="0..1")
+    soft_weight: float = setting(0.6, "Weight of matches by vectors", least=0, most=1, metavar="0..1")
     meteor_data: MeteorData | None = data_setting()
     tokenizer: Tokenizer = tokenizer_setting("blanks")
     name: ClassVar[str] = "meteor"
@@ -445,7 +445,7 @@ def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
 
 
 def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
-    """Which stretches of words no other overlaps."""
+    """Which spans of words no other overlaps."""
     changes = np.bincount(starts, minlength=words + 1) - np.bincount(starts + lengths, minlength=words + 1)
     covered = np.concatenate(([0], np.cumsum(np.cumsum(changes))))
     alone: Flags = covered[starts + lengths] - covered[starts] == lengths

@@ -1,4 +1,4 @@
-"""BLEU and its soft kin against networks: n-grams as often as some single path has them."""
+"""BLEU and its soft variants against networks: n-grams as often as some single path has them."""
 
 from __future__ import annotations
 

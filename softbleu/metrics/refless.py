@@ -251,19 +251,19 @@ class Refless(Metric):
     alpha: float | None = _weight("grammaticality", 0)
     beta: float | None = _weight("fluency", 1)
     gamma: float | None = _weight("meaning", 2)
-    t: float = setting(0.85, "Weight of precision in the mean that is meaning", least=0, most=1)
+    t: float = setting(0.85, "Weight of precision in the score of meaning", least=0, most=1)
     aggregate: Aggregate = setting("mean", "Mean of segments, or share of those better than their source")
     language_model: ModelChoice | None = setting(
         None,
-        "What says how likely lines are: a name, a GGUF file, a folder for ctranslate2, or an ARPA file",
+        "Language model: a name, a GGUF file, a folder for ctranslate2, or an ARPA file",
         read=lambda text: None if text == "none" else ModelChoice.of(text),
         hashed=True,
         metavar="NAME|PATH",
-        unset=f"{DEFAULT_LANGUAGE}, the small one in the box",
+        unset=f"{DEFAULT_LANGUAGE}, the small bundled one",
     )
     detector: str | None = setting(
         None,
-        "What finds errors: spelling alone, or harper beside it",
+        "Error detector: spelling alone, or spelling and harper",
         choices=detector_names(),
         unset=f"spelling with {DEFAULT_LANGUAGE}, harper with other models",
     )

@@ -123,7 +123,7 @@ class Result(Tabular):
     metric
         As an expression.
     label
-        What people call the score.
+        Usual name of the score.
     signature
         Everything the score depends on.
     short_signature

@@ -95,7 +95,7 @@ class Softbleu(Metric):
     beta: float = setting(1.0, "Weight of recall beside precision", least=0, most=1e6)
     power: float = setting(0.7, "Power of similarities; below 1 weak ones count more", least=1e-6, most=1e6)
     # The weights of a corpus must add up to less than 2**63 millionths.
-    rarity: float = setting(1.5, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
+    rarity: float = setting(1.5, "Power of the words' idf weights; 0 gives all the same weight", least=0, most=4)
     position: float = setting(0.2, "How fast similarity decays with distance in the segment", least=0, most=1e6)
     characters: float = setting(0.8, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
     synonyms: float = setting(0.0, "Least similarity of synonyms; 0 looks at none", least=0, most=1, metavar="0..1")
@@ -108,7 +108,7 @@ class Softbleu(Metric):
     )
     idf: IdfCorpus | Literal["references"] = setting(
         "references",
-        "Text whose lines say how rare words are",
+        "Text whose lines give the words' document frequencies",
         metavar="FILE",
         unset="the references",
         read=read_idf,

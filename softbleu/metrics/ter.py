@@ -58,9 +58,9 @@ class Ter(Metric):
     normalized: bool = setting(False, "Split punctuation off words, and read entities such as &amp;, as Tercom does")
     no_punct: bool = setting(False, "Leave punctuation out")
     asian_support: bool = setting(
-        False, "With normalized: CJK characters are words of their own; with no-punct: leave their punctuation out"
+        False, "With normalized: split CJK text into characters; with no-punct: remove CJK punctuation"
     )
-    case_sensitive: bool = setting(False, "Leave capitals as they are, whatever lowercase says")
+    case_sensitive: bool = setting(False, "Keep capitals, even where lowercase is set")
     tokenizer: Tokenizer = tokenizer_setting("none", lowercase=True)
     name: ClassVar[str] = "ter"
     higher_is_better: ClassVar[bool] = False
@@ -189,7 +189,7 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     if max(len(candidate), len(reference)) > _LONG:
         words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"
         _LIMIT.check(len(candidate) * len(reference), words)
-    # A letter a word; those that the reference does not have share one.
+    # A letter per word; those that the reference does not have share one.
     letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
     ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
     # No order of the candidate's words costs less.
@@ -346,8 +346,8 @@ class Table:
     """Edit distances from candidates of one length to a reference, whose words are letters.
 
     Unless it is whole, a table has the cells about its diagonal only.
-    Rows are filled a bit a cell (Myers 1999; Hyyrö 2003). That there are no cells beyond the ends of a row is seen to
-    by letting no words meet there: then no path outside is cheaper than the one along the border.
+    Cells are bits (Myers 1999; Hyyrö 2003). Beyond the ends of a row, where there are no cells, words never match:
+    then no path outside is cheaper than the one along the border.
     """
 
     def __init__(self, length: int, reference: str, *, whole: bool) -> None:
@@ -393,7 +393,7 @@ class Table:
         return corner + more.bit_count() - less.bit_count(), same, raised
 
     def alignment(self, candidate: str) -> Edits:
-        """Find the cheapest edits; of equal ones, from the end, words that meet go first, then words left out."""
+        """Find the cheapest edits; of equal ones, from the end, matched words go first, then words left out."""
         _, same, raised = self._filled(candidate)
         rows, reference = self._rows, self._reference
         i, j = len(candidate), len(reference)

@@ -1,4 +1,4 @@
-"""Chosen segments, as text and as data: which n-gram matches which, which path is closest, what was found, scores."""
+"""Chosen segments, as text and as data: matched n-grams, closest paths, errors found, scores."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}  # Red, yellow
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, an explained segment a line; positions count from 0, segments from 1."""
+    """Write one JSON object, one explained segment per line; positions count from 0, segments from 1."""
     yield f'{{"schema": {SCHEMA}, "segments": '
     yield from json_rows(map(asdict, explanations))
     yield "}\n"
 
 
 def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
-    """Write one JSON object an explained segment."""
+    """Write one JSON object per explained segment."""
     yield from (f"{dump(asdict(each))}\n" for each in explanations)
 
 
@@ -44,7 +44,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
-    """Make a row an n-gram of a candidate, a step of its path, or a finding; positions count from 0."""
+    """Make a row per candidate n-gram, step of a path, or finding; positions count from 0."""
     from softbleu.results import NgramMatch
 
     if any(explanation.numbers for explanation in explanations):

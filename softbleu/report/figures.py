@@ -40,7 +40,7 @@ def check_ranks(systems: Collection[str]) -> None:
 
 
 def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
-    """Score against threshold: a panel a system, or one of the mean of many; a line a matcher and variant.
+    """Score against threshold: a panel per system, or one of the mean of many; a line per matcher and variant.
 
     Where these are too many lines, each variant has a panel of its own. What has no threshold is a level line.
     """
@@ -60,7 +60,7 @@ def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
 
 
 def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
-    """Ranks of systems by threshold, a panel a matcher and variant, one below the other.
+    """Ranks of systems by threshold, a panel per matcher and variant, one below the other.
 
     What has no threshold is the first place of each panel whose other settings it has; without any threshold,
     matchers and variants are the places of one panel. The systems whose ranks change most have colours.
@@ -144,7 +144,7 @@ def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
 
 
 def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
-    """Spurious share by threshold, then precision by recall: a panel a variant, a line a matcher.
+    """Spurious share by threshold, then precision by recall: a panel per variant, a line per matcher.
 
     Where the matchers were tried as they are, too, every other panel has that in grey.
     """
@@ -171,7 +171,7 @@ def _variant_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str
 
 
 def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
-    """Similarities of deserved and spurious matches, a panel a variant: matches at the lowest threshold."""
+    """Similarities of deserved and spurious matches, a panel per variant: matches at the lowest threshold."""
     edges = [number / BINS for number in range(BINS + 1)]
     panels = []
     for each in analyses:
@@ -184,7 +184,7 @@ def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
 def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
     """How many reference n-grams were matched by how many different candidate n-grams, in powers of two.
 
-    A panel a variant.
+    A panel per variant.
     """
     numbers: dict[str, dict[str, list[int]]] = {}
     for each in analyses:

@@ -1,4 +1,4 @@
-"""How text for people is laid out: digits, colour, columns that line up."""
+"""Layout of text: digits, colour, columns that line up."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def fit(
 ) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Cut a table that is too wide: further columns go into tables of their own, and long cells lose their middle.
 
-    Columns before the first that is flush right stand in every table, if there is room. Width 0 cuts nothing. Yields
-    rows and which columns they have.
+    Columns before the first that is flush right stand in every table, if the width suffices. Width 0 cuts nothing.
+    Yields rows and which columns they have.
     """
     widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
     if not width or _total(widths) <= width:

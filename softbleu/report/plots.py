@@ -123,7 +123,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("-", "--", ":", "-.")
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Told apart by people with any colour vision (Okabe and Ito 2008); markers say the same once more."""
+"""Distinct with any colour vision (Okabe and Ito 2008); markers say the same once more."""
 _GREY = "#999999"
 
 
@@ -218,7 +218,7 @@ class _Style:
         axes.tick_params(labelsize="small")
 
     def space(self, axes: Any) -> None:
-        """Leave room between what is written along the axes."""
+        """Keep the labels of the axes apart."""
         axes.locator_params(axis="x", nbins=max(2, int(1.5 * self.width)))
         axes.locator_params(axis="y", nbins=max(2, int(2.5 * self.height)))
 
@@ -228,7 +228,7 @@ def _wrap(text: str, characters: int) -> str:
 
 
 def _size(panel: Picture, columns: int) -> tuple[float, float]:
-    """Width and height of a panel in inches, without what is written around it."""
+    """Width and height of a panel in inches, without the text around it."""
     if isinstance(panel, HeatMap):
         side = max(3.0, 0.6 * len(panel.names))
         return side, side

@@ -1,4 +1,4 @@
-"""Rows of named values, whatever they are about, for people and for programs."""
+"""Rows of named values, whatever they are about, to read and for programs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def dump(value: object) -> str:
 
 
 def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    """Write a JSON array, an object a line."""
+    """Write a JSON array, an object per line."""
     yield "["
     for number, row in enumerate(rows):
         yield (",\n" if number else "\n") + dump(row)
@@ -99,7 +99,7 @@ def _for_people(records: Records, layout: Layout) -> Records:
 
 
 def records_json(records: Records, layout: Layout) -> Iterator[str]:
-    """Write one JSON object, a row a line."""
+    """Write one JSON object, a row per line."""
     facts = "".join(f", {dump(name)}: {dump(value)}" for name, value in records.facts.items())
     yield f'{{"schema": {SCHEMA}{facts}'
     if records.columns:
@@ -116,7 +116,7 @@ def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def records_tsv(records: Records, layout: Layout) -> Iterator[str]:
-    """Write a line of column names and a line a row; names and values of the facts where there are no columns."""
+    """Write a line of column names and a line per row; names and values of the facts where there are no columns."""
     for row in _lines(records):
         yield "\t".join(map(one_line, map(_plain, row))) + "\n"
 

@@ -1,4 +1,4 @@
-"""Scores: for people a card or a table a metric, by the metric's own columns; for programs every number in full."""
+"""Scores: to read, a card or a table per metric, by the metric's own columns; for programs every number in full."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SUFFIXES = {"per cent": "%", "tokens": " tokens"}
 
 
 def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one system as a card, several as one table; at segment level a row a segment before that.
+    """Write one system as a card, several as one table; at segment level a row per segment before that.
 
     Several metrics of systems are one table, too.
     """
@@ -48,7 +48,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write scores alone: a line a system, or a segment; on it the metrics, and of segments the systems."""
+    """Write scores alone: a line per system, or a segment; on it the metrics, and of segments the systems."""
     if _has_parts(results[0]):
         rows = [[score for _, score in row] for row in zip(*map(_parts_of, results), strict=True)]
     else:
@@ -57,7 +57,7 @@ def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 
 def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, a system or a segment a line."""
+    """Write one JSON object, a system or a segment per line."""
     several = len(_by_metric(results)) > 1
     signature = dump(results[0].signature) if results else '""'
     yield f'{{"schema": {SCHEMA}, ' + ("" if several else f'"signature": {signature}, ') + '"systems": ['
@@ -80,7 +80,7 @@ def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 
 def score_records(results: Sequence[Result], layout: Layout) -> Records:
-    """Make a row a system, or a segment and system, with every number; lists have a column an entry."""
+    """Make a row per system, or a segment and system, with every number; lists have a column per entry."""
     rows = [spread(row) for row in _data_rows(results, _signed_numbers_of)]
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="signature".__eq__)
     return Records(columns, [[row.get(name) for name in columns] for row in rows])
@@ -114,7 +114,7 @@ def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]
 
 
 def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
-    """Make a table a metric, with the signature under it; of several metrics of systems one table."""
+    """Make a table per metric, with the signature under it; of several metrics of systems one table."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(map(_has_parts, results)):
         return [_metric_table(groups, layout)]
@@ -123,7 +123,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
 
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records:
-    """Make a row a system and a column a metric; the best of each stands out, and their signatures stand below."""
+    """Make a row per system and a column per metric; the best of each stands out, and signatures stand below."""
     labels = [group[0].label for group in groups]
     names = [
         label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
@@ -163,7 +163,7 @@ def _best(results: Sequence[Result]) -> list[int]:
 
 
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:
-    """Make a row a segment and system, or a reference, segment and system."""
+    """Make a row per segment and system, or a reference, segment and system."""
     rows = []
     for labels, score in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
@@ -172,7 +172,7 @@ def _part_table(results: Sequence[Result], layout: Layout) -> Records:
 
 
 def _system_table(results: Sequence[Result], layout: Layout) -> Records:
-    """Make a row a system; the best stands out."""
+    """Make a row per system; the best stands out."""
     rows = []
     for result in results:
         covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}

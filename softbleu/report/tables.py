@@ -21,12 +21,12 @@ _DIGITS = 4
 
 
 def matrix_records(found: PairScores) -> Records:
-    """Make a row a candidate and a column a reference."""
+    """Make a row per candidate and a column per reference."""
     return _signed(replace(Records.of(found), verbatim=found.references), found)
 
 
 def text_pair_records(lists: Iterable[PairScores]) -> Records:
-    """Make a row a pair of each list."""
+    """Make a row per pair of each list."""
     listed = list(lists)
     rows = [
         [number, one, other, score]
@@ -75,7 +75,7 @@ def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
 
 
 def expansion_json(segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]) -> Iterator[str]:
-    """An object a segment; segments, references and tokens are numbered from 1."""
+    """An object per segment; segments, references and tokens are numbered from 1."""
     for number, (texts, variants) in enumerate(zip(segments, found, strict=True), start=1):
         entries = [
             {

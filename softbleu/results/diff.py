@@ -82,7 +82,7 @@ def find_level(name: str | None, signature: str | None) -> Level:
 
 
 _RESOURCES = ("vectors", "idf", "language", "meteor-data")
-"""Keys of signatures that say what was read beside the text."""
+"""Keys of signatures that name inputs other than the text."""
 _SAME = 1e-9  # Scores that differ by no more are the same
 
 

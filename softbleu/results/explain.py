@@ -1,9 +1,9 @@
-"""What a score is made of: which n-gram met which, which path of a network is closest, what was found in a line."""
+"""What a score consists of: matched n-grams, the closest path of a network, errors found in a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 r
 
 @dataclass(frozen=True)
 class NgramMatch:
-    """A candidate n-gram and what it met; without a partner, `similarity` is 0 and `reference` None."""
+    """A candidate n-gram and its match; without a match, `similarity` is 0 and `reference` None."""
 
     order: int
     candidate_start: int  # Token of the candidate at which the n-gram starts, from 0
@@ -76,17 +76,11 @@ class Explanations(list[Explanation], Tabular):
     """Explanations of several segments: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row an n-gram of a candidate, a step of its path, or a finding."""
+        """One row per candidate n-gram, step of a path, or finding."""
         rows = [
-            {"system": each.system, "segment": each.segment, **vars(finding)}
+            {"system": each.system, "segment": each.segment, **vars(found)}
             for each in self
-            for finding in each.findings
-        ]
-        rows += [
-            {"system": each.system, "segment": each.segment, **asdict(step)}
-            for each in self
-            if each.path is not None
-            for step in each.path.steps
+            for found in (*each.findings, *(each.path.steps if each.path else ()))
         ]
         return rows or [
             {
@@ -111,7 +105,7 @@ def explain(
     segments: Sequence[int] = (1,),
     **settings: Unpack[Settings],
 ) -> Explanations:
-    """Show which n-grams of chosen segments (numbered from 1) met which, or what was found in lines by themselves.
+    """Show the matched n-grams of chosen segments (numbered from 1), closest paths, or errors found in lines.
 
     The other parameters are those of `score`.
 
@@ -125,7 +119,7 @@ def explain(
 
 
 def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequence[int] = (1,)) -> Explanations:
-    """Show which n-grams of chosen segments (numbered from 1) of every system met which; closest paths; or findings.
+    """Show the matched n-grams of chosen segments (numbered from 1) of every system, closest paths, or findings.
 
     Raises
     ------

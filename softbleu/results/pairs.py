@@ -55,7 +55,7 @@ class PairScores(Tabular):
         return np.array(self.scores, dtype)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a candidate, a column a reference; the name of the row stands in `candidate`, or `candidate_`."""
+        """A row per candidate, a column per reference; the name of the row stands in `candidate`, or `candidate_`."""
         own = "candidate"
         while own in self.references:
             own += "_"

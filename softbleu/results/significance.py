@@ -31,7 +31,7 @@ LEVEL = 0.95  # Share of the samples that a range of ranks has
 ALIKE = 1e-9  # Segments whose scores differ by no more are alike
 _DRAWN_TOGETHER = 256
 _SCORED_TOGETHER = 4096  # Sums that are scored in one call: few enough for the cache
-_CELLS = 1 << 22  # Entries of the matrices that are in memory at a time; they have a column a segment
+_CELLS = 1 << 22  # Entries of the matrices that are in memory at a time; they have a column per segment
 MOST = 1_000_000
 SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
 MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
@@ -220,7 +220,7 @@ class ComparisonTable(Tabular):
         raise UnknownNameError("system", other if other not in names else name, names)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a system."""
+        """A row per system."""
         return [
             {
                 "system": each.name,
@@ -247,7 +247,7 @@ class ComparisonTables(list[ComparisonTable], Tabular):
     """Tables by several metrics, one each; together they are shown as one."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row a system and metric."""
+        """A row per system and metric."""
         return [{"metric": table.metric, **row} for table in self for row in table.records()]
 
     def described(self) -> dict[str, str]:

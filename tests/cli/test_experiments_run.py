@@ -139,7 +139,7 @@ vectors = "./vectors.txt"
 [spurious]
 matchers = ["vleu"]
 thresholds = [0.5]
-remedies = ["plain"]
+variants = ["plain"]
 """
 GRAMMAR = "S -> N 'barks'\nN -> 'dog' | 'hound'\n# synonyms: dog hound\n"
 

@@ -60,7 +60,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "convert": ("embeddings convert vectors.txt store --force", ""),
     "train": ("embeddings train one.txt -o trained --force --dimension 4 --min-count 1 --epochs 1", ""),
     "language": ("language train one.txt -o model.arpa -n 2", ""),
-    "spurious": (f"experiments spurious {TEXTS[:10]} -r reference.txt {SOFT} --matcher sleu", "mass"),
+    "spurious": (f"experiments spurious {TEXTS[:10]} -r reference.txt {SOFT} --matcher sleu", "credit"),
     "networks": ("networks info networks.txt --notation brackets", ""),
 }
 """Commands, and columns whose numbers people are shown, with so many decimals (2 unless said)."""

@@ -24,18 +24,18 @@ def rows(run: Any) -> list[dict[str, Any]]:
 
 
 def test_summary(command: Any) -> None:
-    done = command(*SMALL, "--remedy", "plain", "--remedy", "aligned+function-words", "--format", "json")
+    done = command(*SMALL, "--variant", "plain", "--remedy", "aligned+function-words", "--format", "json")
     assert done.err == ""
     found = rows(done)
-    assert {(row["matcher"], row["remedy"]) for row in found} == {
-        (matcher, remedy) for matcher in ("vleu", "xleu") for remedy in ("plain", "aligned+function-words")
+    assert {(row["matcher"], row["variant"]) for row in found} == {
+        (matcher, variant) for matcher in ("vleu", "xleu") for variant in ("plain", "aligned+function-words")
     }
-    given = {(row["matcher"], row["remedy"]): row for row in found if row["at"] == "given"}
+    given = {(row["matcher"], row["variant"]): row for row in found if row["at"] == "given"}
     assert all(row["threshold"] == 0.8 for row in given.values())
     assert given["xleu", "aligned+function-words"]["spurious"] < given["xleu", "plain"]["spurious"]
     best = [row for row in found if row["at"] == "best F1"]
     assert len(best) == len(given)
-    assert all(row["f1"] >= given[row["matcher"], row["remedy"]]["f1"] for row in best)
+    assert all(row["f1"] >= given[row["matcher"], row["variant"]]["f1"] for row in best)
     facts = json.loads(done.out)
     assert (facts["text"], facts["pairs"]) == ("alternations, paraphrase, seed 0", "60")
     assert facts["vectors"].startswith("glove-6b-100d#")
@@ -53,7 +53,7 @@ def test_a_file_of_the_same_pairs_gives_the_same(command: Any, files: Any) -> No
     [
         ("thresholds", {"threshold", "f1"}),
         ("orders", {"order", "recall"}),
-        ("partners", {"partner", "spurious_mass"}),
+        ("partners", {"partner", "spurious_credit"}),
         ("offenders", {"candidate", "reference", "segment"}),
     ],
 )
@@ -85,7 +85,7 @@ def test_output_and_picture(command: Any, files: Any) -> None:
     table, picture = files.folder / "spurious.csv", files.folder / "spurious.svg"
     done = command(*SMALL, "--matcher", "vleu", "--output", table, "--plot", picture)
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert table.read_text().startswith("matcher,remedy,at,threshold,matches,mass,precision,order_errors,spurious")
+    assert table.read_text().startswith("matcher,variant,at,threshold,matches,credit,precision,order_errors,spurious")
     assert "precision of the credit, per cent" in picture.read_text()
     text = ("-c", files.candidate, "-r", files.reference, "--matcher", "sleu", "--plot", picture)
     assert command("experiments", "spurious", *text).code == 0

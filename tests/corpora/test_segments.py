@@ -44,8 +44,8 @@ def test_transposed_references_are_refused(systems):
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ("abc", ["a", "b", "c"], "a list with an entry a segment, .* not one text"),
-        (["a"], "a", "a list with an entry a segment, .* not one text"),
+        ("abc", ["a", "b", "c"], "a list with an entry per segment, .* not one text"),
+        (["a"], "a", "a list with an entry per segment, .* not one text"),
         (["a", 5], ["a", "b"], "candidate of 'candidate', number 2: text is needed, not int"),
         ([None], ["a"], "candidate of 'candidate', number 1: text is needed, not NoneType"),
         ([b"a"], ["a"], "text is needed, not bytes"),

@@ -255,7 +255,7 @@ def test_a_file_cut_anywhere_is_never_a_store(tmp_path):
 def test_no_room(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=79))
     source = given(tmp_path, PLAIN["word2vec binary"])
-    with pytest.raises(VectorError, match="are needed for 8 words as float16, 0 MB are free; make room"):
+    with pytest.raises(VectorError, match="are needed for 8 words as float16, 0 MB are free; free some space"):
         convert_vectors(source, tmp_path / "store")
     assert names(tmp_path) == ["vectors.any"]
     assert convert_vectors(source, tmp_path / "store", dtype="int8").words == 8

@@ -234,7 +234,7 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
     [
         ("vleu", "aligned+sif", "different values of composition"),
         ("vleu", "alinged", "did you mean 'aligned'"),
-        ("vleu", "", "unknown remedy"),
+        ("vleu", "", "unknown variant"),
         ("exact", "plain", "take sleu, vleu or xleu"),
         ("vlue", "plain", "did you mean 'vleu'"),
     ],
@@ -330,8 +330,8 @@ def test_tables_have_their_columns() -> None:
         assert records.rows
         assert {len(row) for row in records.rows} == {len(records.columns)}
     rows = credit_table("summary", found).records()
-    plain = next(row for row in rows if row["remedy"] == "plain" and row["at"] == "given")
-    equal = next(row for row in rows if row["remedy"] == "aligned" and row["at"] == "recall of plain")
+    plain = next(row for row in rows if row["variant"] == "plain" and row["at"] == "given")
+    equal = next(row for row in rows if row["variant"] == "aligned" and row["at"] == "recall of plain")
     assert equal["recall"] >= plain["recall"]
     assert plain["precision"] + plain["order_errors"] + plain["spurious"] == pytest.approx(100)
     orders = credit_table("orders", found[:1])

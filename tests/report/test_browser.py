@@ -280,17 +280,17 @@ def test_pointing_frames_an_n_gram_and_what_it_met(browser, open_page, inputs):
     line = report.one(f"{second} .candidate")
     webdriver.ActionChains(browser).move_to_element(line.find_elements(By.CSS_SELECTOR, ".token")[1]).perform()
     assert report.texts("#segments .active") == ["small", "small"]
-    assert report.texts("#met") == ["small met small in reference 2: exact"]
+    assert report.texts("#met") == ["small matches small in reference 2: exact"]
     report.one("#orders input[value='2']").click()
     assert report.texts("#segments .active") == []
     report.ask("arguments[0].focus({ focusVisible: true })", line)
     line.send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert report.texts(f"{second} .candidate .active") == ["dog", "barked"]
-    assert report.texts("#met") == ["dog barked met dog barked in reference 1: exact"]
+    assert report.texts("#met") == ["dog barked matches dog barked in reference 1: exact"]
     line.send_keys(Keys.END)
     assert report.texts(f"{second} .candidate .active") == ["at", "night"]
     line.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
-    assert report.texts("#met")[0].startswith("barked loudly met barked loudly in reference 2")
+    assert report.texts("#met")[0].startswith("barked loudly matches barked loudly in reference 2")
 
 
 def test_searching_choosing_and_paging(open_page, tmp_path):

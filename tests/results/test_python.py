@@ -80,7 +80,9 @@ def test_help_knows_every_setting(name: str) -> None:
     assert {name: getattr(made, name) for name in plain if name not in ("matcher", "vectors")} == {
         name: value for name, value in plain.items() if name not in ("matcher", "vectors")
     }
-    assert name in pydoc.plain(pydoc.render_doc(METRICS[name]))
+    shown = pydoc.plain(pydoc.render_doc(METRICS[name]))
+    assert max(map(len, shown.partition("\n |  \n")[0].splitlines())) < 250
+    assert shown.index("# text") < shown.index(" tokenize: ") < shown.index("# vectors") < shown.index(" vectors: ")
 
 
 def test_what_type_checkers_are_told_is_declared() -> None:
@@ -288,7 +290,7 @@ def test_what_is_no_text_is_refused(wrong: Any) -> None:
 
 def test_a_frame_is_no_column() -> None:
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(InputError, match="candidates are a list with an entry a segment, or a column"):
+    with pytest.raises(InputError, match="candidates are a list with an entry per segment, or a column"):
         score(pandas.DataFrame({"text": ["a"]}), ["a"])
 
 

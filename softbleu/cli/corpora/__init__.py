@@ -1,1 +1,1 @@
-"""`softbleu corpora`: a command a file; each does its work by one call to the library."""
+"""`softbleu corpora`: a command per file; each does its work by one call to the library."""

@@ -15,18 +15,18 @@ Input
   --encoding NAME =utf-8: Encoding of the grammar file (default: =).
 Generation
   --pairing NAME =none <none,halves,paraphrase>: none: sentences; halves: all sentences, shuffled and paired;
-    paraphrase: each and a way to say the same (default: =).
+    paraphrase: each with a paraphrase (default: =).
   --count N: How many sentences or pairs.
-  --all: All sentences of the grammar instead, in order.
+  --all: Generate all sentences of the grammar, in order.
   --seed N =0: The same seed gives the same corpus (default: =).
   --max-depth N: Greatest depth of a derivation, words counted (default: none, or 20 for recursive grammars).
   --sampling NAME =weights <weights,uniform>: Draw by the weights of the rules, or each derivation equally likely:
     uniform (default: =).
-  --distinct: Draw nothing twice.
+  --distinct: Draw each sentence or pair at most once.
 Paraphrases
-  --synonyms 0..1: How likely a word becomes a synonym (default: 0.5).
-  --category 0..1: How likely it becomes another word of its category (default: 0).
-  --alternate 0..1: How likely a declared alternation is taken (default: 0.5).
+  --synonyms 0..1: Probability that a synonym replaces a word (default: 0.5).
+  --category 0..1: Probability that another word of its category replaces it (default: 0).
+  --alternate 0..1: Probability of a declared alternation (default: 0.5).
   --noise NAME=0..1… <swap=,drop=,insert=,substitute=,function=>: Noise at each token: swap, drop, insert, substitute
     or function.
 Output

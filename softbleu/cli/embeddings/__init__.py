@@ -1,1 +1,1 @@
-"""`softbleu embeddings`: a command a file; each does its work by one call to the library."""
+"""`softbleu embeddings`: a command per file; each does its work by one call to the library."""

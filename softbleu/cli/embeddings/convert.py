@@ -14,11 +14,11 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
   target OUT !: Folder for the store; it must not exist yet.
 {STORE_OPTIONS.strip()}
 Encoders
-  --layers LIST: Layers to take the mean of, such as 4,6; those above are left out (default: at 3/4 of all, all kept).
+  --layers LIST: Layers to average, such as 4,6; higher ones are not stored (default: at 3/4 of all, all kept).
 Vectors
   --limit N: Only the first N words.
-  --vocabulary FILE: Only the words of this file, one a line, spelt as there.
-  --keep-lengths: Keep rows as long as they are; else each has length 1.
+  --vocabulary FILE: Only the words of this file, one per line, in the same spelling.
+  --keep-lengths: Keep the vectors' lengths (default: unit vectors).
   --trust: Open a pickle (.kv, .model), which can run any code, because you trust its maker.
 """,
 )

@@ -10,11 +10,11 @@ from softbleu.cli.embeddings.common import open_chosen
 Input
   --corpus FILE…: Texts whose coverage is measured, plain or packed (.gz, .bz2).
 Output
-  --missing N =5: Show so many words, or pairs, without a vector (default: =).
+  --missing N =5: Number of words, or pairs, without a vector to show (default: =).
 """,
 )
 def evaluate(given: Given) -> None:
-    """Measure how well cosines agree with people's judgements, and how much of a text has a vector.
+    """Measure how well cosines agree with human judgements, and how much of a text has a vector.
 
     The judgements are WordSim-353 and SimLex-999; the correlation is Spearman's, over the pairs with both words.
     """

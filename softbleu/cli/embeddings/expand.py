@@ -22,10 +22,10 @@ _MOST_FILES = 100
   --tokenize NAME =none <none,13a>: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in
     the new references (default: =).
 Input
-  --reference -r FILE… !: Reference text, a segment a line, or several; - is standard input.
+  --reference -r FILE… !: Reference text, a segment per line, or several; - is standard input.
 Output
   --output-prefix PREFIX: Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.
-  --format -f NAME =text <text,jsonl>: text: parallel files (--output-prefix); jsonl: an object a segment, with
+  --format -f NAME =text <text,jsonl>: text: parallel files (--output-prefix); jsonl: an object per segment, with
     probabilities and replacements (--output) (default: =).
 """,
     settings_of="embeddings.expansion:Expansion",

@@ -7,11 +7,11 @@ from softbleu.cli.command import Given, command
     "vectors verify table_format output",
     """
   vectors PATH|NAME =glove-6b-100d: A store, a vector file, a bundled or installed set, or an encoder.
-  --verify: Read all of it, to see that it is whole and unchanged.
+  --verify: Read the whole store, and check that it is complete and unchanged.
 """,
 )
 def info(given: Given) -> None:
-    """Show what a set of vectors is: size, source, licence, content hash, how alike random words are."""
+    """Describe a set of vectors: size, source, licence, content hash, similarity of random words."""
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.inspection import describe_encoder, describe_vectors
     from softbleu.encoders import is_encoder, open_encoder

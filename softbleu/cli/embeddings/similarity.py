@@ -1,4 +1,4 @@
-"""`softbleu embeddings similarity`: how alike two words are."""
+"""`softbleu embeddings similarity`: the similarity of two words."""
 
 from softbleu.cli.command import Given, command
 from softbleu.cli.options import MATCHING

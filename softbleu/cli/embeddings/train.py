@@ -7,7 +7,7 @@ from softbleu.cli.embeddings.common import DIGITS, STORE_OPTIONS, store_settings
 @command(
     "corpus output tokenize lowercase encoding dtype name source licence force format=text",
     f"""
-  corpus CORPUS... !: Text files, a segment a line, plain or packed (.gz, .bz2).
+  corpus CORPUS... !: Text files, a segment per line, plain or packed (.gz, .bz2).
 {STORE_OPTIONS.strip()}
   --output -o DIR !: Folder for the store.
 """,
@@ -18,7 +18,7 @@ def train(given: Given) -> None:
     """Train word vectors on text of your own, and measure them.
 
     The text is read anew for each epoch, never held in memory. The folder gets the vectors, and card.md, which says
-    what they are made of and how well they agree with people.
+    what they are made of and how well they agree with human judgements.
     """
     from softbleu.embeddings.training import TrainingSettings, train_vectors
     from softbleu.io.streams import TextCorpus

@@ -1,1 +1,1 @@
-"""`softbleu experiments`: a command a file; each does its work by one call to the library."""
+"""`softbleu experiments`: a command per file; each does its work by one call to the library."""

@@ -1,11 +1,11 @@
-"""`softbleu experiments spurious`: which soft credit is deserved, which is not, and what helps."""
+"""`softbleu experiments spurious`: deserved and spurious soft credit, by variants of the matchers."""
 
 from softbleu.cli.command import Given, command
 from softbleu.cli.settings import about_matches
 
 
 @command(
-    "pairs candidate reference encoding grammar pairing count seed matcher remedy all_remedies threshold thresholds "
+    "pairs candidate reference encoding grammar pairing count seed matcher variant all_variants threshold thresholds "
     "table most table_format digits output plot jobs cluster",
     """
 Input
@@ -18,23 +18,23 @@ Artificial text
   --seed N: Seed of the generator (default: 0).
 Matching
   --matcher NAME… <matching:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
-  --remedy NAME… <meta.variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
+  --variant NAME… <meta.variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
     function-words, or several joined by + (default: plain).
-  --all-remedies: Every remedy, and some combinations.
+  --all-variants: Every variant, and some combinations.
   --threshold -t 0..1 =0.8: Threshold at which to report, and to collect partners (default: =).
   --thresholds LIST…: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
     0:0.95:0.05).
 Output
   --table NAME =summary <meta.credit_tables:CREDIT_TABLES>: summary, thresholds, orders, partners or offenders
     (default: =).
-  --most N =20: Partners or offenders to list of each matcher and remedy (default: =).
+  --most N =20: Partners or offenders to list of each matcher and variant (default: =).
   --plot FILE: Also draw spurious shares and precision against recall (without alignments: a histogram of partners)
     into this .svg, .png or .pdf file (needs softbleu[plots]).
 """,
     settings=lambda each: about_matches(each) and each.setting.name not in ("matcher", "threshold"),
 )
 def spurious(given: Given) -> None:
-    """Tell deserved from spurious credit by gold alignments, for each matcher, remedy and threshold.
+    """Separate deserved from spurious credit by gold alignments, for each matcher, variant and threshold.
 
     Give aligned pairs, or a grammar to generate them from. Of text without alignments (-c and -r) it counts the
     partners of approximate matches and lists the worst.
@@ -53,14 +53,14 @@ def spurious(given: Given) -> None:
     inputs = [*input_files(given), *given.files("grammar")]
     output = given.open_output(inputs)
     picture = given.open_picture("plot", inputs)
-    every = (*VARIANTS, *COMBINATIONS) if given.all_remedies else ()
+    every = (*VARIANTS, *COMBINATIONS) if given.all_variants else ()
     matchers = given.matcher or ["vleu", "xleu"]
     with given.progress("matching") as progress:
         found = analyse(
             candidates=given.candidate or (),
             references=given.reference or (),
             matchers=matchers,
-            remedies=[*(given.remedy or ()), *every] or [PLAIN],
+            variants=[*(given.variant or ()), *every] or [PLAIN],
             thresholds=given.thresholds or ("0:0.95:0.05",),
             at=given.threshold,
             progress=progress,

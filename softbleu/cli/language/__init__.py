@@ -1,1 +1,1 @@
-"""`softbleu language`: a command a file; each does its work by one call to the library."""
+"""`softbleu language`: a command per file; each does its work by one call to the library."""

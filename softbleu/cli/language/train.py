@@ -6,12 +6,12 @@ from softbleu.cli.command import Given, command
 @command(
     "corpus output order least_word least_ngram tokenize lowercase encoding format=text",
     """
-  corpus TEXT... !: Text files, a segment a line, plain or packed (.gz, .bz2).
+  corpus TEXT... !: Text files, a segment per line, plain or packed (.gz, .bz2).
 Model
   --output -o FILE !: Where to write the model, in ARPA form; packed, if the name ends in .gz.
   --order -n N =3: Words of the longest n-grams, 1 to 5 (default: =).
-  --least-word N =1: Words seen fewer times are taken for <unk> (default: =).
-  --least-ngram N =1: N-grams of two words or more that are seen fewer times are left out (default: =).
+  --least-word N =1: Least count of a word; rarer ones become <unk> (default: =).
+  --least-ngram N =1: Least count of an n-gram of two words or more (default: =).
 """,
 )
 def train_language(given: Given) -> None:

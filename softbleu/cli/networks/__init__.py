@@ -1,1 +1,1 @@
-"""`softbleu networks`: a command a file; each does its work by one call to the library."""
+"""`softbleu networks`: a command per file; each does its work by one call to the library."""

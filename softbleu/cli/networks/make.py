@@ -10,11 +10,11 @@ from softbleu.cli.command import Given, command
     "reference shared grammar count seed output format tokenize lowercase encoding",
     """
 Input
-  --reference -r FILE…: Reference text, a segment a line, or several, whose networks are merged.
-  --shared N =2: Where several references have so many words in a row in common, their paths meet (default: =).
-  --grammar NAME: Instead: the networks of all that says the same as sentences drawn from a grammar.
-  --count N =100: With --grammar: how many (default: =).
-  --seed N =0: With --grammar: of the draws (default: =).
+  --reference -r FILE…: Reference text, a segment per line, or several, whose networks are merged.
+  --shared N =2: Paths of several references join where they share so many consecutive words (default: =).
+  --grammar NAME: Make networks of all paraphrases of sentences drawn from a grammar instead.
+  --count N =100: Number of networks with --grammar (default: =).
+  --seed N =0: Seed of the draws with --grammar (default: =).
 Output
   --format -f NAME =network <network,att>: network (one a line), att (OpenFst's text) (default: =).
 """,

@@ -10,7 +10,7 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 {NETWORK_OPTIONS.strip()}
   --count N =10: How many references (default: =).
   --best: The cheapest, best first, instead of drawn ones.
-  --seed N =0: Of the draws (default: =).
+  --seed N =0: Seed of the draws (default: =).
 """,
 )
 def sample_network(given: Given) -> None:

@@ -11,7 +11,7 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
   --beside FILE: Show the path that the candidate in this file's line is closest to, word by word.
   --format -f NAME =dot <dot,att,network>: dot (Graphviz: dot -Tsvg draws it), att (OpenFst's text), network (default:
     =).
-  --smaller: Merge states from which the same goes on.
+  --smaller: Merge equivalent states.
 """,
 )
 def show_network(given: Given) -> None:

@@ -1,4 +1,4 @@
-"""What people said: rankings, direct assessment, scores of systems; and what metrics said, as files have it."""
+"""Human judgements: rankings, direct assessment, scores of systems; and what metrics said, as files have it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Direct assessment: how good people found single outputs, on a scale."""
+"""Direct assessment: human scores of single outputs, on a scale."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Assessments:
         return len(self.scores)
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
-        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored.
+        """Find the scores of judges and of a metric, of the assessed outputs of which a system was scored.
 
         And what each is drawn with: its segment; of texts, those of the same source.
         """

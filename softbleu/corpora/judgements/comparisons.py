@@ -1,4 +1,4 @@
-"""Which of two systems people preferred, as arrays; rankings as published: Appraise XML, and CSV of WMT."""
+"""Which of two systems judges preferred, as arrays; rankings as published: Appraise XML, and CSV of WMT."""
 
 from __future__ import annotations
 

@@ -334,10 +334,9 @@ def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[l
 def _without_merged_same(
     made: list[Arc], labels: dict[Arc, tuple[int, int]], plain: int, odd: bool
 ) -> tuple[list[Arc], bool]:
-    """Leave out merged arcs along which nothing changes, but pass over the arc behind each, as the scorer does.
+    """Leave out merged arcs without a change, but pass over the arc after each, as the scorer does.
 
-    (It takes them out of the list that it goes through.) Whether one is passed over behind the first `plain`, along
-    which nothing changes, hangs on whether they are `odd` in number.
+    (It removes them from the list that it iterates over.) After the first `plain` arcs this depends on `odd`.
     """
     kept: list[Arc] = []
     passed_over = False
@@ -392,7 +391,7 @@ class Excerpt:
                 if lattice.merged + deep * (ahead + behind) > MOST_ARCS:
                     raise LatticeTooLargeError
                 arcs = tuple(lattice.arcs_behind(behind, deep))
-                # What is left out ahead has an arc a word in both alignments, and every other merged one is listed.
+                # What is left out ahead has an arc per word in both alignments, and every other merged one is listed.
                 size = len(lattice.arcs) + 2 * ahead + merged // 2 - plain // 2 + len(arcs) + behind
                 return cls(lattice, own[1], size, ahead, arcs)
         return cls.whole(source, candidate, most_unchanged)

@@ -1,7 +1,7 @@
 "use strict";
 // What the page does: pointing, the slider, search, pages, and its start.
 
-// Frame the n-gram that starts at a token of a candidate, and what it met.
+// Frame the n-gram that starts at a token of a candidate, and its match.
 function point(drawn, place) {
   for (const token of document.querySelectorAll("#segments .active")) token.classList.remove("active");
   if (drawn === null || !drawn.row.candidate.length) {
@@ -30,7 +30,7 @@ function point(drawn, place) {
   references.slice(from, from + columns.partner_order[k]).forEach((token) => token.classList.add("active"));
   const partner = row.pool.slice(from, from + columns.partner_order[k]).join(data.glue);
   const kind = isExact(row, k, n) ? "exact" : `similarity ${fixed(columns.mass[k] / SCALE, 4)}`;
-  met.append(" met ", element("bdi", "", partner), `${whichReference(row, from)}: ${kind}`);
+  met.append(" matches ", element("bdi", "", partner), `${whichReference(row, from)}: ${kind}`);
 }
 
 function whichReference(row, place) {
@@ -114,7 +114,7 @@ function setUpSlider() {
   at("slider").hidden = false;
   slider.max = String(data.thresholds.length - 1);
   slider.value = String(data.run);
-  at("back").textContent = `Back to the run’s ${data.thresholds[data.run]}`;
+  at("back").textContent = `Back to ${data.thresholds[data.run]}`;
   // A browser may report many moves between two pictures; only the last is worth drawing.
   let waiting = false;
   slider.addEventListener("input", () => {
@@ -201,7 +201,7 @@ function setUpControls() {
     drawSegments();
   });
   at("order-choice").hidden = !order;
-  if (order && data.marks) addOrder(0, "what became of words");
+  if (order && data.marks) addOrder(0, "word edits");
   for (let n = 1; n <= order; n += 1) addOrder(n, `${n}-grams`);
   const turn = (step) => () => {
     state.page += step;
