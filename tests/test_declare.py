@@ -53,8 +53,8 @@ netbleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) e
   denominator=order notation=text stem_cost=none(0..10) synonym_cost=none(0..10) paraphrase_cost=none(0..10)
   neighbour_cost=none(0..10) optional_cost=none(0..10) neighbour_quantile=p99.9 alternatives=10(1..20)
   mutual_neighbours=no inflection=no network_vectors=none meteor_data=none
-refless: alpha=none(0..1) beta=none(0..1) gamma=none(0..1) t=0.85(0..1) aggregate=mean language_model=none
-  detector=none coefficients=none
+refless: alpha=none(0..1) beta=none(0..1) gamma=none(0..1) t=0.85(0..1) matched=stems meteor_data=none
+  aggregate=mean language_model=none detector=none coefficients=none
 softbleu: order=2(1..16) beta=1.0(0..1000000) power=0.7(1e-06..1000000) rarity=1.5(0..4) position=0.2(0..1000000)
   characters=0.8(0..1) synonyms=0.0(0..1) paraphrases=0.0(0..1) meteor_data=none credit=both idf=references
 ter: normalized=no no_punct=no asian_support=no case_sensitive=no

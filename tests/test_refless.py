@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from made_up_llama import write_llama
+from meteor_data import write_meteor_data
 from scipy.stats import spearmanr
 from shared_data import shared
 
@@ -46,6 +47,23 @@ def test_meaning(candidate, source, t, expected):
 def test_equal_words_are_matched_before_equal_stems():
     assert meaning(["dog", "dogs"], ["dogs", "dog"], 0.5) == 1
     assert meaning(["running", "runs"], ["runs", "ran"], 0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("candidate", "source", "stems", "meteor"),
+    [
+        ("A tiny Cat runs .", "a small cat runs .", 2 / 3, 1),  # Share a set of synonyms; lower case
+        ("cat fled", "cat ran away", 1 / 2 * 1 / 3 / (0.85 / 2 + 0.15 / 3), 1),  # Paraphrases of unlike length
+        ("the big dogs", "the big dog", 1, 1),
+        ("what is it", "they were there", 1, 1),
+        ("", "dogs", 0, 0),
+    ],
+)
+def test_meaning_by_the_matches_of_meteor(tmp_path, candidate, source, stems, meteor):
+    data = str(write_meteor_data(tmp_path / "data"))
+    for matched, expected in (("stems", stems), ("meteor", meteor)):
+        given = {"matched": matched, "meteor_data": data} if matched == "meteor" else {}
+        assert criteria([candidate], [source], **given).meaning == pytest.approx(100 * expected, abs=1e-3)
 
 
 def test_criteria():

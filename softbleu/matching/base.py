@@ -88,7 +88,7 @@ class SoftMatcher(Matcher):
         one pass, left to right) or `optimal` (greatest sum of matches).
     consumption
         What an approximate match takes from the pool: one instance (`unit`), or as much of it as the n-grams are
-        similar (`similarity`, Morgan 2014).
+        similar (`similarity`).
     composition
         How n-grams are compared: `mean`, `aligned` or `sif`.
     """

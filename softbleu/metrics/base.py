@@ -349,7 +349,8 @@ def with_settings(
     if preset is not None and preset not in metric.presets and unused is not None:
         unused.append("preset")
     # A preset says nothing about what a metric or matcher does not have.
-    usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and is_encoder(given.get("vectors")) else {}
+    encoder = is_encoder(given.get("vectors"))
+    usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and encoder else {}
     parts = {"matcher": getattr(metric, "matcher", None), **given}
     known = [each.name for each in all_settings(type(metric), parts, shared=True)]
     for name in given:
@@ -365,7 +366,10 @@ def with_settings(
         if unused is None:
             raise InputError(f"{_named(metric, parts)} has no setting {name!r}; it has: {', '.join(known)}")
         unused.append(name)
-    return metric.revised({**usual, **metric.presets.get(preset or "", {}), **given})
+    chosen = dict(metric.presets.get(preset or "", {}))
+    if encoder or "threshold" not in known:
+        chosen.pop("vector_case", None)
+    return metric.revised({**usual, **chosen, **given})
 
 
 def preset_names() -> list[str]:

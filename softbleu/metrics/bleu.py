@@ -227,7 +227,7 @@ class Bleu(ClippedPrecision):
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "morgan2014": {
             "assignment": "sequential",
-            "consumption": "similarity",
+            "vector_case": "exact",
             "smooth": "none",
             "denominator": "reference",
             "threshold": 0.0,

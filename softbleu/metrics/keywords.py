@@ -98,6 +98,7 @@ class Settings(MatchSettings, total=False):
     alpha: float | None
     gamma: float | None
     t: float
+    matched: Literal["stems", "meteor"]
     aggregate: Literal["mean", "share"]
     language_model: str | ModelChoice | None
     detector: Literal["spelling", "harper"] | None

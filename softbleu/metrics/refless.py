@@ -27,16 +27,18 @@ from softbleu.language import (
     detector_names,
     open_language,
 )
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.idf import HashedFile
+from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
+from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 
 if TYPE_CHECKING:
     from nltk.stem.porter import PorterStemmer
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
@@ -189,6 +191,7 @@ _PARTS = 10**6  # Segments have whole numbers of such parts, which add up to the
 _SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)  # With the small model, and with others
 _ANY = "surrogatepass"  # Characters that are none, as they stand in broken text, are kept as they are
 Aggregate = Literal["mean", "share"]
+Matched = Literal["stems", "meteor"]
 
 
 def _weight(criterion: str, index: int) -> Any:
@@ -225,7 +228,7 @@ class Refless(Metric):
     The score is alpha G + beta F + gamma M, divided by the sum of the weights. G: logistic regression of
     misspellings, other errors, fluency and marks. F: (log P(line) - log P(its words by themselves)) / words by a
     language model and unigrams, between fixed percentiles of learners' lines. M: F of the content words that the line
-    shares with its source, equal or of equal stems. Of an empty line all three are 0.
+    shares with its source, equal or of equal stems, or those that METEOR aligns. Of an empty line all three are 0.
 
     Parameters
     ----------
@@ -233,6 +236,10 @@ class Refless(Metric):
         Weights.
     t
         Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
+    matched
+        Content words that M counts: of equal `stems`, or those that `meteor` aligns, synonyms and paraphrases too.
+    meteor_data
+        Where these are from.
     aggregate
         A corpus has the mean of its segments' scores, or the `share` of those that score higher than their source.
     language_model
@@ -252,6 +259,8 @@ class Refless(Metric):
     beta: float | None = _weight("fluency", 1)
     gamma: float | None = _weight("meaning", 2)
     t: float = setting(0.85, "Weight of precision in the score of meaning", least=0, most=1)
+    matched: Matched = setting("stems", "Content words that count for meaning: of equal stems, or METEOR's matches")
+    meteor_data: MeteorData | None = data_setting()
     aggregate: Aggregate = setting("mean", "Mean of segments, or share of those better than their source")
     language_model: ModelChoice | None = setting(
         None,
@@ -277,14 +286,20 @@ class Refless(Metric):
     )
     name: ClassVar[str] = "refless"
     language: ClassVar[str] = "en"
-    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SurfaceForms(),))
     label: ClassVar[str] = "Refless"
+
+    @property
+    def requires(self) -> Requirements:
+        """The source, surface forms of words, and what METEOR looks at where it matches them."""
+        more = () if self.matched == "stems" else (MeteorWords(STAGES, self.meteor_data, True),)
+        return Requirements(references=False, source=True, parts=(SurfaceForms(), *more))
 
     def resolved(self) -> Self:
         """With the model in the box where none is named, and the detector that goes with it."""
         alpha, beta, gamma = self._weights
         model, detector = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE), self._detector
         whole = replace(self, alpha=alpha, beta=beta, gamma=gamma, language_model=model, detector=detector)
+        whole = replace(whole, meteor_data=needed_data(STAGES if self.matched == "meteor" else (), self.meteor_data))
         return self if whole == self else whole
 
     @property
@@ -322,11 +337,30 @@ class Refless(Metric):
         # Both sides at once: the more lines, the more of one length.
         judged = self._judge().judge([" ".join(line) for side in (own, others) for line in side])
         rows[:, :, 1:3] = np.rint(_PARTS * judged).reshape(2, len(own), 2).swapaxes(0, 1)
-        for row, candidate, source in zip(rows, own, others, strict=True):
-            row[:, 3] = [round(_PARTS * meaning(each, source, self.t)) if each else 0 for each in (candidate, source)]
+        if self.matched == "meteor":
+            rows[:, :, 3] = np.rint(_PARTS * self._aligned_meaning(chunk, words, kernels))
+        else:
+            for row, candidate, source in zip(rows, own, others, strict=True):
+                kept = (meaning(each, source, self.t) if each else 0.0 for each in (candidate, source))
+                row[:, 3] = [round(_PARTS * each) for each in kept]
         scores = self._means(rows.reshape(-1, 4)).reshape(-1, 2)
         better = (scores[:, 0] > scores[:, 1]).astype(np.int64)
         return np.column_stack((rows[:, 0], better))
+
+    def _aligned_meaning(self, chunk: Chunk, words: WordTable, kernels: Kernels) -> Floats:
+        """Meaning of each candidate and of its source, by METEOR's matches of content words: (segments, 2)."""
+        found = np.zeros((len(chunk), 2))
+        source: Any = chunk.source
+        for side, text in enumerate((chunk.candidates, source)):
+            single = Chunk(text, source, np.arange(len(chunk) + 1))
+            counts = Meteor(meteor_data=self.meteor_data).statistics(single, words, kernels)
+            content = counts[:, :2] - counts[:, 2:4]
+            matched = counts[:, 4:-4].reshape(len(counts), -1, 2, 2)[:, :, 0].sum(axis=1)
+            precision, recall = (matched / np.maximum(content, 1)).T
+            below = self.t * precision + (1 - self.t) * recall
+            shares = np.divide(precision * recall, below, out=np.zeros(len(below)), where=below > 0)
+            found[:, side] = np.where(content.any(axis=1), shares, 1.0) * (text.lengths > 0)
+        return found
 
     def _means(self, rows: Integers | Floats) -> Floats:
         """Weighted means of the criteria of rows that begin with those, in per cent."""

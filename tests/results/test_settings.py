@@ -72,17 +72,19 @@ def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -
 
 def test_preset() -> None:
     measure = make_metric(matcher="xleu", threshold=0.5, preset="morgan2014")
-    matcher = make_matcher("xleu", threshold=0.5, assignment="sequential", consumption="similarity")
-    assert measure == Bleu(matcher, smooth="none", denominator="reference", tokenize="none")
+    matcher = make_matcher("xleu", threshold=0.5, assignment="sequential")
+    assert measure == Bleu(matcher, smooth="none", denominator="reference", tokenize="none", vector_case="exact")
+    in_context = make_metric(matcher="vleu", preset="morgan2014", vectors="minilm-l6")
+    assert {each.name: value for each, value in in_context.settings()}["vector_case"] == "fallback"
     assert make_metric(matcher="xleu", preset="morgan2014").threshold == 0.0
     assert make_metric(preset="morgan2014").matcher == make_matcher("exact")
 
 
 def test_what_is_given_goes_before_the_preset() -> None:
-    given: dict[str, Any] = {"assignment": "optimal", "consumption": "unit", "smooth": "exp"}
+    given: dict[str, Any] = {"assignment": "optimal", "vector_case": "fallback", "smooth": "exp"}
     metric = make_metric(matcher="vleu", preset="morgan2014", **given)
     assert isinstance(metric, Bleu)
-    assert metric.matcher == make_matcher("vleu", threshold=0.0, assignment="optimal", consumption="unit")
+    assert metric.matcher == make_matcher("vleu", threshold=0.0, assignment="optimal")
     assert (metric.smooth, metric.denominator) == ("exp", "reference")
 
 
