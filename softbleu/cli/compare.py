@@ -7,8 +7,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "candidate reference source gold pairs input_format encoding metric signature preset baseline test samples "
-    "trials seed correction compatible all_pairs show top by distribution page_format columns long title digits output "
-    "plot jobs cluster resume",
+    "trials seed correction compatible all_pairs show top by distribution page_format columns long title digits "
+    "output plot jobs cluster resume",
     """
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -74,8 +74,8 @@ def _write_view(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
-    unused = ("distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible")
-    unused = (*unused, "resume")
+    unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
+    unused.append("resume")
     other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

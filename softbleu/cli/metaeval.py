@@ -22,7 +22,7 @@ Human judgements
     (default: expected-wins).
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
-    of segments by people, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
+    of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
   --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
   --column NAME: Human scores of this column (default: the first of score, human, z, mqm and raw).
 Significance

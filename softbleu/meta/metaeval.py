@@ -343,7 +343,7 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
 
 
 def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a pair of metrics and measure: how much more one agrees, by paired samples of segments, or of systems."""
+    """A row per pair of metrics and measure: how much more one agrees, by paired samples of segments, or of systems."""
     tables = [table for table in evidence.need_metrics() if table.segments]
     common = [name for name in tables[0].segments if all(name in each.segments for each in tables)] if tables else []
     measured: dict[tuple[str, str], dict[str, Estimate]] = {}

@@ -61,7 +61,7 @@ class Assessments:
         return people[kept], found[kept], segments[kept].astype(np.int64)
 
     def tables(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
-        """Put the scores of people and of a metric into tables (systems, segments), NaN where either has none."""
+        """Put the scores of judges and of a metric into tables (systems, segments), NaN where either has none."""
         names = [name for name in scored if any(name in each for each in self.systems)]
         places = {name: number for number, name in enumerate(names)}
         people = np.full((len(names), 1 + max(self.segments, default=0)), np.nan)
