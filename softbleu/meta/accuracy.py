@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError, known_name
 from softbleu.io.limits import Limit
-from softbleu.meta.correlation import Estimate, draw_counts, redraw
+from softbleu.meta.correlation import Estimate, divide, draw_counts, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, ScoreTable
@@ -77,9 +77,7 @@ def tau_of(counts: Integers | Floats, variant: str) -> Floats:
     >>> float(tau_of(counts, "noties")), float(tau_of(counts, "hties").round(4))
     (0.5555555555555556, 0.6154)
     """
-    above, below = ((counts * part).sum(axis=(-2, -1)) for part in _COUNTED[known_name("variant", variant, TAUS)])
-    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return found
+    return divide(*((counts * part).sum(axis=(-2, -1)) for part in _COUNTED[known_name("variant", variant, TAUS)]))
 
 
 def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
@@ -96,11 +94,10 @@ def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 
     drawn = redraw(cells, 9, taken.cluster, samples, seed).reshape(-1, 3, 3)
     found = []
     for variant, (above, below) in _COUNTED.items():
-        sums = (int((counts * part).sum()) for part in (below, np.abs(_ALIKE), above > 0, above < 0))
-        pairs, untied, concordant, discordant = sums
-        value, skipped = float(tau_of(counts, variant)) if pairs else None, len(comparisons) - len(taken)
-        sampled = (value, tau_of(drawn, variant))
-        found.append(Tau(*sampled, table.name, variant, pairs, untied, concordant, discordant, skipped))
+        parts = (below, np.abs(_ALIKE), above > 0, above < 0)
+        pairs, untied, good, bad = (int((counts * part).sum()) for part in parts)
+        sampled = float(tau_of(counts, variant)) if pairs else None, tau_of(drawn, variant)
+        found.append(Tau(*sampled, table.name, variant, pairs, untied, good, bad, len(comparisons) - len(taken)))
     return found
 
 
@@ -265,8 +262,8 @@ def assessment_accuracies(
     kinds: dict[str, JudgedPairs | None] = {"outputs by segment": within}
     if within is None or _pairs(len(judges)) <= _MOST_TOGETHER:
         kinds = {"outputs": JudgedPairs.among(judges, scores, clusters), **kinds}
-    found = {of: pairs for of, pairs in kinds.items() if pairs is not None}
-    return [_accuracy(table.name, human, of, each, samples, seed, calibrated=True) for of, each in found.items()]
+    given = (samples, seed)
+    return [_accuracy(table.name, human, of, each, *given, calibrated=True) for of, each in kinds.items() if each]
 
 
 def _accuracy(

@@ -28,6 +28,12 @@ def check_samples(samples: int, seed: int) -> None:
         raise InputError(f"the seed must be at least 0, not {seed}")
 
 
+def divide(above: Floats | Integers, below: Floats | Integers) -> Floats:
+    """Divide one by one; NaN where the divisor is not positive."""
+    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return found
+
+
 def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) -> Iterator[Integers]:
     """How often each thing is drawn in samples of as many: (samples, things), some samples at a time.
 
@@ -171,8 +177,7 @@ def correlate_within(one: Floats, other: Floats, samples: int, seed: int, cluste
     drawn = [counts @ sums for counts in draw_batches(len(sizes), samples, seed)]
     found = np.concatenate([sums.sum(axis=0)[None], *drawn])
     varied = (found[:, 0] > _NOISE * sums[:, 0].sum()) & (found[:, 2] > _NOISE * sums[:, 2].sum())
-    scale = np.sqrt(found[:, 0] * found[:, 2])
-    values = np.divide(found[:, 1], scale, out=np.full(len(found), np.nan), where=varied)
+    values = divide(found[:, 1], np.where(varied, np.sqrt(found[:, 0] * found[:, 2]), 0))
     return Estimate(round(float(values[0]), 14) if varied[0] else None, values[1:])
 
 
@@ -202,7 +207,6 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
 
 def _pearson(one: Floats, other: Floats, weights: Floats) -> Floats:
-    """Of each sample; columns of (points,) or (samples, points)."""
     total = weights.sum(axis=1, keepdims=True)
     centred = [column - (weights * column).sum(axis=1, keepdims=True) / total for column in (one, other)]
     sums = [(weights * a * b).sum(axis=1) for a, b in combinations_with_replacement(centred, 2)]
@@ -211,9 +215,7 @@ def _pearson(one: Floats, other: Floats, weights: Floats) -> Floats:
     for column in (one, other):
         ends = np.where(drawn, column, np.inf).min(axis=1), np.where(drawn, column, -np.inf).max(axis=1)
         varied &= ends[0] < ends[1]
-    nothing = np.full(len(weights), np.nan)
-    found: Floats = np.divide(sums[1], np.sqrt(sums[0] * sums[2]), out=nothing, where=varied)
-    return found
+    return divide(sums[1], np.where(varied, np.sqrt(sums[0] * sums[2]), 0))
 
 
 def _midranks(column: Floats, weights: Floats) -> Floats:
@@ -239,10 +241,7 @@ def _kendall(one: Floats, other: Floats, weights: Floats) -> Floats:
         sums: Floats = np.einsum("sp,sp->s", weights @ pairs, weights)
         return sums
 
-    untied = weigh(np.abs(signs[0])) * weigh(np.abs(signs[1]))
-    nothing = np.full(len(weights), np.nan)
-    found: Floats = np.divide(weigh(signs[0] * signs[1]), np.sqrt(untied), out=nothing, where=untied > 0)
-    return found
+    return divide(weigh(signs[0] * signs[1]), np.sqrt(weigh(np.abs(signs[0])) * weigh(np.abs(signs[1]))))
 
 
 # Of two columns in samples of their points, of which each weighs so much, (samples, points): one number a sample

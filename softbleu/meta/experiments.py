@@ -37,24 +37,12 @@ if TYPE_CHECKING:
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
-_JUDGED = {
-    "assessments",
-    "gold",
-    "rankings",
-    "rankings_start",
-    "expand",
-    "rank_by",
-    "human",
-    "scores",
-    "direction",
-    "column",
-}
+_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores"}
+_NAMED = ("encoding", "pairing", "direction", "column", "question", "coefficient", "against")  # Keys of one text
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
 _LISTS = ("candidates", "references", "human", "scores")  # Keys of several
 _SHAPES = {  # What the values of a definition must be
-    **dict.fromkeys(
-        (*_TEXTS, "encoding", "pairing", "direction", "column", "question", "coefficient", "against"), "text"
-    ),
+    **dict.fromkeys((*_TEXTS, *_NAMED), "text"),
     **dict.fromkeys(
         (*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"
     ),
@@ -126,7 +114,7 @@ class Definition:
         return found
 
     def _data_tables(self) -> dict[str, dict[str, Any]]:
-        valid = (_FILES - {"pairs"}) | _JUDGED | {"unescape"}
+        valid = (_FILES - {"pairs"}) | _JUDGED | {"unescape", "direction", "column"}
         return {
             name: self._checked(f"data.{name}", table, valid) for name, table in self.tables.get("data", {}).items()
         }

@@ -317,15 +317,13 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems(fewest=2) if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
-    softly: list[Accuracy | None] = []
     for table in metrics:
         if table.segments and evidence.comparisons is not None:
-            softly.append(soft_accuracy(table, evidence.comparisons, "rankings", *draws))
+            found += filter(None, [soft_accuracy(table, evidence.comparisons, "rankings", *draws)])
             found += output_accuracies(table, evidence.comparisons, *draws)
         if table.segments and evidence.assessments is not None:
-            softly.append(soft_accuracy(table, evidence.assessments, ASSESSMENT, *draws))
+            found += filter(None, [soft_accuracy(table, evidence.assessments, ASSESSMENT, *draws)])
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
-    found += [each for each in softly if each is not None]
     if not found:
         raise InputError(
             "an accuracy needs judgements: give --human, --rankings or --da, and for outputs their scores"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.correlation import check_samples, redraw
+from softbleu.meta.correlation import check_samples, divide, redraw
 from softbleu.results.significance import rank_ranges
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
 def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:
     """Count as `Comparisons.tallies` in samples of segments, all comparisons of one together: (samples, 3, …)."""
     systems = len(comparisons.systems)
-    cells = np.ravel_multi_index(
-        (1 - comparisons.outcome, comparisons.first, comparisons.second), (3, systems, systems)
-    )
+    cells = ((1 - comparisons.outcome) * systems + comparisons.first) * systems + comparisons.second
     counts = redraw(cells, 3 * systems**2, comparisons.cluster, samples, seed).reshape(-1, 3, systems, systems)
     return counts + counts[:, ::-1].swapaxes(2, 3)
 
@@ -101,10 +99,7 @@ def _expected_wins(tallies: Floats) -> Floats:
     """Expected wins from wins, ties and losses, (…, 3, systems, systems); NaN with ties only."""
     wins, decided = tallies[..., 0, :, :], tallies[..., 0, :, :] + tallies[..., 2, :, :]
     shares = np.divide(wins, decided, out=np.zeros_like(wins), where=decided > 0)
-    opponents = (decided > 0).sum(axis=-1)
-    sums: Floats = shares.sum(axis=-1)
-    means: Floats = np.divide(sums, opponents, out=np.full_like(sums, np.nan), where=opponents > 0)
-    return means
+    return divide(shares.sum(axis=-1), (decided > 0).sum(axis=-1))
 
 
 _PIECE = 4096  # Matches whose random numbers are drawn at a time
@@ -164,9 +159,8 @@ def play_matches(
     if resampled:
         generators.append(np.random.default_rng([settings.seed, 1]))
         tallies = np.concatenate([tallies, redraw_tallies(comparisons, settings.runs, settings.seed)])
-    compared = tallies.sum(axis=1)
-    shares = np.divide(tallies, compared[:, None], out=np.zeros(tallies.shape), where=compared[:, None] > 0)
-    shares, runs = shares.cumsum(axis=1), np.arange(len(tallies))
+    compared, runs = tallies.sum(axis=1), np.arange(len(tallies))
+    shares = tallies.cumsum(axis=1) / np.maximum(compared, 1)[:, None]
     # Who was compared with nobody, in a sample, plays no match: nobody is more certain.
     mean, variance = np.zeros((len(runs), systems)), settings.deviation**2 * (compared.sum(axis=2) > 0)
     rate = make_rating(beta, settings.draws)

@@ -248,6 +248,5 @@ def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:
         metric: value for pair in pairs for metric, value in zip((pair.better, pair.worse), pair.values, strict=True)
     }
     names = sorted(values, key=lambda metric: -values[metric])
-    return HeatMap(
-        f"{title}: p after Holm", names, [[p_values.get((row, column)) for column in names] for row in names]
-    )
+    cells = [[p_values.get((row, column)) for column in names] for row in names]
+    return HeatMap(f"{title}: p after Holm", names, cells)
