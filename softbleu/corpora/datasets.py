@@ -7,9 +7,8 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from softbleu.corpora.files import hash_file, open_text
 from softbleu.errors import InputError
@@ -23,17 +22,21 @@ _STEP = 1 << 22  # Bytes that are asked for at once
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set, as ``data.toml`` says it."""
+    """A data set, as ``experiments/data.toml`` describes it."""
 
     name: str
     title: str
-    source: str  # Where its publisher describes it
+    source: str
     licence: str
-    base: str = ""  # Where the URLs of `files` begin that are none by themselves
-    steps: str = ""  # How a person makes what is not published as it is
+    base: str = ""
+    steps: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
-    """URLs by file, each maybe with a ``*``; behind ``#`` the name inside a tar archive."""
     sums: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of its files by their path
+
+    def __post_init__(self) -> None:
+        values = (self.title, self.source, self.licence, self.base, self.steps, *self.files.values())
+        if not all(isinstance(each, str) for each in values):
+            raise TypeError(f"{self.name}: all but the table of files is text")
 
     def url(self, path: str) -> str:
         """Where a file is published as it is; empty where it is not.
@@ -56,8 +59,7 @@ class DataSet:
     def fetch(self, folder: Path) -> int:
         """Get the files that a folder lacks and that are published as they are, and count them.
 
-        A download that was interrupted goes on where it was. InputError: a file has another hash than that of the
-        studies; it is not kept.
+        Raises `InputError` for a file with another hash, which is not kept.
         """
         archives: dict[str, bytes] = {}
         wanted = [path for path in self.lacking(folder) if self.url(path)]
@@ -68,9 +70,11 @@ class DataSet:
             target.parent.mkdir(parents=True, exist_ok=True)
             if url not in archives:
                 archives = {url: _download(url, target.with_name(f"{PurePosixPath(url).name}.part"))}
-            content = _member(archives[url], url, member) if member else archives[url]
-            if url.endswith(".gz") and not member and not path.endswith(".gz"):
-                content = gzip.decompress(content)
+            packed = member or (url.endswith(".gz") and not path.endswith(".gz"))
+            try:
+                content = _unpack(archives[url], member) if packed else archives[url]
+            except (KeyError, tarfile.TarError, OSError, EOFError) as error:
+                raise InputError(f"{url}: no archive with {path} ({error})") from error
             if hashlib.sha256(content).hexdigest() != self.sums[path]:
                 raise InputError(f"{url}: another hash than that of {self.name}/{path} in the studies: not kept")
             write_whole(target, content)
@@ -87,16 +91,11 @@ def read_datasets(path: Path | None = None) -> dict[str, DataSet]:
         if not inside or ".." in PurePosixPath(inside).parts:
             raise InputError(f"{path.with_suffix('.sha256')}: {line[:80]!r} is no hash and file of a data set")
         sums.setdefault(name, {})[inside] = known
-    return {name: _read(path, name, table, sums.get(name, {})) for name, table in read_toml(path).items()}
-
-
-def _read(path: Path, name: str, table: Any, sums: Mapping[str, str]) -> DataSet:
-    valid = [each.name for each in fields(DataSet)[1:-1]]
-    given = table if isinstance(table, dict) else {}
-    right = all(isinstance(given[key], dict if key == "files" else str) for key in given.keys() & set(valid))
-    if not right or given.keys() - set(valid) or set(valid[:3]) - given.keys():
-        raise InputError(f"{path}, [{name}]: a data set has texts {', '.join(valid[:-1])} and a table of files")
-    return DataSet(name, **given, sums=sums)
+    tables = read_toml(path)
+    try:
+        return {name: DataSet(name, **table, sums=sums.get(name, {})) for name, table in tables.items()}
+    except (TypeError, AttributeError) as error:
+        raise InputError(f"{path}: no list of data sets ({error}): describe them as those of the studies") from error
 
 
 def _download(url: str, part: Path) -> bytes:
@@ -114,10 +113,9 @@ def _download(url: str, part: Path) -> bytes:
     return content
 
 
-def _member(archive: bytes, url: str, name: str) -> bytes:
-    try:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
-            found = opened.extractfile(name)
-            return found.read() if found is not None else b""
-    except (KeyError, tarfile.TarError, OSError, EOFError) as error:
-        raise InputError(f"{url}: no archive with {name} ({error})") from error
+def _unpack(content: bytes, member: str) -> bytes:
+    if not member:
+        return gzip.decompress(content)
+    with tarfile.open(fileobj=io.BytesIO(content)) as opened:
+        found = opened.extractfile(member)
+        return found.read() if found is not None else b""

@@ -44,6 +44,8 @@ TEXTS = {
     "run.json": '{"schema": 1, "signature": "metric:bleu|order:4|version:0.1", "systems": [\n'
     '{"name": "c", "score": 20.5, "segments": [\n{"segment": 1, "score": 3.5}\n]}\n]}\n',
     "words.txt": "cat\ndog\n",
+    "data.toml": '[c]\ntitle = "t"\nsource = "s"\nlicence = "CC0-1.0"\n[c.files]\n"a/*.txt" = "b/*.en"\n',
+    "data.sha256": f"{'0' * 64}  c/a/b.txt\n{'1' * 64}  c/d.txt\n",
     "sweep.toml": 'kind = "sweep"\n[corpus]\ncandidates = ["c.txt"]\nreferences = ["r.txt"]\n[settings]\n'
     'vectors = "./v.txt"\n[sweep]\nmatchers = ["vleu"]\nthresholds = [0.5]\n',
     "ranks.csv": "srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank\n"
@@ -163,6 +165,7 @@ READERS = [
     _reader("g.cfg", "corpora generate --grammar g.cfg --count 4"),
     _reader("g.cfg", "corpora generate --grammar g.cfg --pairing paraphrase --count 2 -f jsonl", "o.jsonl"),
     _reader("sweep.toml", "experiments run sweep.toml -o out --no-picture"),
+    *(_reader(name, "experiments fetch --list data.toml -d .") for name in ("data.toml", "data.sha256")),
     _reader("sweep.toml", "sweep -c c.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7"),
     _reader("aligned.jsonl", "experiments spurious --pairs aligned.jsonl --matcher sleu --vectors v.txt -t 0.5"),
     _reader("ranks.csv", "metaeval --rankings ranks.csv --runs 2 --samples 20"),

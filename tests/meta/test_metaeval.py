@@ -18,7 +18,7 @@ from softbleu.corpora.judgements import Comparisons, ScoreTable
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.accuracy import TAUS, preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
-from softbleu.meta.correlation import COEFFICIENTS, correlate, williams
+from softbleu.meta.correlation import COEFFICIENTS, correlate, difference, williams
 from softbleu.metrics import Bleu
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
@@ -219,3 +219,17 @@ def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPat
         (_, noties) = softbleu.metaeval("preferences", metrics={"m": "bleu"}, rankings=rows, **texts).table.rows
         assert noties[2] == expected
         monkeypatch.setattr(Bleu, "higher_is_better", False)
+
+
+def test_differences_about_systems_are_of_the_same_samples() -> None:
+    people = dict(zip("ABCDE", [0.9, 0.4, 0.5, 0.1, 0.3], strict=True))
+    values = {"one": [5.0, 3.0, 2.0, 1.0, 4.0], "other": [1.0, 2.0, 4.0, 3.0, 5.0]}
+    parts = {name: np.ones(2) for name in people}
+    tables = [ScoreTable(name, dict(zip(people, each, strict=True)), parts) for name, each in values.items()]
+    found = softbleu.metaeval("differences", scores=tables, human={"judges": people}, samples=60).records()
+    judged = np.array(list(people.values()))
+    estimates = [correlate(np.array(each), judged, "spearman", samples=60) for each in values.values()]
+    apart = difference(*estimates)
+    (row,) = [each for each in found if each["measure"] == "spearman of systems"]
+    assert (row["better"], row["worse"], row["difference"]) == ("one", "other", pytest.approx(apart.value))
+    assert (row["low"], row["high"]) == pytest.approx(apart.interval)

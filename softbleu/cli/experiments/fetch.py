@@ -23,14 +23,13 @@ def fetch(given: Given) -> None:
     from softbleu.errors import InputError, known_name
 
     known = read_datasets(Path(given.list) if given.list else None)
-    chosen = [known[known_name("data set", name, known)] for name in given.names or ()]
     output, folder = given.open_output([given.list]), Path(given.output_folder)
-    for each in chosen:
+    if not given.names:
+        there = {name: len(each.sums) - len(each.lacking(folder / name)) for name, each in known.items()}
+        rows = [(name, len(each.sums), there[name], each.licence) for name, each in known.items()]
+        output.write_table(("name", "files", "there", "licence"), rows, digits=0)
+    for each in [known[known_name("data set", name, known)] for name in given.names or ()]:
         count = each.fetch(folder / each.name)
         given.note(f"{each.name}: {count} files fetched, {each.licence}; {each.source}")
-        if lacking := each.lacking(folder / each.name):
-            raise InputError(f"{folder / each.name} lacks {lacking[0]} ({len(lacking)} files by hand): {each.steps}")
-    if not chosen:
-        there = {each.name: len(each.sums) - len(each.lacking(folder / each.name)) for each in known.values()}
-        rows = [(each.name, len(each.sums), there[each.name], each.licence) for each in known.values()]
-        output.write_table(("name", "files", "there", "licence"), rows, digits=0)
+        if left := each.lacking(folder / each.name):
+            raise InputError(f"{folder / each.name} lacks {left[0]} ({len(left)} files by hand): {each.steps}")
