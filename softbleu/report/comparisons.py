@@ -18,8 +18,6 @@ SIGNIFICANT = 0.05
 _LEAST_SHOWN = 0.001  # Below it people are shown no digits of p, which depend on the number of samples alone
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
-_OF_JUDGES = ("people", "people_lower", "people_upper", "people_data")
-"""What is known of the first data; JSON has all."""
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
@@ -66,17 +64,14 @@ def _ranked(table: ComparisonTable) -> list[Comparison]:
 def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
     """Make a row a system; a star marks a difference from the baseline with p < 0.05."""
     rows = []
-    ordered, data = _ranked(table), table.judged
+    ordered = _ranked(table)
     for row in ordered:
         scores = [f"{number:.{layout.digits}f}" for number in (row.score, *row.interval)]
         best, worst = row.ranks
-        said = {each.data: str(each) for each in (row.beside.people if row.beside else ())}
-        cells = [*_beside(row.beside, layout.digits), *(said.get(name, "") for name in data)]
-        rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *cells])
-    numbers = ["system", "rank", "ranks", table.label, "95% from", "to"]
-    numbers += ["difference", "from", "to", "d", "+/=/−", "p"]
+        rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *_beside(row.beside, layout.digits)])
+    columns = ["system", "rank", "ranks", table.label, "95% from", "to"]
     return Records(
-        [*numbers, *(f"people, {name}" for name in data)],
+        [*columns, "difference", "from", "to", "d", "+/=/−", "p"],
         rows,
         notes=[*_baseline_notes(table), _signature(table, layout)],
         text_columns=1,
@@ -105,15 +100,7 @@ def _baseline_notes(table: ComparisonTable) -> list[str]:
         f"* p < {SIGNIFICANT} against {table.baseline}",
         f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
         *_too_few(table.significance, tests),
-        _what_judges_said(table),
     ]
-
-
-def _what_judges_said(table: ComparisonTable) -> str:
-    if not table.judged:
-        return "people: nothing is known of such differences with these settings"
-    said = "people: in how many pairs with such a difference they preferred the same system, with the 95% interval"
-    return f"{said}; nothing is said beyond the differences of the data"
 
 
 def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
@@ -162,11 +149,11 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a system (and metric) with all numbers, in the order given."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:], *_OF_JUDGES]
+    more = ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:]]
     rows = []
     for table in tables:
         for row in table.comparisons:
-            beside = [None] * len(_OF_PAIRS + _OF_JUDGES) if row.beside is None else _pair_cells(row.beside)
+            beside = [None] * len(_OF_PAIRS) if row.beside is None else _pair_cells(row.beside)
             cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:]])
     return Records([*["metric"] * (len(tables) > 1), *columns, *more], rows)
@@ -176,14 +163,12 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a pair of systems (and metric) with all numbers."""
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
-    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_JUDGES], rows)
+    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:
-    judges = pair.people[0] if pair.people else None
     numbers = [pair.difference, *pair.interval, pair.p_value, pair.corrected, pair.effect]
-    said = [None] * 4 if judges is None else [judges.share, judges.low, judges.high, judges.data]
-    return [*numbers, pair.wins, pair.ties, pair.losses, *said]
+    return [*numbers, pair.wins, pair.ties, pair.losses]
 
 
 def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[str]:
