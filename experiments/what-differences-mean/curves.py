@@ -1,156 +1,120 @@
-"""Human-agreement curves: how often people agree with differences of a metric by their size, and on other systems."""
+"""How often judges agree with differences of a metric: one curve for many sets, tested on sets left out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from softbleu.errors import InputError
-from softbleu.meta.correlation import INTERVAL, draw_counts
-from softbleu.results.human_agreement import AgreementCurve
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logsumexp
 
 if TYPE_CHECKING:
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Flags, Floats
 
-KNOTS = np.linspace(0, 1, 9)
-"""Ranks of differences at which a curve has its points, from the smallest (0) to the greatest (1)."""
-WIDTH = 0.15
-"""Standard deviation of the ranks of pairs that say something of a point."""
-FEWEST_PAIRS = 30
-"""Pairs of systems that a curve needs."""
-
-Scores = Sequence[tuple[Mapping[str, float], Mapping[str, float]]]
-"""What people and a metric gave to systems, for each test set: only systems of one set are compared."""
+BINS = 5
+_GRID = np.linspace(-4, 4, 161)
+_LOG_WEIGHTS = -(_GRID**2) / 2 - logsumexp(-(_GRID**2) / 2)
+"""Of a standard normal distribution on the grid; finer than what 253 pairs say of a set."""
 
 
 @dataclass(frozen=True, eq=False)
-class SizedPairs:
-    """Pairs of systems in the order of their differences by a metric."""
+class JudgedSet:
+    """Pairs of systems of one set."""
 
-    one: Integers
-    other: Integers
-    """Numbers of the systems."""
-    sizes: Floats
-    """Of the differences, ascending."""
-    agreed: Flags
-    """Whether people prefer the system that the metric prefers."""
-    systems: tuple[str, ...]
+    sizes: Floats  # Of the metric's differences
+    agreed: Flags  # Whether judges prefer the system that the metric prefers
 
     @classmethod
-    def of(cls, scores: Scores) -> SizedPairs:
-        """Pair the systems of each set; pairs that people or the metric do not tell apart say nothing."""
-        rows: list[tuple[float, bool, int, int]] = []
-        systems: list[str] = []
-        for people, metric in scores:
-            names = [name for name in metric if name in people]
-            for place, name in enumerate(names):
-                for before, other in enumerate(names[:place]):
-                    by_people, by_metric = people[name] - people[other], metric[name] - metric[other]
-                    if by_people and by_metric:
-                        pair = len(systems) + before, len(systems) + place
-                        rows.append((abs(by_metric), by_people * by_metric > 0, *pair))
-            systems += names
-        rows.sort()
-        sizes, agreed = np.array([row[0] for row in rows]), np.array([row[1] for row in rows], bool)
-        first, second = (np.array([row[place] for row in rows], np.int64) for place in (2, 3))
-        return cls(first, second, sizes, agreed, tuple(systems))
-
-    def without(self, system: int) -> SizedPairs:
-        """Leave out the pairs of one system."""
-        return self._at((self.one != system) & (self.other != system))
-
-    def of_system(self, system: int) -> SizedPairs:
-        """Take the pairs of one system."""
-        return self._at((self.one == system) | (self.other == system))
-
-    def _at(self, kept: Flags) -> SizedPairs:
-        return SizedPairs(self.one[kept], self.other[kept], self.sizes[kept], self.agreed[kept], self.systems)
-
-
-def fit_curve(
-    pairs: SizedPairs, data: str, metric: str, signature: str, samples: int = 1000, seed: int = 12345
-) -> AgreementCurve:
-    """Find the share of pairs on which people agree, by the size of the difference, with its interval.
-
-    Around each of `KNOTS` pairs weigh less the further their rank by size is (Gaussian, `WIDTH`); a share is
-    (agreed + 1/2) / (pairs + 1) of so many pairs as the weights are worth. Pairs of one system are not independent:
-    how many are worth one is what the variance of samples of the systems, drawn with replacement, has beyond that of
-    a binomial (the median of the knots, 1 at least). The interval is that of Jeffreys for so many pairs as remain.
-
-    Raises
-    ------
-    InputError
-        Fewer than `FEWEST_PAIRS` pairs.
-    """
-    from scipy.stats import beta
-
-    count = len(pairs.sizes)
-    if count < FEWEST_PAIRS:
-        raise InputError(f"a curve needs {FEWEST_PAIRS} pairs of systems or more, here are {count}")
-    ranks = np.arange(count) / (count - 1)
-    kernel = np.exp(-0.5 * ((ranks - KNOTS[:, None]) / WIDTH) ** 2)
-    worth = kernel.sum(axis=1) ** 2 / (kernel**2).sum(axis=1)
-    share = _shrunk(kernel @ pairs.agreed / kernel.sum(axis=1), worth)
-    drawn = []
-    for counts in draw_counts(len(pairs.systems), samples, seed):
-        weights = kernel * (counts[pairs.one] * counts[pairs.other])
-        total = weights.sum(axis=1)
-        drawn.append(np.divide(weights @ pairs.agreed, total, out=share.copy(), where=total > 0))
-    spread = worth * np.var(drawn, axis=0) / (share * (1 - share))
-    apart = worth / max(1.0, float(np.median(spread)))
-    low, high = beta.ppf(np.array(INTERVAL)[:, None] / 100, share * apart + 0.5, (1 - share) * apart + 0.5)
-    knots = np.interp(KNOTS, ranks, pairs.sizes)
-    systems = len(set(pairs.one.tolist()) | set(pairs.other.tolist()))
-    columns = (each.tolist() for each in (knots, share, low, high))
-    return AgreementCurve(data, metric, signature, count, systems, *columns)
-
-
-def _shrunk(share: Floats, pairs: Floats | int) -> Floats:
-    """A share of so many pairs, a little nearer to one half."""
-    shrunk: Floats = (share * pairs + 0.5) / (pairs + 1)
-    return shrunk
+    def of(cls, people: Mapping[str, float], metric: Mapping[str, float]) -> JudgedSet:
+        """Pair systems; pairs that judges or the metric do not tell apart say nothing."""
+        names = [name for name in metric if name in people]
+        apart = [(people[one] - people[other], metric[one] - metric[other]) for one, other in combinations(names, 2)]
+        told = [
+            (abs(by_metric), by_people * by_metric > 0) for by_people, by_metric in apart if by_people and by_metric
+        ]
+        return cls(np.array([size for size, _ in told]), np.array([agreed for _, agreed in told], bool))
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """What curves without a system say of its pairs, and what people said of them; pairs of one third by size."""
+class PooledCurve:
+    """Logit of the share of agreement: intercept + slope × logarithm of the difference + the set's own part."""
 
-    least: float
-    most: float
-    """Of the differences."""
+    intercept: float
+    slope: float
+    spread: float  # Standard deviation of the sets' own parts
+
+    @classmethod
+    def fit(cls, sets: Sequence[JudgedSet]) -> PooledCurve:
+        """Maximise the likelihood, the sets' parts integrated out.
+
+        The logarithm of the spread has a weak prior (standard normal), as few sets say little of it.
+        """
+
+        def loss(values: Floats) -> float:
+            curve = cls(values[0], values[1], float(np.exp(values[2])))
+            found = [logsumexp(curve._likelihoods(each) + _LOG_WEIGHTS) for each in sets]
+            return float(values[2] ** 2 / 2 - sum(found))
+
+        intercept, slope, spread = minimize(loss, [1.0, 0.5, 0.0], method="L-BFGS-B").x
+        return cls(float(intercept), float(slope), float(np.exp(spread)))
+
+    def _logits(self, sizes: Floats) -> Floats:
+        logits: Floats = self.intercept + self.slope * np.log(sizes)[:, None] + self.spread * _GRID
+        return logits
+
+    def _likelihoods(self, judged: JudgedSet) -> Floats:
+        signs = np.where(judged.agreed, 1.0, -1.0)[:, None]
+        likelihoods: Floats = log_expit(signs * self._logits(judged.sizes)).sum(axis=0)
+        return likelihoods
+
+    def share(self, sizes: Floats) -> Floats:
+        """Expected share in a set that was not seen."""
+        share: Floats = expit(self._logits(sizes)) @ np.exp(_LOG_WEIGHTS)
+        return share
+
+    def interval(self, sizes: Floats) -> Floats:
+        """Where the share of 95% of such sets lies: (2, sizes). The curve itself is taken as known."""
+        logits = self.intercept + self.slope * np.log(sizes) + self.spread * np.array([[-1.96], [1.96]])
+        interval: Floats = expit(logits)
+        return interval
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Pairs for which about the same share was claimed."""
+
     pairs: int
-    predicted: float
-    low: float
-    high: float
-    """Means over the pairs."""
-    observed: float
-    """(agreed + 1/2) / (pairs + 1), as in curves."""
+    claimed: float
+    found: float
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What curves of the other sets say of each set, and what its judges said."""
+
+    bins: list[Bin]
+    brier: float
+    constant: float
+    """Brier scores of the curves, and of the share of agreement in all pairs of the other sets."""
 
     @property
-    def right(self) -> bool:
-        """Whether what was observed lies in the interval."""
-        return self.low <= self.observed <= self.high
+    def off(self) -> float:
+        """The greatest distance of claimed and found."""
+        return max(abs(each.claimed - each.found) for each in self.bins)
 
 
-def hold_out(pairs: SizedPairs, samples: int = 200, seed: int = 12345) -> list[HeldOut]:
-    """Predict the pairs of each system from all others.
-
-    Pairs with greater differences than any of the others are left out, as a curve says nothing of them.
-    """
-    rows: list[tuple[float, bool, float, float, float]] = []
-    for system in range(len(pairs.systems)):
-        curve = fit_curve(pairs.without(system), "", "", "", samples, seed)
-        own = pairs.of_system(system)
-        for size, agreed in zip(own.sizes.tolist(), own.agreed.tolist(), strict=True):
-            if (found := curve.at(size)) is not None:
-                rows.append((size, agreed, found.share, found.low, found.high))
-    rows.sort()
-    thirds = []
-    for part in np.array_split(np.array(rows, np.float64), 3):
-        predicted, low, high = part[:, 2:].mean(axis=0).tolist()
-        observed = float(_shrunk(part[:, 1].mean(), len(part)))
-        thirds.append(HeldOut(float(part[0, 0]), float(part[-1, 0]), len(part), predicted, low, high, observed))
-    return thirds
+def leave_out(sets: Sequence[JudgedSet]) -> LeftOut:
+    """Predict each set from all others."""
+    claimed, plain = [], []
+    for place, left in enumerate(sets):
+        others = [each for number, each in enumerate(sets) if number != place]
+        claimed.append(PooledCurve.fit(others).share(left.sizes))
+        plain.append(np.full(len(left.sizes), np.concatenate([each.agreed for each in others]).mean()))
+    said, constant = np.concatenate(claimed), np.concatenate(plain)
+    agreed = np.concatenate([each.agreed for each in sets])
+    parts = np.array_split(np.argsort(said, kind="stable"), BINS)
+    bins = [Bin(len(part), float(said[part].mean()), float(agreed[part].mean())) for part in parts]
+    return LeftOut(bins, *(float(((each - agreed) ** 2).mean()) for each in (said, constant)))

@@ -2,20 +2,19 @@
 
 python make.py scores      systems by people and by metrics: scores.csv (half an hour; METEOR needs softbleu[meteor])
 python make.py accuracy    accuracies of pairs: accuracy.csv
-python make.py curves      from scores.csv: differences.json, which travels in the wheel, and held-out.csv
+python make.py left-out    from scores.csv: each set predicted from the others: left-out.csv
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from curves import SizedPairs, fit_curve, hold_out
+import numpy as np
+from curves import BINS, JudgedSet, PooledCurve, leave_out
 
 from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
@@ -25,7 +24,9 @@ from softbleu.metrics.making import make_metric
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared" / "data"
-WMT13, WMT17, CONLL, SEEDA = (SHARED / name for name in ("wmt13-fr-en", "wmt17-into-en", "conll14", "seeda"))
+WMT13, WMT17, WMT21, CONLL, SEEDA = (
+    SHARED / name for name in ("wmt13-fr-en", "wmt17-into-en", "wmt21-into-en", "conll14", "seeda")
+)
 TRANSLATION = {
     **{"chrF": "chrf", "chrF++": "chrf++", "TER": "ter", "BLEU": "bleu", "SLEU": "sleu", "VLEU": "vleu"},
     **{"XLEU": "xleu", "softbleu": "softbleu", "METEOR": "meteor"},
@@ -44,6 +45,11 @@ DATA = {
 }
 """What people judged, and the sets whose systems were compared."""
 LANGUAGES = DATA["WMT17 into English"]
+TASKS = {
+    "translation": ["fr-en", *LANGUAGES, "wmt21 cs-en", "wmt21 de-en", "wmt21 zh-en"],
+    "corrections": ["conll14", "seeda"],
+}
+"""Sets that a curve pools."""
 
 
 def make_scores() -> None:
@@ -67,6 +73,12 @@ def make_scores() -> None:
             "references": [str(WMT17 / "references" / name)],
         }
         rows += scored(pair, people, TRANSLATION, tokenised, texts, unescape=True)
+    for pair in ("cs-en", "de-en", "zh-en"):
+        folder = WMT21 / pair
+        with (folder / "da-systems.tsv").open(encoding="utf-8") as stream:
+            people = {row["system"]: float(row["z"]) for row in csv.DictReader(stream, delimiter="\t")}
+        texts = {"candidates": files(folder / "system-outputs"), "references": [str(folder / "reference-A.en")]}
+        rows += scored(f"wmt21 {pair}", people, TRANSLATION, {}, texts)
     for name, folder, judged, first in (
         ("conll14", CONLL, CONLL / "human" / "judgments.xml", None),
         ("seeda", SEEDA, SEEDA / "human" / "judgments_sent.xml", 1),
@@ -154,22 +166,29 @@ def systems_of(name: str) -> tuple[dict[str, float], list[ScoreTable]]:
     return {row["system"]: float(row["people"]) for row in rows}, [ScoreTable(*each) for each in tables.items()]
 
 
-def make_curves() -> None:
-    """Make curves, and predict each system from the others."""
-    curves, held = [], []
-    for data, sets in DATA.items():
-        signatures = {row["metric"]: row["signature"] for row in chain.from_iterable(map(rows_of, sets))}
-        judged = [systems_of(name) for name in sets]
-        for metric, signature in signatures.items():
-            scores = [
-                (people, table.systems) for people, tables in judged for table in tables if table.name == metric
+def make_left_out() -> None:
+    """Pool all sets of a task in a curve per metric, and predict each set from the others."""
+    sizes = np.array([0.5, 1, 2, 4])
+    rows = []
+    for task, names in TASKS.items():
+        sets = [systems_of(name) for name in names]
+        for metric in sorted({table.name for _, tables in sets for table in tables}):
+            judged = [
+                JudgedSet.of(people, table.systems)
+                for people, tables in sets
+                for table in tables
+                if table.name == metric
             ]
-            pairs = SizedPairs.of(scores)
-            curves.append(json.dumps(fit_curve(pairs, data, metric, signature).as_dict()))
-            held += [[data, metric, *vars(each).values(), each.right] for each in hold_out(pairs)]
-    (HERE / "differences.json").write_text('{"curves": [\n' + ",\n".join(curves) + "\n]}\n", encoding="utf-8")
-    columns = ["data", "metric", "least", "most", "pairs", "predicted", "low", "high", "observed", "right"]
-    write("held-out.csv", columns, held)
+            found, curve = leave_out(judged), PooledCurve.fit(judged)
+            cells = [number for each in found.bins for number in (each.pairs, each.claimed, each.found)]
+            shares = np.stack([curve.share(sizes), *curve.interval(sizes)]).T.reshape(-1)
+            head = [task, metric, len(judged), sum(len(each.sizes) for each in judged)]
+            numbers = [found.off, found.brier, found.constant, curve.spread, *cells, *shares.tolist()]
+            rows.append([*head, *(round(number, 4) for number in numbers)])
+    columns = ["task", "metric", "sets", "pairs", "off", "brier", "constant", "spread"]
+    columns += [f"{what}{number}" for number in range(1, BINS + 1) for what in ("pairs", "claimed", "found")]
+    columns += [f"{what} at {size:g}" for size in sizes for what in ("share", "low", "high")]
+    write("left-out.csv", columns, rows)
 
 
 def write(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -180,7 +199,7 @@ def write(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> N
         writer.writerows(rows)
 
 
-STEPS = {"scores": make_scores, "accuracy": make_accuracies, "curves": make_curves}
+STEPS = {"scores": make_scores, "accuracy": make_accuracies, "left-out": make_left_out}
 
 if __name__ == "__main__":
     for step in sys.argv[1:] or STEPS:

@@ -43,10 +43,9 @@ def compare(given: Given) -> None:
     measures = metrics_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
-    how, signed_baseline = SignificanceSettings.from_signature(given.signature, **asked)
-    run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how}
+    how, signed = SignificanceSettings.from_signature(given.signature, **asked)
+    run: dict[str, Any] = {"baseline": given.baseline or signed, "significance": how, **given.values("jobs executor")}
     checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
-    run |= given.values("jobs executor")
     if page_wanted and (resampled or picture or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     found: Any

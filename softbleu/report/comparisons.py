@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
-_OF_JUDGES = ("people", "people_lower", "people_upper", "people_data")
-"""What is known of the first data; JSON has all."""
 COLUMNS: dict[str, Sequence[str]] = {
     "rank": ["rank"],
     "ranks": ["best_rank", "worst_rank"],
@@ -31,7 +29,6 @@ COLUMNS: dict[str, Sequence[str]] = {
     "effect": ["effect"],
     "segments": ["wins", "ties", "losses"],
     "p": ["p_value", "corrected"],
-    "people": _OF_JUDGES,
     "vectors": list(COVERAGE_COUNTS),
 }
 """What a user may choose by name, and its columns in formats for programs."""
@@ -111,7 +108,6 @@ def _cells(
     pair, (best, worst) = row.beside, row.ranks
     mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
     star = "*" if starred and pair is not None and pair.corrected < SIGNIFICANT else ""
-    said = {each.data: str(each) for each in (pair.people if pair else ())}
     beside = dict.fromkeys(("from", "to", "d", "+/=/−", "p"), "") | {"difference": "baseline"}
     if pair is not None:
         signed = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
@@ -129,7 +125,6 @@ def _cells(
         "effect": {"d": beside["d"]},
         "segments": {"+/=/−": beside["+/=/−"]},
         "p": {"p": beside["p"]},
-        "people": {f"people, {name}": said.get(name, "") for name in table.judged},
         "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
     }
 
@@ -149,15 +144,10 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
         "segments": "+/=/−: segments better, alike, worse",
         "ranks": "ranks: 95%",
     }
-    people = "nothing is known of such differences with these settings"
-    if table.judged:
-        people = "in how many pairs with such a difference they preferred the same system, with the 95% interval"
-        people += "; nothing is said beyond the differences of the data"
     return [
         *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
         *filter(None, ["; ".join(text for name, text in short.items() if name in chosen)]),
         *_too_few(table.significance, tests) * ("p" in chosen),
-        *[f"people: {people}"] * ("people" in chosen),
     ]
 
 
@@ -207,12 +197,12 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a system (and metric) with all numbers, in the order given."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    columns += ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:], *_OF_JUDGES]
+    columns += ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:]]
     covered = any(row.coverage for table in tables for row in table.comparisons)
     rows = []
     for table in tables:
         for row in table.comparisons:
-            beside = [None] * len(_OF_PAIRS + _OF_JUDGES) if row.beside is None else _pair_cells(row.beside)
+            beside = [None] * len(_OF_PAIRS) if row.beside is None else _pair_cells(row.beside)
             cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
             counts = coverage_counts(row.coverage) if covered else {}
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:], *counts.values()])
@@ -224,7 +214,7 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a pair of systems (and metric) with all numbers."""
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
-    table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_JUDGES], rows)
+    table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
     return _chosen(table, layout, {**COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
 
 
@@ -239,10 +229,8 @@ def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:
-    judges = pair.people[0] if pair.people else None
     numbers = [pair.difference, *pair.interval, pair.p_value, pair.corrected, pair.effect]
-    said = [None] * 4 if judges is None else [judges.share, judges.low, judges.high, judges.data]
-    return [*numbers, pair.wins, pair.ties, pair.losses, *said]
+    return [*numbers, pair.wins, pair.ties, pair.losses]
 
 
 def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[str]:

@@ -16,7 +16,6 @@ from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.aggregation import ChosenSums
 from softbleu.metrics.result import Coverage
-from softbleu.results.human_agreement import HumanAgreement, curves_for
 
 if TYPE_CHECKING:
     from softbleu.engine.statistics import Statistics
@@ -72,8 +71,6 @@ class Pair:
     wins: int  # Segments that score better than the other's
     ties: int
     losses: int
-    people: tuple[HumanAgreement, ...] = ()
-    """What people said of such differences in the data of the study that have the same settings."""
 
     def turned(self) -> Pair:
         """The other beside this one."""
@@ -197,11 +194,6 @@ class ComparisonTable(Tabular):
     significance: SignificanceSettings  # How it was tested, with the numbers of samples and trials that were drawn
     resampled: Floats  # The bootstrap scores, (systems, samples)
     pairs: list[Pair]  # All pairs of systems in the order given, the later of two first; corrected among all pairs
-
-    @property
-    def judged(self) -> list[str]:
-        """The data of the study in which people judged such differences."""
-        return list(dict.fromkeys(said.data for pair in self.pairs for said in pair.people))
 
     def pair(self, name: str, other: str) -> Pair:
         """One system beside another, either way round.
@@ -329,7 +321,7 @@ class _Differing:
     ) -> None:
         self._names, self._scores, self._resampled = statistics.systems, scores, resampled
         self._p_values, self._correction = p_values, correction
-        self._segments, self._curves = segment_numbers(statistics), curves_for(statistics.signature())
+        self._segments = segment_numbers(statistics)
         self._sign = 1 if statistics.metric.higher_is_better else -1
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
@@ -354,7 +346,6 @@ class _Differing:
             better,
             len(apart) - better - worse,
             worse,
-            tuple(found for curve in self._curves if (found := curve.at(difference)) is not None),
         )
 
 

@@ -170,7 +170,7 @@ def test_all_pairs(command, given, table):
 
 def test_columns_of_a_table_for_programs(command, given):
     columns = "system score mean lower upper p_value rank best_rank worst_rank difference difference_lower "
-    columns += "difference_upper corrected effect wins ties losses people people_lower people_upper people_data"
+    columns += "difference_upper corrected effect wins ties losses"
     assert command("compare", *given, "--samples", 5, "-f", "tsv").out.splitlines()[0].split("\t") == columns.split()
 
 
