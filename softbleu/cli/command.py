@@ -112,8 +112,8 @@ class Given:
         from softbleu.cli.output import Destination, Output
         from softbleu.report import RECORD_WRITERS
 
-        form = form or RECORD_WRITERS.find(self.format)
         place = Output.of(None if inputs is None else self.output, inputs or ())
+        form = form or RECORD_WRITERS.find(self.format)
         place.check_format(self.format)
         more = {"long_signature": self.get("long", False), "columns": tuple(dict.fromkeys(self.get("columns") or ()))}
         layout = place.layout(self.get("digits", 2), **more)
