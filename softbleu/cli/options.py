@@ -172,8 +172,9 @@ Output
   table_format --format -f NAME <report:WRITERS>: {_FORMATS} (default: by the suffix of --output, else text).
   --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
   --long/--short: Signatures in full, with what has its default, in text, markdown and latex; other formats do.
-  --columns NAME… <report.comparisons:COLUMNS>: Columns of the table, in this order: rank, ranks, score, mean,
-    interval, difference, difference-interval, effect, segments, p, people, vectors (default: those of the format).
+  --columns NAME… <report.comparisons:COMPARISON_COLUMNS>: Columns of the table, in this order: rank, ranks, score,
+    mean, interval, difference, difference-interval, effect, segments, p, people, vectors (default: those of the
+    format).
   --title TEXT: Of an html page.
   --digits N =2: Decimals in text, markdown and latex (default: =); other formats have them all.
   --output -o FILE: Write to this file, complete or not at all (default: standard output).

@@ -20,21 +20,15 @@ _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamin
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 _OF_JUDGES = ("people", "people_lower", "people_upper", "people_data")
 """What is known of the first data; JSON has all."""
-COLUMNS: dict[str, Sequence[str]] = {
-    "rank": ["rank"],
-    "ranks": ["best_rank", "worst_rank"],
-    "score": ["score"],
-    "mean": ["mean"],
-    "interval": ["lower", "upper"],
-    "difference": ["difference"],
-    "difference-interval": ["difference_lower", "difference_upper"],
-    "effect": ["effect"],
-    "segments": ["wins", "ties", "losses"],
-    "p": ["p_value", "corrected"],
-    "people": _OF_JUDGES,
-    "vectors": list(COVERAGE_COUNTS),
+COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
+    **{"rank": ["rank"], "ranks": ["best_rank", "worst_rank"], "score": ["score"], "mean": ["mean"]},
+    **{"interval": ["lower", "upper"], "difference": ["difference"]},
+    **{"difference-interval": ["difference_lower", "difference_upper"], "effect": ["effect"]},
+    **{"segments": ["wins", "ties", "losses"], "p": ["p_value", "corrected"]},
+    **{"people": _OF_JUDGES, "vectors": list(COVERAGE_COUNTS)},
 }
 """What a user may choose by name, and its columns in formats for programs."""
+_BESIDE = {"effect": "d", "segments": "+/=/−", "p": "p"}  # What people are shown of a test, by its name
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
@@ -48,7 +42,7 @@ def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Rec
 
 
 def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[str] = ()) -> Records:
-    chosen = layout.columns or [name for name in COLUMNS if name != "mean"]
+    chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name != "mean"]
     made = _table([table], chosen, layout.digits)
     marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
     return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
@@ -107,28 +101,22 @@ def _ranked(table: ComparisonTable) -> list[Comparison]:
 def _cells(
     table: ComparisonTable, row: Comparison, digits: int, *, starred: bool = False
 ) -> dict[str, dict[str, str]]:
-    """Show a system: by the names of `COLUMNS` cells by their heads."""
+    """Show a system: by the names of `COMPARISON_COLUMNS` cells by their heads."""
     pair, (best, worst) = row.beside, row.ranks
     mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
-    star = "*" if starred and pair is not None and pair.corrected < SIGNIFICANT else ""
-    said = {each.data: str(each) for each in (pair.people if pair else ())}
-    beside = dict.fromkeys(("from", "to", "d", "+/=/−", "p"), "") | {"difference": "baseline"}
+    star, beside, said = "", {"difference": "baseline"}, dict[str, str]()
     if pair is not None:
         signed = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
         beside = dict(zip(("difference", "from", "to"), signed, strict=True))
         beside |= {"d": f"{pair.effect:+z.2f}", "+/=/−": f"{pair.wins}/{pair.ties}/{pair.losses}"}
-        beside["p"] = _p(pair.corrected)
+        beside["p"], said = _p(pair.corrected), {each.data: str(each) for each in pair.people}
+        star = "*" if starred and pair.corrected < SIGNIFICANT else ""
     return {
-        "rank": {"rank": str(row.rank)},
-        "ranks": {"ranks": f"{best}–{worst}"},
-        "score": {table.label: f"{row.score:z.{digits}f}{star}"},
-        "mean": {"mean": mean},
-        "interval": {"95% from": lower, "to": upper},
-        "difference": {"difference": beside["difference"]},
-        "difference-interval": {end: beside[end] for end in ("from", "to")},
-        "effect": {"d": beside["d"]},
-        "segments": {"+/=/−": beside["+/=/−"]},
-        "p": {"p": beside["p"]},
+        **{"rank": {"rank": str(row.rank)}, "ranks": {"ranks": f"{best}–{worst}"}},
+        **{"score": {table.label: f"{row.score:z.{digits}f}{star}"}, "mean": {"mean": mean}},
+        **{"interval": {"95% from": lower, "to": upper}, "difference": {"difference": beside["difference"]}},
+        "difference-interval": {end: beside.get(end, "") for end in ("from", "to")},
+        **{name: {head: beside.get(head, "")} for name, head in _BESIDE.items()},
         "people": {f"people, {name}": said.get(name, "") for name in table.judged},
         "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
     }
@@ -217,7 +205,7 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
             counts = coverage_counts(row.coverage) if covered else {}
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:], *counts.values()])
     columns += COVERAGE_COUNTS if covered else ()
-    return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COLUMNS)
+    return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
 
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
@@ -225,7 +213,7 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
     table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_JUDGES], rows)
-    return _chosen(table, layout, {**COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
+    return _chosen(table, layout, {**COMPARISON_COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
 
 
 def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]) -> Records:
