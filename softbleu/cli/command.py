@@ -46,11 +46,11 @@ class Given:
             raise AttributeError(f"the command has no option {name}") from None
 
     @cached_property
-    def format(self) -> str:
+    def output_format(self) -> str:
         """The format of the output: as named, or by the suffix of the file."""
-        from softbleu.cli.output import format_of
+        from softbleu.report import format_by_suffix
 
-        return self._values["format"] or format_of(self.output)
+        return self._values["format"] or format_by_suffix(self.output)
 
     def get(self, name: str, missing: Any = None) -> Any:
         """The value of an option that the command may lack."""
@@ -112,11 +112,11 @@ class Given:
         from softbleu.cli.output import Destination, Output
         from softbleu.report import RECORD_WRITERS
 
-        form = form or RECORD_WRITERS.find(self.format)
         place = Output.of(None if inputs is None else self.output, inputs or ())
-        place.check_format(self.format)
-        more = {"long_signature": self.get("long", False), "columns": tuple(dict.fromkeys(self.get("columns") or ()))}
-        layout = place.layout(self.get("digits", 2), **more)
+        form = form or RECORD_WRITERS.find(self.output_format)
+        place.check_format(self.output_format)
+        columns = tuple(dict.fromkeys(self.get("columns") or ()))
+        layout = place.layout(self.get("digits", 2), long_signature=self.get("long", False), columns=columns)
         return Destination(place, form, layout)
 
     def open_picture(self, name: str, inputs: Iterable[str | None]) -> Output | None:

@@ -22,7 +22,7 @@ def compare(given: Given) -> None:
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError, known_name
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
-    from softbleu.report.comparisons import COLUMNS, draw_pairs, note_few, write_distribution
+    from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
     from softbleu.results import SignificanceSettings, compare_corpus
 
     if given.show or given.by:
@@ -30,11 +30,12 @@ def compare(given: Given) -> None:
         return
     if given.top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name what to show")
-    page_wanted = given.format.lower() in PAGES
-    write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(given.format)
+    name = given.output_format.lower()
+    page_wanted = name in PAGES
+    write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(name)
     inputs = input_files(given)
-    for name in given.columns or ():
-        known_name("column", name, COLUMNS)
+    for column in given.columns or ():
+        known_name("column", column, COMPARISON_COLUMNS)
     output = given.open_output(inputs, write)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     if resampled == output.target:
@@ -50,7 +51,7 @@ def compare(given: Given) -> None:
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     found: Any
     with open_corpus(given, measures) as corpus, given.progress() as progress:
-        note_few(how, len(corpus.systems), given.format, all_pairs=given.all_pairs)
+        note_few(how, len(corpus.systems), name, all_pairs=given.all_pairs)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
@@ -79,7 +80,7 @@ def _write_view(given: Given) -> None:
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
     lines = given.show not in (None, "ngrams")
-    write: Any = (LINE_WRITERS if lines else VIEWS).find(given.format)
+    write: Any = (LINE_WRITERS if lines else VIEWS).find(given.output_format)
     output = given.open_output([*input_files(given), given.by], write)
     measures = metrics_from(given, also=["seed"])
     top = 20 if given.top is None else given.top

@@ -22,4 +22,4 @@ def diff(given: Given) -> None:
 
     output = given.open_output([given.one, given.two])
     found = diff_files(given.one, given.two, given.encoding)
-    output.write(difference_records(found, None if given.format != "text" or given.output else given.lines))
+    output.write(difference_records(found, None if given.output_format != "text" or given.output else given.lines))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import typer
 
 from softbleu.errors import SoftbleuError
+from softbleu.io.platform import drop_output
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 
@@ -23,14 +23,14 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
             sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has seen enough.
-        _drop_output()
+        drop_output()
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except (SoftbleuError, OSError, MemoryError, typer.TyperException) as error:
         if debug:
             traceback.print_exc()
-        _drop_output()
+        drop_output()
         say(f"error: {' '.join(_describe(error))}")
         return BAD_INPUT
     return code if isinstance(code, int) else 0
@@ -61,15 +61,3 @@ def _describe(error: Any) -> Iterator[str]:
         yield f"not enough memory ({error}): ask for less at a time"
     else:
         yield str(error)
-
-
-def _drop_output() -> None:
-    """Throw away what could not be written, lest Python tries once more, and fails, when it ends."""
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

@@ -26,11 +26,10 @@ def explain(given: Given) -> None:
     from softbleu.report import EXPLAINERS
     from softbleu.results.explain import check_explained, explain_corpus
 
-    output = given.open_output(input_files(given), EXPLAINERS.find(given.format))
+    output = given.open_output(input_files(given), EXPLAINERS.find(given.output_format))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
-    for text in given.metric or ():
-        check_explained(make_metric(text))
+    check_explained(make_metric((given.metric or ["bleu"])[0]))
     measures = metrics_from(given) if given.show == "disagreeing" else [metric_from(given)]
     with open_corpus(given, measures) as corpus, given.progress():
         if given.show:

@@ -173,8 +173,8 @@ Output
   table_format --format -f NAME <report:WRITERS>: {_FORMATS} (default: by the suffix of --output, else text).
   --score-only -b: Print scores alone: a line per system (or a segment), on it one number per metric.
   --long/--short: Print signatures with all settings, defaults included, in text, markdown and latex (others: always).
-  --columns NAME… <report.comparisons:COLUMNS>: Columns of the table, in this order: rank, ranks, score, mean,
-    interval, difference, difference-interval, effect, segments, p, vectors (default: those of the format).
+  --columns NAME… <report.comparisons:COMPARISON_COLUMNS>: Columns of the table, in this order: rank, ranks, score,
+    mean, interval, difference, difference-interval, effect, segments, p, vectors (default: those of the format).
   --title TEXT: Title of an html page.
   --digits N =2: Decimals in text, markdown and latex (default: =); other formats print all digits.
   --output -o FILE: Write to this file, atomically (default: standard output).

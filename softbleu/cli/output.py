@@ -154,18 +154,6 @@ class Destination:
         self.write(Records(*parts, **more))
 
 
-def format_of(name: str | None) -> str:
-    """The format that the suffix of a file names; text without one. InputError: none has that suffix."""
-    from softbleu.report import PAGES
-    from softbleu.report.records import ALIASES, DATA_FORMATS
-
-    suffix = Path(name or "").suffix.lower().removeprefix(".")
-    known = {"txt": "text", **ALIASES, **{each: each for each in (*DATA_FORMATS, *PAGES)}}
-    if suffix and suffix not in known:
-        raise InputError(f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name a --format")
-    return known.get(suffix, "text")
-
-
 def _files_of(entry: str | None) -> list[Path]:
     """Files of an input: its own, or those of a set of vectors."""
     if entry is None or entry == STDOUT or is_url(entry):

@@ -23,11 +23,11 @@ def score(given: Given) -> None:
     from softbleu.results import score_corpus
     from softbleu.results.diff import broken_promises, find_level
 
-    page_wanted = given.format.lower() in PAGES
-    write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)
+    page_wanted = given.output_format.lower() in PAGES
+    write: Any = PAGES.find(given.output_format) if page_wanted else WRITERS.find(given.output_format, PAGES)
     if page_wanted and given.resume:
         raise InputError("--resume goes with scores, not with a page: leave out one")
-    if given.score_only and given.format != "text":
+    if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
     write = write_numbers if given.score_only else write
     output = given.open_output(input_files(given), write)

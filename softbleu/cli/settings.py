@@ -191,9 +191,9 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> Options:
         if (own := {owner: setting for owner, setting in each.owners.items() if owner in owners})
     }
     if "vectors" in found:
-        first = found["vectors"].setting
-        own = {each.name: replace(first, default=each.vector_choice.vectors) for each in metrics}
-        found["vectors"] = replace(found["vectors"], owners=own)
+        first = found["vectors"]
+        own = {each.name: replace(first.setting, default=each.vector_choice.vectors) for each in metrics}
+        found["vectors"] = replace(first, owners=own)
     return found
 
 

@@ -112,3 +112,15 @@ def sacrebleu_tokenizers() -> str:
     spec.submodule_search_locations = [str(Path(whole.submodule_search_locations[0]) / "tokenizers")]
     sys.modules[spec.name] = module_from_spec(spec)
     return spec.name
+
+
+def drop_output() -> None:
+    """Throw away what could not be written, lest Python tries once more, and fails, when it ends."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from softbleu.errors import InputError
 from softbleu.io.tabular import Records, Tabular
 from softbleu.report.comparisons import (
     compare_json,
@@ -18,8 +20,8 @@ from softbleu.report.comparisons import (
 )
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records, lines_text
 from softbleu.report.layout import Layout as Layout
+from softbleu.report.records import ALIASES, DATA_FORMATS, Formats, Written
 from softbleu.report.records import RECORD_WRITERS as RECORD_WRITERS
-from softbleu.report.records import Formats, Written
 from softbleu.report.scores import score_records, score_tables, write_json, write_jsonl, write_text
 
 if TYPE_CHECKING:
@@ -112,3 +114,12 @@ MATRIX_WRITERS: Formats[Comparer] = Formats(
     }
 )
 """The same with all pairs of systems."""
+
+
+def format_by_suffix(name: str | None) -> str:
+    """The format that the suffix of a file names; text without one. InputError: none has that suffix."""
+    suffix = Path(name or "").suffix.lower().removeprefix(".")
+    known = {"txt": "text", **ALIASES, **{each: each for each in (*DATA_FORMATS, *PAGES)}}
+    if suffix and suffix not in known:
+        raise InputError(f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name a --format")
+    return known.get(suffix, "text")

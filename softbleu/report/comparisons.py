@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
-COLUMNS: dict[str, Sequence[str]] = {
+COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "rank": ["rank"],
     "ranks": ["best_rank", "worst_rank"],
     "score": ["score"],
@@ -45,7 +45,7 @@ def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Rec
 
 
 def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[str] = ()) -> Records:
-    chosen = layout.columns or [name for name in COLUMNS if name != "mean"]
+    chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name != "mean"]
     made = _table([table], chosen, layout.digits)
     marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
     return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
@@ -104,16 +104,16 @@ def _ranked(table: ComparisonTable) -> list[Comparison]:
 def _cells(
     table: ComparisonTable, row: Comparison, digits: int, *, starred: bool = False
 ) -> dict[str, dict[str, str]]:
-    """Show a system: by the names of `COLUMNS` cells by their heads."""
+    """Show a system: by the names of `COMPARISON_COLUMNS` cells by their heads."""
     pair, (best, worst) = row.beside, row.ranks
     mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
-    star = "*" if starred and pair is not None and pair.corrected < SIGNIFICANT else ""
-    beside = dict.fromkeys(("from", "to", "d", "+/=/−", "p"), "") | {"difference": "baseline"}
+    star, beside = "", {"difference": "baseline"}
     if pair is not None:
         signed = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
         beside = dict(zip(("difference", "from", "to"), signed, strict=True))
         beside |= {"d": f"{pair.effect:+z.2f}", "+/=/−": f"{pair.wins}/{pair.ties}/{pair.losses}"}
         beside["p"] = _p(pair.corrected)
+        star = "*" if starred and pair.corrected < SIGNIFICANT else ""
     return {
         "rank": {"rank": str(row.rank)},
         "ranks": {"ranks": f"{best}–{worst}"},
@@ -121,10 +121,10 @@ def _cells(
         "mean": {"mean": mean},
         "interval": {"95% from": lower, "to": upper},
         "difference": {"difference": beside["difference"]},
-        "difference-interval": {end: beside[end] for end in ("from", "to")},
-        "effect": {"d": beside["d"]},
-        "segments": {"+/=/−": beside["+/=/−"]},
-        "p": {"p": beside["p"]},
+        "difference-interval": {end: beside.get(end, "") for end in ("from", "to")},
+        "effect": {"d": beside.get("d", "")},
+        "segments": {"+/=/−": beside.get("+/=/−", "")},
+        "p": {"p": beside.get("p", "")},
         "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
     }
 
@@ -141,7 +141,7 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
     short = {
         "p": f"p: {_corrected(table, tests)}",
         "effect": "d: Cohen's, of segments",
-        "segments": "+/=/−: segments better, alike, worse",
+        "segments": "+/=/−: segments better, equal, worse",
         "ranks": "ranks: 95%",
     }
     return [
@@ -207,7 +207,7 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
             counts = coverage_counts(row.coverage) if covered else {}
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:], *counts.values()])
     columns += COVERAGE_COUNTS if covered else ()
-    return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COLUMNS)
+    return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
 
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
@@ -215,7 +215,7 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
     table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
-    return _chosen(table, layout, {**COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
+    return _chosen(table, layout, {**COMPARISON_COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
 
 
 def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]) -> Records:

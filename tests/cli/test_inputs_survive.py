@@ -71,7 +71,7 @@ VECTORS = [
 OVER = [
     *(f"embeddings {name} {vectors}" for name in EMBEDDINGS for vectors in VECTORS),
     *(
-        f"{name} {TEXTS} -c second.txt {VECTORS[n]}"
+        f"{name} {TEXTS} -c second.txt {VECTORS[n]} -f text"
         for name in ("score", "compare", "explain", "sweep")
         for n in (0, 3)
     ),

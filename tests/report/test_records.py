@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softbleu.cli.output import Output, format_of
+from softbleu.cli.output import Output
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.report import RECORD_WRITERS, Layout, Records
+from softbleu.report import RECORD_WRITERS, Layout, Records, format_by_suffix
 from softbleu.report.records import BINARY_FORMATS
 
 HOSTILE = "a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\\}"
@@ -249,12 +249,12 @@ def test_rows_of_another_width_are_refused(name: str) -> None:
     ],
 )
 def test_formats_by_suffix(file: str | None, name: str) -> None:
-    assert format_of(file) == name
+    assert format_by_suffix(file) == name
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x.docx: no format has the suffix .docx: take .txt, .md, .tex, .csv"):
-        format_of("x.docx")
+        format_by_suffix("x.docx")
     with pytest.raises(InputError, match=r"parquet is not for standard output: name a file with --output"):
         Output().check_format("parquet")
     Output(tmp_path / "x").check_format("parquet")

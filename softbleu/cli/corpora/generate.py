@@ -42,7 +42,7 @@ def generate_text(given: Given) -> None:
     chosen = given.values("grammar pairing seed count max_depth sampling distinct encoding")
     settings = GenerationSettings(**chosen, every=given.all, paraphrase=_paraphrase_settings(given))
     with given.progress("generating") as progress:
-        target.write(generate(settings).lines(given.get("format") or format_for(given.output), progress))
+        target.write(generate(settings).lines(given.format or format_for(given.output), progress))
 
 
 def _paraphrase_settings(given: Given) -> Any:
