@@ -31,7 +31,7 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
     ),
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
     "language": ("Language models: train your own.", "train"),
-    "networks": ("Reference networks: the many ways to say it, from one reference.", "make info sample show"),
+    "networks": ("Reference networks: many alternative references in one network.", "make info sample show"),
 }
 
 
@@ -47,7 +47,7 @@ def softbleu(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Score generated text against references, softly: an n-gram that means the same counts too.
+    """Score generated text against references; soft metrics count similar n-grams, too.
 
     [bold]softbleu score -c system.txt -r reference.txt[/bold] computes BLEU;
     [bold]--matcher vleu --threshold 0.8[/bold] also matches n-grams with similar word vectors.

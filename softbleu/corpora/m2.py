@@ -146,10 +146,10 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
     """Read a file of gold corrections (also `.gz`; `-` is standard input).
 
     A sentence is a line `S words…`, then a line `A start end|||type|||correction|||required|||comment|||annotator`
-    for each edit, then an empty line. Alternatives of a correction are parted by `||`. An edit of type `noop`, or
-    from -1 to -1, says that the annotator found nothing wrong. A sentence without any edit is right as it is; an
-    annotator without a line in a sentence where others have one has no say in it. Lines `I …` are passed over. Raises
-    `InputError`: the file has no sentences, or a line that is not understood; the line is named.
+    for each edit, then an empty line. `||` separates alternatives of a correction. An edit of type `noop`, or
+    from -1 to -1, says that the annotator found nothing wrong. A sentence without edits is correct. An
+    annotator without a line does not count where others have one. Lines `I …` are skipped. Raises `InputError`, which
+    names the line, if the file has no sentences or a line is invalid.
     """
     with closing(open_text(name, encoding)) as text:
         segments = list(_parse((f"{name}, line {number}", line) for number, line in enumerate(text, start=1)))

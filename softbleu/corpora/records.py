@@ -124,8 +124,8 @@ def format_of(name: str) -> str:
 def read_segments(name: str, *, file_format: str | None = None, encoding: str = "utf-8") -> Segments:
     """Read a file of whole segments into memory.
 
-    Raises `InputError`, which names the line: a segment has no reference, though others have, or neither reference
-    nor source; it lacks a system that others have; it cannot be read.
+    Raises `InputError`, which names the line, if a segment cannot be read, has neither reference nor source, or lacks
+    a reference or a system that others have.
     """
     file_format = file_format or format_of(name)
     if file_format not in _FORMATS:

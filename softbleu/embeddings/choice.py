@@ -27,10 +27,10 @@ ExactWords = Literal["one", "cosine"]
 class VectorChoice(Declared):
     """Which word vectors to compare words by, and how.
 
-    Without `normalize` a word weighs as much as its vector is long, one without a vector the mean of the references'
-    words. `quantile`, such as `p99.9` of random pairs of words, changes nothing.
+    Without `normalize` a word's weight is the length of its vector; a word without a vector has the mean weight of
+    the references' words. `quantile` only notes where the threshold comes from.
 
-    Where `vectors` names an encoder, each token has a vector of its own, which follows from the line it stands in.
+    If `vectors` names an encoder, each token has a vector of its own, in the context of its line.
     """
 
     vectors: VectorLocation = setting(

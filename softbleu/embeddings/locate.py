@@ -121,7 +121,7 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     Raises
     ------
     VectorError
-        Nothing is there, or it is damaged or no vector file.
+        The location does not exist, is damaged, or has no vectors.
 
     Examples
     --------

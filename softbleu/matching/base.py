@@ -81,14 +81,14 @@ class SoftMatcher(Matcher):
     Parameters
     ----------
     threshold
-        A similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
-        the engine finds (`softbleu.engine.plan`). None stands for the one that the vectors recommend, or else 0.8.
+        A similarity must exceed it to count, 0 to 1. A quantile such as `p99.9` is one of random pairs of words. None
+        is the threshold that the vectors recommend, or 0.8.
     assignment
         Order in which matches are made: `exact-first` (exact ones, then left to right), `sequential` (Morgan 2014:
         one pass, left to right) or `optimal` (greatest sum of matches).
     consumption
-        What an approximate match takes from the pool: one instance (`unit`), or as much of it as the n-grams are
-        similar (`similarity`).
+        How much of a reference n-gram an approximate match uses: one instance (`unit`), or the similarity
+        (`similarity`).
     composition
         How n-grams are compared: `mean`, `aligned` or `sif`.
     """

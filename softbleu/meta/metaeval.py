@@ -118,33 +118,33 @@ def metaeval(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> MetaEvaluation:
-    """Measure how well metrics agree with judges: about systems, about outputs, and about pairs of outputs.
+    """Measure how well metrics agree with human judgements of systems, of outputs, and of pairs of outputs.
 
     Parameters
     ----------
     question
-        One of `QUESTIONS`; unless given `systems`, or what the input allows.
+        One of `QUESTIONS` (default: `systems`, or what the input allows).
     scores
-        Of metrics: tables, or files, each maybe as ``NAME=FILE``.
+        Scores of metrics: tables, or files, also as ``NAME=FILE``.
     metrics
-        To compute: expressions such as ``vleu(threshold=0.8)``, each maybe as ``NAME=EXPRESSION``, signatures or
-        values; a mapping names them.
+        Metrics to compute: expressions such as ``vleu(threshold=0.8)``, also as ``NAME=EXPRESSION``, signatures or
+        values; or a mapping from names to these.
     candidates
-        What to compute them of: texts by the name of the system, or files; else the texts of `assessments`.
+        Texts to compute metrics on: texts by the name of the system, or files (default: those of `assessments`).
     references
-        Of each segment its references; or files.
+        References of each segment, or files.
     source
-        Of each segment its source; or a file.
+        Source of each segment, or a file.
     gold
         A file of gold edits, which make references and source.
     rankings
         Comparisons by judges, or a file of them.
     rankings_start
-        The number of the first segment in them.
+        Number of the first segment in the rankings.
     expand
-        Whether systems that were shown as one count each.
+        Whether systems with identical outputs, which judges saw as one, count each.
     rank_by
-        How the comparisons make scores of systems, see `softbleu.meta.evidence.WAYS`.
+        How comparisons become scores of systems: see `softbleu.meta.evidence.WAYS`.
     human
         Scores of systems by their name, or files, each maybe as ``NAME=FILE``.
     assessments
@@ -156,13 +156,13 @@ def metaeval(
     unescape
         Turn entities such as ``&apos;`` in texts into characters.
     against
-        Of `williams`, only the tests with this metric.
+        Metric with which `williams` compares all others (default: all pairs).
     samples
         Samples of the bootstrap.
     runs
         Runs of TrueSkill.
     seed
-        Of both.
+        Seed of samples and runs.
     jobs
         Processes to use; the digits do not depend on it.
     executor
@@ -171,7 +171,7 @@ def metaeval(
     Raises
     ------
     InputError, UnknownNameError
-        What is given is not enough, not right, or contradicts itself.
+        The input is incomplete, invalid or contradictory.
 
     Examples
     --------
@@ -341,7 +341,7 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
 
 
 def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row per pair of metrics and measure: how much more one agrees, by paired samples of segments, or of systems."""
+    """How much more one metric agrees than another, by paired samples of segments, or of systems."""
     tables = [table for table in evidence.need_metrics() if table.segments]
     common = [name for name in tables[0].segments if all(name in each.segments for each in tables)] if tables else []
     measured: dict[tuple[str, str], dict[str, Estimate]] = {}

@@ -43,14 +43,14 @@ class BertScore(Metric):
     """BERTScore (Zhang et al. 2020): greedy matching of word pieces by the cosine of their vectors in context.
 
     Each piece of the candidate is matched with the most similar piece of the reference, and each of the reference
-    with that of the candidate. Pieces have equal weights, or ln((D + 1) / (d + 1)), d of D references having the
-    piece. What an encoder puts at the ends of a line has no weight but can be matched. Of several references each
+    with that of the candidate. Pieces have equal weights, or ln((D + 1) / (d + 1)) where d of D references have the
+    piece. The encoder's boundary pieces have no weight but can be matched. Of several references each
     segment takes the best. The digits are those of bert_score 0.3.13 with the same weights and layer.
 
     Parameters
     ----------
     idf
-        `none`: pieces have equal weights; `references`, or the text that says how rare pieces are.
+        `none`: pieces have equal weights; `references`, or a text for the document frequencies.
     average
         A corpus has the mean of its segments' scores (`segments`), or is scored from the sums over all pieces.
 

@@ -209,15 +209,15 @@ class Bleu(ClippedPrecision):
     Parameters
     ----------
     matcher
-        What counts as a match.
+        How n-grams match.
     order
-        Greatest n.
+        Greatest n-gram order.
     smooth
         `none`, `floor`, `add-k` or `exp`, as sacrebleu's.
     smooth_value
         Its value: 0.1 for `floor` and 1 for `add-k`, unless given.
     effective_order
-        Average only the orders that the text is long enough for.
+        Use only the orders that the text is long enough for.
     denominator
         Precision over the candidate's n-grams of the `order`, of `all` the orders that the matcher compares, or over
         the `reference`'s (the tables of Morgan 2014).

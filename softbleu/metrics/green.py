@@ -47,9 +47,9 @@ class GreenScore(Score):
 class Green(Metric):
     """F of corrections by n-grams in seven classes (Koyama et al. 2024), by the numbers of gec-metrics 0.1.1.
 
-    Each n-gram kept, inserted or deleted as in the reference is right; over-inserted and over-deleted ones are too
-    much, under-inserted and under-deleted ones missing. Precision and recall are geometric means over the orders; one
-    without mistakes of its kind is 1. Of several references each segment takes the best.
+    n-grams kept, inserted or deleted as in the reference are true positives; over-inserted and over-deleted ones are
+    false positives, under-inserted and under-deleted ones false negatives. Precision and recall, 1 without mistakes,
+    are geometric means over the orders. Of several references each segment takes the best.
 
     Examples
     --------

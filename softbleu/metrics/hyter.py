@@ -59,12 +59,12 @@ class HyterScore(Score):
 
 @dataclass(frozen=True, repr=False)
 class Hyter(Metric):
-    """HyTER (Dreyer & Marcu 2012) over networks of references that are given, or made of the references by rules.
+    """HyTER (Dreyer & Marcu 2012) over networks of references, given or made by rules.
 
-    The least cost of edits (words put in, left out, put in the place of others) from the candidate to any path, over
-    the number of words of that path, the path being that for which the ratio is least; arcs may cost something
-    themselves. Exact, whatever the number of paths is. Against a plain reference it is TER without shifts. Of several
-    networks of a segment the best counts.
+    The score is the least ratio, over all paths, of the cost of edits (insertions, deletions, substitutions) from the
+    candidate to a path and the number of words of that path. Arcs may have costs, too. The search is exact for any
+    number of paths. Against a plain reference it is TER without shifts. Of several networks of a segment the best
+    counts.
 
     Parameters
     ----------

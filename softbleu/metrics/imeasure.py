@@ -51,9 +51,9 @@ class IMeasure(Metric):
     """Improvement over the source (Felice & Briscoe 2015), with the numbers of the official program (`-nomix`).
 
     Source, candidate and reference are aligned word by word. The weighted accuracy of the candidate, in which
-    changes weigh more than what is left as it is, is compared with that of the source: the improvement is the share
-    of what is missing to 1 that is gained, or the share of what the source has that is lost; for equal accuracies 1
-    where they are 1, else 0.
+    changes weigh more than unchanged words, is compared with that of the source. A gain is divided by the greatest
+    possible gain (1 minus the source's accuracy), a loss by the source's accuracy. For equal accuracies I is 1 if
+    they are 1, else 0.
 
     The best reference of each segment counts: the one with the greatest weighted accuracy; ties by I, by
     accuracy, then by the same three of mere detection; then the first.
@@ -61,7 +61,7 @@ class IMeasure(Metric):
     Parameters
     ----------
     weight
-        Of changes, beside 1 for what is left.
+        Weight of changes; unchanged words have weight 1.
     """
 
     weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))

@@ -117,23 +117,23 @@ class Result(Tabular):
     Attributes
     ----------
     name
-        Of the system.
+        Name of the system.
     numbers
-        The score and what it is made of.
+        The score and its components, such as precisions.
     metric
-        As an expression.
+        The metric as an expression.
     label
         Usual name of the score.
     signature
         Everything the score depends on.
     short_signature
-        The same without what has its default.
+        The signature without default settings.
     higher_is_better
-        Which way is up.
+        Whether higher scores are better.
     coverage
-        None when no similarity was looked at.
+        Tokens with a vector; None if no similarity was computed.
     segments
-        Their scores, at segment level; of many segments they are computed when they are looked at.
+        Scores of segments, at segment level; scores of many segments are computed on access.
     references
         Scores against single references, at reference level.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Accumulator:
-    """Keeps text that comes in batches, and scores all of it at once: the digits are those of `corpus_score`.
+    """Collects batches of text and scores them together, with the digits of `corpus_score`.
 
     Parameters
     ----------

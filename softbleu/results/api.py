@@ -141,7 +141,7 @@ def score_corpus(
     Raises
     ------
     InputError, VectorError
-        What cannot be scored, and vectors that cannot be read.
+        The text or a setting is invalid; the vectors cannot be read.
     """
     check_level(level)
     keep_rows = level in ("macro", "reference")
@@ -213,30 +213,30 @@ def score(
     Parameters
     ----------
     candidates
-        One candidate a segment (a list, a column of a data frame, a generator), or a mapping from the names of
-        systems to such.
+        One candidate per segment: a list, a column of a data frame or a generator. For several systems, a mapping
+        from their names to such lists.
     references
-        Of each segment its references (segment-major), or just one reference; None for metrics that do without.
+        One entry per segment: a reference, or a list of references. None for metrics that need no references.
     source
-        Of each segment the text that was to be corrected, for GLEU and the I-measure.
+        One text per segment, before correction; GLEU, GREEN and the I-measure need it.
     metric
         A name, an expression such as ``vleu(threshold=0.8)``, a value such as ``softbleu.Vleu(threshold=0.8)``, or
         several of these.
     gold
-        Of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs; for
-        other metrics they make the references.
+        Source and annotators' edits of each segment (`softbleu.corpora.read_m2`). M2 needs them; for other metrics
+        they make the references.
     level
-        `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
-        averages the segment scores.
+        `segment` adds the score of each segment, `reference` the score against each reference (GLEU); `macro` is the
+        mean of the segment scores.
     jobs
         Processes to use; the digits do not depend on it.
     executor
         Any other executor to use instead.
     progress
-        True for a bar, in notebooks too; or what is called with the number of segments done and of all.
+        True for a bar, in notebooks too; or a function of the segments done and of all segments.
     settings
-        Those of the metric, its matcher, the tokenizer and the vectors by name, e.g.
-        ``matcher="vleu", threshold=0.8``; the reference page lists them all.
+        Settings of the metric, its matcher, tokenizer and vectors, such as ``matcher="vleu", threshold=0.8``; the
+        page of settings lists all.
 
     Returns
     -------
@@ -246,7 +246,7 @@ def score(
     Raises
     ------
     InputError, VectorError
-        What cannot be scored, and vectors that cannot be read.
+        The text or a setting is invalid; the vectors cannot be read.
 
     Examples
     --------
@@ -288,10 +288,10 @@ def compare(
     progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> ComparisonTable | ComparisonTables:
-    """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
+    """Score several systems with intervals, and test their differences from a baseline (default: the first).
 
-    The other parameters are those of `score`; of several metrics there is a table each. Tables have all
-    pairs of systems, too.
+    The other parameters are those of `score`. There is one table per metric, which has all pairs of systems,
+    too.
 
     Examples
     --------

@@ -243,8 +243,8 @@ def select(
 ) -> Choices:
     """Choose from each list the candidate with the best expected score: minimum Bayes risk (Kumar and Byrne 2004).
 
-    The references stand for what may be right: unless a list has its own they are its candidates, each with itself,
-    too. What a metric asks of all references, such as rarity, it finds in those of all lists.
+    A list without references takes its candidates as references, so each is compared with itself, too. What a metric
+    needs of all references, such as document frequencies, comes from the references of all lists.
 
     Parameters
     ----------
@@ -253,15 +253,15 @@ def select(
     metric
         A name, an expression or a value, of a metric that compares two texts.
     mean_reference
-        Compare candidates once, with the mean of the references' n-gram counts (Vamvas and Sennrich 2024), not with
-        every reference: for BLEU over exact matches, and chrF.
+        Compare with the mean n-gram counts of the references (Vamvas and Sennrich 2024), not with every reference;
+        for BLEU over exact matches, and chrF.
     jobs, executor, progress, settings
         As those of `softbleu.score`.
 
     Raises
     ------
     InputError, VectorError
-        As `softbleu.score`; a metric whose references have no mean.
+        As in `softbleu.score`; or a mean reference with another metric.
 
     Examples
     --------

@@ -23,7 +23,7 @@ Vectors
 """,
 )
 def convert(given: Given) -> None:
-    """Convert vectors, or a model for vectors in context, once into a store, of which scoring reads what it needs.
+    """Convert vectors, or a model for vectors in context, into a store that later runs open in milliseconds.
 
     A file is read in one pass and the store put in its place at the end, complete or not at all.
     """

@@ -14,7 +14,7 @@ Output
 """,
 )
 def run_experiment(given: Given) -> None:
-    """Run an experiment and write its table, its picture and a manifest, named after the file.
+    """Run an experiment, and write its table, picture and manifest, named after its file.
 
     The manifest has the SHA-256 of every input, the signatures, the version and the time. An interrupted run goes on
     where it was when it is run again.

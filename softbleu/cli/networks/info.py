@@ -6,7 +6,7 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 
 @command("networks notation encoding format=text", NETWORK_OPTIONS)
 def info_networks(given: Given) -> None:
-    """Count networks, their states, arcs by kind, and different references, however many these are."""
+    """Count networks, their states, their arcs by kind, and their different references."""
     from softbleu.lattices.files import describe_networks, plain_count
 
     output = given.open_output()

@@ -14,7 +14,7 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 """,
 )
 def sample_network(given: Given) -> None:
-    """Write references of a network, drawn, each equally likely, or the cheapest ones."""
+    """Draw references from a network, each equally likely, or write the cheapest ones."""
     from itertools import islice
 
     from softbleu.lattices.files import pick_network

@@ -15,7 +15,7 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 """,
 )
 def show_network(given: Given) -> None:
-    """Write a network as source of a picture, or set its closest path beside a candidate."""
+    """Write a network as source of a picture, or show its path closest to a candidate."""
     from softbleu.corpora.files import open_text
     from softbleu.errors import known_name
     from softbleu.io.tabular import Records

@@ -50,15 +50,15 @@ class M2(Metric):
     Parameters
     ----------
     beta
-        Of the F-measure; below 1 precision counts more.
+        Weight of recall in F; below 1 precision weighs more.
     max_unchanged_words
-        How many unchanged words an edit may have within it.
+        Most unchanged words within an edit.
     annotators
-        Of each segment's annotators choose the one that makes F greatest for the segment and all before it together
-        (`running`, the official way: it depends on the order of the segments), or for the segment alone (`best`).
-        Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared; then the one
-        with the lower number. Or take the last annotator of each segment (`last`), as the segment scores that
-        Chollampatt & Ng (2018) published do.
+        Choice of each segment's annotator: the one with the greatest F of the segment and all before it (`running`,
+        as the official scorer; it depends on the order of the segments), or of the segment alone (`best`). For equal
+        F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared; then the one
+        with the lower number. Or the last annotator (`last`), as in the segment scores of
+        Chollampatt & Ng (2018).
     """
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
