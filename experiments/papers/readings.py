@@ -253,8 +253,8 @@ LIKE_TEXT: dict[str, dict[str, object]] = {
     "by similarity": {"amount": "similarity"},
     "nothing is removed": {"takes": "nothing"},
     "exact matches first": {"exact": "first"},
-    "n-grams with unknown words meet none": {"unknown": "skipped"},
-    "an unknown word among those met: no match": {"unknown": "stops"},
+    "n-grams with unknown words match none": {"unknown": "skipped"},
+    "an unknown word among those compared: no match": {"unknown": "stops"},
 }
 ONE_POOL: dict[str, dict[str, object]] = {
     "k up to j": {"compares": "up to own"},
@@ -302,7 +302,7 @@ def readings_of_table_2() -> dict[str, list[tuple[str, Reading]]]:
 
 def readings_of_table_6() -> dict[str, list[tuple[str, Reading]]]:
     """Those of Table 2 that say something at .9; the program's last version, with k from 1 to 4."""
-    kept = ("the text", "cased words as their lower case", "n-grams with unknown words meet none")
+    kept = ("the text", "cased words as their lower case", "n-grams with unknown words match none")
     found = {}
     for metric, named in readings_of_table_2().items():
         base = Reading(metric, "all" if metric == "XLEU" else "own", threshold=0.9)
