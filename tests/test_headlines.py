@@ -65,7 +65,8 @@ def test_the_record_knows_every_row() -> None:
 
 def test_tables_of_the_papers_are_those_of_their_files() -> None:
     spec = spec_from_file_location("papers", ROOT / "experiments" / "papers" / "make.py")
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     papers = module_from_spec(spec)
     spec.loader.exec_module(papers)
     page = papers.PAGE.read_text(encoding="utf-8")
