@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,13 @@ def test_the_record_knows_every_row() -> None:
     assert [line["row"] for line in record] == [row.name for row in ROWS], "run: just headlines"
     assert all(set(line) == set(COLUMNS) for line in record)
     assert not [line["row"] for line in record if line["outcome"] == "differs"]
+
+
+def test_tables_of_the_papers_are_those_of_their_files() -> None:
+    spec = spec_from_file_location("papers", ROOT / "experiments" / "papers" / "make.py")
+    assert spec is not None
+    assert spec.loader is not None
+    papers = module_from_spec(spec)
+    spec.loader.exec_module(papers)
+    page = papers.PAGE.read_text(encoding="utf-8")
+    assert papers.fill(page, papers.tables()) == page, "run: python experiments/papers/make.py --page"
