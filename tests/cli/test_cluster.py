@@ -69,11 +69,6 @@ def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_pa
     assert max(started) == 1
 
 
-@on_a_cluster
-def test_a_cluster_has_the_digits_of_one_process(threads: Client, corpus: Any, alone: Any) -> None:
-    assert softbleu.score(*corpus, metric=MEASURES, executor=threads.get_executor()) == alone
-
-
 class _Lazy(Future[Any]):
     executor: Strangers
 

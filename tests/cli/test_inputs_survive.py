@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -110,17 +109,6 @@ def test_another_file_of_a_store_may_be_written(command: Any, place: Path) -> No
     assert command("embeddings", "similarity", "dog", "hound", "--vectors", "store").code == 0
 
 
-@pytest.mark.parametrize("digest", ["/../../x" + "0" * 56, "", "0" * 63, "A" * 64, "0" * 64 + "\n"])
-def test_a_store_names_nothing_but_its_hash(command: Any, place: Path, digest: str) -> None:
-    path = place / "store" / "meta.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "sha256": digest}))
-    (place / "store" / "neighbours-hnsw-").mkdir()
-    before = contents(place)
-    done = command("embeddings", "index", "store")
-    assert (done.code, "no SHA-256 of 64 hexadecimal digits" in done.err) == (2, True)
-    assert contents(place) == before
-
-
 @pytest.mark.parametrize(
     ("definition", "candidate", "options"),
     [("x", "x.csv", []), ("x", "x.tsv", ["-f", "tsv"]), ("x", "*.csv", []), ("x", "x.manifest.json", [])],
@@ -134,16 +122,6 @@ def test_experiments(
     before = contents(files.folder)
     done = command("experiments", "run", f"{definition}.toml", "--no-picture", *options)
     assert (done.code, "is an input: write to another file" in done.err) == (2, True)
-    assert contents(files.folder) == before
-
-
-def test_vectors_of_an_experiment(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(files.folder)
-    files.write("x.csv", files.vectors.read_bytes())
-    text = SWEEP.format(candidate="candidate.txt").replace("vectors.txt", "x.csv").replace("exact", "vleu")
-    files.write("x.toml", text.encode())
-    before = contents(files.folder)
-    assert command("experiments", "run", "x.toml", "--no-picture").code == 2
     assert contents(files.folder) == before
 
 

@@ -56,9 +56,7 @@ def test_systems(command: Any, judged: Any) -> None:
     assert (one["metric"], one["points"], one["spearman"], one["kendall"]) == ("one", 4, 1.0, 1.0)
     assert (other["metric"], other["spearman"]) == ("other", 0.4)
     assert one["pearson_low"] <= one["pearson"] <= one["pearson_high"]
-    assert command("metaeval", *arguments, "--quiet").err == ""
-    assert command("metaeval", *arguments).out == done.out
-    assert command("metaeval", *arguments, "--seed", "1").out != done.out
+    assert command("metaeval", *arguments, "--quiet", "--seed", "1").out != done.out
 
 
 def test_williams_and_left_out(command: Any, judged: Any) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -102,32 +101,13 @@ def test_help_names_the_defaults_of_the_library(command):
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("--matcher", ["exact", "sleu", "vleu", "xleu"]),
-        ("--tokenize", ["13a"]),
-        ("--smooth", ["floor"]),
-        ("--preset", ["morgan2014"]),
-        ("--composition", ["aligned"]),
-        ("--vectors", ["glove-6b-100d"]),
-        ("--format", ["latex"]),
-    ],
+    "words",
+    ["--matcher exact xleu", "--smooth floor", "--preset morgan2014", "--vectors glove-6b-100d", "--format latex"],
 )
-def test_completion_of_names(command, words, found):
-    asked = {"COMP_WORDS": f"softbleu score {words} ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
+def test_completion_of_names(command, words):
+    option, *found = words.split()
+    asked = {"COMP_WORDS": f"softbleu score {option} ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
     assert set(found) <= set(command(environment=asked).out.split())
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
-def test_output_keeps_links_and_permissions(command, files):
-    target = files.write("target.txt", ["old"])
-    target.chmod(0o640)
-    link = files.folder / "link.txt"
-    link.symlink_to(target)
-    command("score", "-c", files.candidate, "-r", files.reference, "-o", link)
-    assert link.is_symlink()
-    assert target.read_text().startswith("BLEU ")
-    assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -150,8 +130,6 @@ def test_reader_that_has_seen_enough(files):
         [sys.executable, "-m", "softbleu", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     with process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -191,9 +169,6 @@ def test_interruption_is_quiet_and_leaves_nothing(files, tmp_path, name, code):
         env={**os.environ, "TMPDIR": str(temporary)},
     )
     with process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
         # More than a pipe holds: when this returns, the program is reading.
         process.stdin.write(b"x\n" * (1 << 20))
         assert list(temporary.iterdir())
