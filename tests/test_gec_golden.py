@@ -123,14 +123,9 @@ def test_scores_of_the_corpus() -> None:
         assert [getattr(counts, name) for name in names] == [int(row[name]) for name in names]
     for row in table("imeasure.tsv"):
         score = imeasure[row["system"]].numbers
-        counts = [
-            score.true_positives,
-            score.true_negatives,
-            score.false_positives,
-            score.false_negatives,
-            score.both,
-        ]
-        assert counts == [int(row[name]) for name in ("tp", "tn", "fp", "fn", "fpn")]
+        names = ("true_positives", "true_negatives", "false_positives", "false_negatives", "both")
+        expected = [int(row[name]) for name in ("tp", "tn", "fp", "fn", "fpn")]
+        assert [getattr(score, name) for name in names] == expected
         found = [score.score, score.baseline_weighted_accuracy]
         assert found == pytest.approx([100 * float(row[name]) for name in ("I", "WAcc_base")], rel=0, abs=1e-10)
     assert {name: round(each.score / 100, 4) for name, each in m2.items()} == published("m2score")

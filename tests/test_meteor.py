@@ -28,7 +28,7 @@ from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS, _alone
+from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS
 from softbleu.text.normaliser import normalised
 from softbleu.thesaurus.resources import PACKAGE, MeteorData, _open, stem
 
@@ -161,11 +161,6 @@ def test_a_beam_that_overflows_is_cut_as_by_the_oracle(data: str) -> None:
     assert rows_of([candidate], [reference], meteor_data=data)[0, :23].tolist() == expected_row(candidate, reference)
 
 
-def test_stretches_that_nothing_overlaps() -> None:
-    starts, lengths = np.array([0, 2, 3, 6]), np.array([2, 2, 2, 1])
-    assert _alone(starts, lengths, 7).tolist() == [True, False, False, True]
-
-
 @given(st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=3))
 def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:
     candidates, references = zip(*segments, strict=True)
@@ -184,26 +179,6 @@ def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatc
     assert (again.signature, again.score) == (first.signature, first.score)
     plain = softbleu.score(["a cat"], ["the cat"], metric="meteor", stages="exact+stem", meteor_data=data)
     assert "meteor-data:none" in plain.signature
-
-
-def test_what_is_kept_is_used_and_what_is_damaged_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
-    folder = write_meteor_data(tmp_path / "own", [("one", "two three")])
-
-    def row() -> list[int]:
-        _open.cache_clear()
-        found: list[int] = rows_of(["two three"], ["one"], meteor_data=str(folder))[0, [21, 22]].tolist()
-        return found
-
-    assert row() == [2, 1]
-    (kept,) = (tmp_path / "cache" / "meteor").iterdir()
-    before = (kept / "phrase_targets.npy").stat().st_mtime_ns
-    assert row() == [2, 1]
-    assert (kept / "phrase_targets.npy").stat().st_mtime_ns == before
-    content = (kept / "phrase_targets.npy").read_bytes()
-    (kept / "phrase_targets.npy").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert row() == [2, 1]
-    assert (kept / "phrase_targets.npy").read_bytes() == content
 
 
 def test_making_large_tables_is_noted_once(
