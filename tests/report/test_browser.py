@@ -449,19 +449,8 @@ def test_hostile_names_and_tables(browser, compare_page, tmp_path):
     assert odd.stem in report.texts("#tables bdi")
 
 
-def test_a_narrow_screen_scrolls_tables_only(browser, open_page, inputs):
+def test_a_narrow_screen_scrolls_tables_only_and_both_colour_schemes_can_be_read(browser, open_page, inputs):
     report = open_page(*inputs, *SETTINGS["vleu"])
-    screen = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    try:
-        assert report.ask("return [innerWidth, document.documentElement.scrollWidth]") == [360, 360]
-        assert report.ask("const box = document.querySelector('.scroll'); return box.scrollWidth > box.clientWidth")
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def test_both_colour_schemes_can_be_read(browser, open_page, inputs):
-    report = open_page(*inputs)
     for scheme, sign in (("light", 1), ("dark", -1)):
         feature = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
@@ -469,3 +458,10 @@ def test_both_colour_schemes_can_be_read(browser, open_page, inputs):
         text, behind = (sum(map(int, colour[4:-1].split(","))) for colour in found)
         assert sign * (behind - text) > 400
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    screen = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        assert report.ask("return [innerWidth, document.documentElement.scrollWidth]") == [360, 360]
+        assert report.ask("const box = document.querySelector('.scroll'); return box.scrollWidth > box.clientWidth")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

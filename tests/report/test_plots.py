@@ -103,6 +103,10 @@ def test_titles_are_only_titles() -> None:
     panels = [Lines(name, f"{name} x", f"{name[:9]} y", {"a": [(0.0, 1.0)]}) for name in HOSTILE]
     shown = texts_of(draw(in_rows(panels), "svg"))
     assert {text for name in HOSTILE for text in (name, f"{name} x", f"{name[:9]} y")} <= set(shown)
+    drawn = draw(Lines("\x1b", "x", "y", {name: [(0.0, 1.0)] for name in UNPRINTABLE}), "svg")
+    assert sum("\\" in text for text in texts_of(drawn)) == 5
+    # Characters that the font lacks.
+    assert draw(Lines("猫", "x", "y", {"猫": [(0.0, 1.0)], "犬": [(1.0, 2.0)]}), "png").startswith(MAGIC["png"])
 
 
 @pytest.mark.parametrize(
@@ -121,15 +125,6 @@ def test_names_are_only_names(drawn: Any) -> None:
     names = drawn.names if isinstance(drawn, Scatter) else HOSTILE
     shown = {re.sub(r"^\d+  |  \d+$", "", text) for text in texts_of(draw(drawn, "svg"))}
     assert set(names) <= shown
-
-
-def test_names_that_are_unprintable_are_written_as_escapes() -> None:
-    drawn = draw(Lines("\x1b", "x", "y", {name: [(0.0, 1.0)] for name in UNPRINTABLE}), "svg")
-    assert sum("\\" in text for text in texts_of(drawn)) == 5
-
-
-def test_characters_that_the_font_lacks() -> None:
-    assert draw(Lines("猫", "x", "y", {"猫": [(0.0, 1.0)], "犬": [(1.0, 2.0)]}), "png").startswith(MAGIC["png"])
 
 
 def test_what_cannot_be_drawn() -> None:
@@ -271,15 +266,12 @@ ROWS = [
 ]
 
 
-def test_a_panel_a_system() -> None:
+def test_a_panel_a_system_and_the_mean_of_many() -> None:
     (panels,) = sweep_lines(ROWS)
     assert [panel.title for panel in panels] == ["A", "B"]
     assert panels[0].lines == {"exact": [(0.5, 10.0), (0.9, 10.0)], "vleu": [(0.5, 15.0), (0.9, 12.0)]}
-    assert panels[1].lines["vleu"] == [(0.5, 27.0), (0.9, 22.0)]
     assert (panels[0].x_label, panels[0].y_label) == ("threshold", "score")
-
-
-def test_the_mean_of_many_systems() -> None:
+    assert {"<b>&$1", "B"} <= set(texts_of(draw_sweep([*ROWS[3:], replace(ROWS[0], system="<b>&$1")], "svg")))
     many = [replace(each, system=name, score=each.score + n) for n, name in enumerate("ABCDE") for each in ROWS[:3]]
     ((panel,),) = sweep_lines(many)
     assert panel.title == "mean of 5 systems"
@@ -315,11 +307,6 @@ def test_the_mean_of_many_systems() -> None:
 def test_lines_are_named_by_what_differs(rows: list[SweepRow], lines: dict[str, Any]) -> None:
     ((panel,),) = sweep_lines(rows)
     assert panel.lines == lines
-
-
-def test_sweeps_are_drawn() -> None:
-    rows = [replace(each, system=name) for name in ("<b>&$1", "a$b$") for each in ROWS[:3]]
-    assert {"<b>&$1", "a$b$"} <= set(texts_of(draw_sweep(rows, "svg")))
 
 
 def test_many_variants_have_panels_of_their_own() -> None:
