@@ -74,21 +74,16 @@ def test_words_are_counted_one_by_one(lines: list[tuple[str, str, str]]) -> None
     assert [(row["metric"], row["words"], row["candidate"]) for row in found] == expected
 
 
-def test_coverage_tells_words_with_a_vector() -> None:
+def test_words_with_a_vector_and_orders() -> None:
     vectors = {"cat": [1.0, 0.0], "mat": [0.0, 1.0], "the": [1.0, 1.0]}
     corpus = Segments.of(["the dog sat"], ["the cat sat"])
     rows = bucket_scores(corpus, make_metric("vleu", vectors=vectors, tokenize="none"), by="coverage")
     found = {(row["coverage"], row["metric"]): (row["words"], row["candidate"]) for row in rows.records()}
-    assert found["with a vector", "recall"] == (2, 50.0)
-    assert found["with a vector", "precision"] == (2, 100.0)
-    assert found["without", "recall"] == (1, 100.0)
-    assert found["without", "precision"] == (1, 50.0)
-
-
-def test_orders_are_those_of_the_score() -> None:
+    assert [found["with a vector", name] for name in ("recall", "precision")] == [(2, 50.0), (2, 100.0)]
+    assert [found["without", name] for name in ("recall", "precision")] == [(1, 100.0), (1, 50.0)]
     (result,) = softbleu.score({"A": SYSTEMS["A"]}, REFERENCES)
-    rows = bucket_scores(CORPUS.only("A"), by="order").records()
-    assert [(row["metric"], row["order"], row["A"]) for row in rows] == [
+    rows = bucket_scores(CORPUS.only("A"), by="order")
+    assert [(row["metric"], row["order"], row["A"]) for row in rows.records()] == [
         ("bleu P", str(number), value) for number, value in enumerate(result.numbers.precisions, start=1)
     ]
 

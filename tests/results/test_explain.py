@@ -64,10 +64,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_exact_matchers_need_no_vectors() -> None:
     found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])[0]
     assert [match.exact for match in found.matches] == [False, True, False]
-
-
-def test_soft_matchers_need_vectors() -> None:
-    """As for scores: a soft matcher must not turn into an exact one in silence."""
+    # As for scores: a soft matcher must not turn into an exact one in silence.
     with pytest.raises(VectorError, match=r"no/such\.txt"):
         explain_corpus(CORPUS, make_metric("vleu", order=1, vectors="no/such.txt"), [2])
 
@@ -100,6 +97,8 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
     unseen = Segments.of({"A": ["x"]}, [["a (dog|hound)"]])
     (found,) = explain_corpus(unseen, make_metric("hyter", notation="brackets"), [1])
     assert found.references in ((("a", "dog"),), (("a", "hound"),))
+    with pytest.raises(InputError, match="leave out window and shifts"):
+        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])
 
 
 @pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
@@ -115,8 +114,3 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
         assert sum(step.cost for step in explanation.path.steps) == pytest.approx(score.edits)
         words = tuple(step.candidate for step in explanation.path.steps if step.candidate)
         assert words == explanation.candidate
-
-
-def test_paths_out_of_order_are_refused() -> None:
-    with pytest.raises(InputError, match="leave out window and shifts"):
-        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])

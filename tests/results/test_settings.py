@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from complete import complete
 
-from softbleu import InputError, VectorError, compare, explain, score, sweep
-from softbleu.corpora import Segments
+from softbleu import InputError, compare, explain, score, sweep
 from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import UnknownNameError
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
-from softbleu.results import VectorChoice, score_corpus
 from softbleu.results.api import make_metrics
 from softbleu.text.tokens import Tokenizer
 
@@ -30,10 +28,6 @@ def test_defaults() -> None:
     assert measure.at_level("corpus") == Bleu(make_matcher("exact"), effective_order=False)
     assert measure.at_level("segment") == Bleu(make_matcher("exact"), effective_order=True)
     assert measure.tokenizer == Tokenizer("13a", lowercase=False)
-    assert measure.vector_choice == VectorChoice("glove-6b-100d", "fallback", True)
-
-
-def test_a_setting_goes_to_those_that_have_it() -> None:
     bleu, gleu = make_metrics(["bleu", "gleu"], order=2, iterations=7)
     assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))
 
@@ -163,28 +157,13 @@ def test_vector_case_and_normalize_are_used() -> None:
     assert mass("cat x", vectors=longer, normalize=False) == expected
 
 
-def test_score_corpus_is_what_score_does() -> None:
-    measure = make_metric(matcher="vleu", vectors=VECTORS, order=2)
-    corpus = Segments.of({"x": ["a cat"], "y": ["dog"]}, ["a dog"])
-    assert score_corpus(corpus, measure, level="segment") == score(
-        corpus.candidates, corpus.references, matcher="vleu", vectors=VECTORS, order=2, level="segment"
-    )
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
         ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
         ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
         ({"tokenize": "14a"}, UnknownNameError, "unknown tokenize '14a' .*valid: none, char, .*, 13a, intl"),
-        ({"preset": "morgan"}, UnknownNameError, r"unknown preset 'morgan' .*valid: morgan2014"),
-        ({"order": 17}, InputError, "order must lie between 1 and 16, not 17"),
-        ({"order": 2.5}, InputError, r"order must be a whole number, not 2\.5"),
-        ({"metric": "softbleu", "beta": float("nan")}, InputError, "beta must lie between 0 and 1000000, not nan"),
-        ({"metric": "softbleu", "idf": "no/such.txt"}, InputError, r"no/such\.txt: cannot be read \(No such file"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
-        ({"jobs": 0}, InputError, "the number of jobs must lie between 1 and 1024, not 0"),
-        ({"matcher": "vleu", "vectors": "glove-7b"}, VectorError, "'glove-7b': no such vector file, store or set"),
         ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
         ({"threshold": 0.5}, InputError, "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "),
     ],
