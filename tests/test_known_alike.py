@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from oracles import softbleu as oracle
 import softbleu
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric
-from softbleu.results import score_corpus
 from softbleu.thesaurus import resources
 
 PLAIN: dict[str, Any] = {"order": 1, "power": 1.0, "rarity": 0.0, "position": 0.0, "characters": 0.0}
@@ -111,23 +109,6 @@ def test_as_the_oracle(
         options,
     )
     assert any(float(found) == pytest.approx(score, abs=2e-4) for score in scores)
-
-
-def test_the_digits_are_those_of_one_worker_and_of_single_sentences(
-    data: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 4)
-    candidates = [f"a small cat {word}" for word in WORDS]
-    references = [f"the little kitten {word}" for word in reversed(WORDS)]
-    measure = make_metric("softbleu", preset="paraphrases", meteor_data=data, tokenize="none")
-    corpus = softbleu.corpora.Segments.of(candidates, references)
-    with ThreadPoolExecutor(2) as executor:
-        one, two = (score_corpus(corpus, measure, executor=each)[0] for each in (None, executor))
-    assert one.numbers == two.numbers
-    # A sentence's words are as rare as it is alone.
-    alone = make_metric(measure, rarity=0.0)
-    found = score_corpus(corpus, alone, level="segment")[0].segments or ()
-    assert float(alone.sentence_score(candidates[3], references[3])) == pytest.approx(found[3].score, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import softbleu
 from softbleu.analysis import bucket_scores
 from softbleu.analysis.buckets import FREQUENCIES, LENGTHS
 from softbleu.corpora import Segments
-from softbleu.errors import InputError
 from softbleu.metrics.making import make_metric
 
 REFERENCES = [
@@ -100,25 +99,3 @@ def test_labels_of_a_file_and_of_a_column(tmp_path: Path) -> None:
     for place in (f"{table}:domain", f"{commas}:domain"):
         rows = bucket_scores(CORPUS, by=place).records()
         assert [(row["domain"], row["A"]) for row in rows] == [(row["labels.txt"], row["A"]) for row in expected]
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "parts"),
-    [
-        ("a\n", "{}", ["1 labels", "4 segments"]),
-        ("x\ty\na\n", "{}:y", ["line 2", "'y'"]),
-        ("x\ty\na\tb\n", "{}:z", ["'z'", "x, y"]),
-        ("", "{}:z", ["'z'"]),
-        ("x" * 200_000, "{}:z", ["line 1", "not CSV"]),
-        ("", "nonsense", ["nonsense", "length"]),
-    ],
-)
-def test_labels_that_do_not_fit(tmp_path: Path, text: str, place: str, parts: list[str]) -> None:
-    path = tmp_path / "labels.tsv"
-    path.write_text(text)
-    with pytest.raises(InputError) as error:
-        bucket_scores(CORPUS, by=place.format(path))
-    assert all(part in str(error.value) for part in parts)
-    path.write_text("".join(f"{number}\n" for number in range(201)))
-    with pytest.raises(InputError, match="201 different labels"):
-        bucket_scores(Segments.of(["a"] * 201, ["a"] * 201), by=str(path))

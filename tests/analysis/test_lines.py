@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu.analysis import choose_lines, ngram_differences
 from softbleu.corpora import Segments
-from softbleu.errors import InputError, UnknownNameError
 from softbleu.text.tokens import Tokenizer
 
 REFERENCES = ["a cat sat", "it is late", "who are you", "nothing", "a dog barked"]
@@ -83,22 +81,6 @@ def test_rows_have_all() -> None:
     assert list(one) == ["segment", "worst", "system", "chrf", "candidate", "reference"]
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"kind": "best"}, "worst, different, disagreeing"),
-        ({"top": 0}, "at least one"),
-        ({"baseline": "nobody"}, "nobody"),
-        ({"kind": "disagreeing"}, "two metrics"),
-    ],
-)
-def test_what_cannot_be_chosen(more: dict[str, Any], message: str) -> None:
-    with pytest.raises((InputError, UnknownNameError), match=message):
-        choose_lines(CORPUS, **{"kind": "different", **more})
-    with pytest.raises(InputError, match="one system"):
-        choose_lines(CORPUS.only("A"))
-
-
 # n-grams that one system gets and another misses, against a count of all of them
 
 
@@ -137,10 +119,3 @@ def test_few_each_way_and_every_system_beside_the_baseline() -> None:
         *[("B", "C", "d"), ("B", "C", "e"), ("C", "B", "a"), ("C", "B", "b")],
     ]
     assert found.records()[0]["order"] == 1
-
-
-def test_what_cannot_differ() -> None:
-    with pytest.raises(InputError, match="one system"):
-        ngram_differences(Segments.of(["a"], ["a"]))
-    with pytest.raises(UnknownNameError, match="nobody"):
-        ngram_differences(Segments.of({"A": ["a"], "B": ["b"]}, ["a"]), baseline="nobody")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,15 +23,10 @@ ROWS = [[1.0, 0.0, 0.1], [0.9, 0.4, 0.0], [0.7, 0.7, 0.0], [0.0, 1.0, 0.3], [0.1
 VECTORS = dict(zip("abcde", ROWS, strict=True))
 LINES = st.lists(st.sampled_from([*VECTORS, "unknown"]), max_size=7).map(" ".join)
 CORPORA = st.lists(st.tuples(LINES, LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4)
-KINDS = [
-    {"matcher": "vleu"},
-    {"matcher": "xleu"},
-    {"matcher": "sleu"},
-    {"matcher": "vleu", "assignment": "optimal"},
-    {"matcher": "xleu", "preset": "morgan2014"},
-    {"matcher": "xleu", "vectors": MadeUpEncoder()},
-    {"matcher": "vleu", "vectors": MadeUpEncoder(), "exact_words": "one"},
-]
+KINDS: list[dict[str, Any]] = [{"matcher": name} for name in ("vleu", "xleu", "sleu")]
+KINDS += [{"matcher": "vleu", "assignment": "optimal"}, {"matcher": "xleu", "preset": "morgan2014"}]
+KINDS += [{"matcher": "xleu", "vectors": MadeUpEncoder()}]
+KINDS += [{"matcher": "vleu", "vectors": MadeUpEncoder(), "exact_words": "one"}]
 
 
 def corpus_of(segments) -> Segments:

@@ -44,16 +44,6 @@ def test_json_is_the_python_interface(command, arguments, files):
     }
 
 
-def test_masses_are_those_of_the_score(command, arguments):
-    """What is explained is what is scored."""
-    entries = [json.loads(line) for line in command(*arguments, "-f", "jsonl").out.splitlines()]
-    score = command("score", *arguments[1:], "-f", "json").out
-    (system,) = json.loads(score)["systems"]
-    for order, matches in enumerate(system["matches"], start=1):
-        masses = [m["similarity"] for entry in entries for m in entry["matches"] if m["order"] == order]
-        assert sum(masses) == pytest.approx(matches, abs=1e-9)
-
-
 def test_ranges():
     assert parse_segments(["7", "1-3", "2", "10"], 10) == [7, 1, 2, 3, 10]
 

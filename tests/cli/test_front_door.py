@@ -158,14 +158,6 @@ def test_case_does_not_matter(command, files):
     assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
 
 
-def test_one_seed(command, files):
-    given = ("compare", "-c", files.candidate, files.second, "-r", files.reference, "--samples", 50, "-f", "json")
-    assert command(*given).out == command(*given, "--seed", 12345).out
-    other = command(*given, "--seed", 7)
-    assert (other.code, other.err) == (0, "")
-    assert other.out == command(*given, "--test-seed", 7).out != command(*given).out
-
-
 # what is said
 
 

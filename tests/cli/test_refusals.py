@@ -25,6 +25,10 @@ WEIGHTS = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [
 NO_LISTS = enumerate((None, 3, "x", [None]))
 SWEPT = ('references = ["reference.txt"]', "[sweep]", 'matchers = ["exact"]')
 JUDGED = [f"{n},ann,{a},1,{b},2" for n in range(2) for a, b in ("AB", "BC", "AC", "BD", "DC")]
+NO_RUNS = ["[1]", '{"systems": []}', '{"systems": [3]}', '{"systems": [{"name": "A", "score": "high"}]}']
+NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": [4]}]}']
+NO_RUNS += ['{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}']
+NO_RUNS += ['{"system": "A", "score": 1} + {"score": 1}']
 FILES: dict[str, list[str] | bytes] = {
     "a.txt": ["the cat sat on the mat", "it rained all night long"],
     "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score", "x-y\ts\tit is wrong\tit 's all right\t0"],
@@ -41,10 +45,12 @@ FILES: dict[str, list[str] | bytes] = {
     "cut.txt": ["5 2", "a 1 2", "b 1 2"],
     "deep.jsonl": ['{"candidate": ' + "[" * 100_000],
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
+    **{f"d{number}.json": text.split(" + ") for number, text in enumerate(NO_RUNS)},
     "digits.m2": ["S a b", f"A 0 1|||V|||c|||REQUIRED|||-NONE-|||{'9' * 26}"],
     "empty.jsonl": [],
     "empty.tsv": [],
     "empty.txt": [],
+    "few.csv": ["x,y", "a,b"],
     "few.tsv": ["A 1", "B 2"],
     "heads.tsv": ["candidate\treference"],
     "flat.tsv": ["A 1", "B 1", "C 1", "D 1"],
@@ -53,6 +59,7 @@ FILES: dict[str, list[str] | bytes] = {
     "good.txt": ["the cat sat on the mat", "a little dog barked loudly", "rain fell all night"],
     "great.tsv": ["system\tscore", "A\t1e308", "B\t1", "C\t2", "D\t3"],
     "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
+    "labels.tsv": ["x\ty", "a"],
     "latin.txt": b"one\ntw\xf6\nthree\n",
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
@@ -86,6 +93,7 @@ FILES: dict[str, list[str] | bytes] = {
     "two.txt": ["cats sit", "a dog barked"],
     "unaligned.jsonl": ['{"candidate": "a dog", "reference": "the dog"}'],
     "unreferenced.jsonl": ['{"candidate": "a", "references": []}'],
+    "wide.tsv": ["x" * 200_000],
     "unheard.txt": ["unheard"],
 }
 

@@ -52,15 +52,8 @@ def test_text_says_all_there_is_to_know(command, files):
     done = command("score", *arguments, "--digits", 3)
     expected = softbleu.score(CANDIDATE, REFERENCE, matcher="sleu", vectors=str(files.vectors))
     assert done.out.startswith(f"SLEU {expected.score:.3f}  candidate\n")
-    for part in (
-        "precision %",
-        "matches",
-        "brevity penalty",
-        "length           15 tokens",
-        "references       16 tokens",
-        "5 of 15 tokens",
-    ):
-        assert part in done.out
+    parts = ("precision %", "matches", "brevity penalty", "length           15 tokens", "references       16 tokens")
+    assert all(part in done.out for part in (*parts, "5 of 15 tokens"))
     assert done.out.endswith(f"signature: {expected.short_signature}\n")
 
 

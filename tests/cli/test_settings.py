@@ -167,11 +167,8 @@ def test_other_commands_choose_the_sample_too(command, subcommand):
     done = command(subcommand, "--metric", "gleu", "--quiet")
     assert (done.code, done.err) == (0, "")
     assert "corrected" in done.out
-
-
-def test_the_sample_is_that_of_the_metric_that_needs_most(command):
-    done = command("score", "--metric", "bleu", "m2", "--quiet", "--score-only")
-    assert done.out == "81.33\t74.32\n"
+    # Of several metrics that which needs most chooses.
+    assert command("score", "--metric", "bleu", "m2", "--quiet", "--score-only").out == "81.33\t74.32\n"
 
 
 # plug-ins
@@ -198,6 +195,8 @@ def test_a_plug_in_brings_its_options(command, refused, files):
         ("--excess-shape", "x", "round, flat"),
     ):
         assert said in refused("score", *given, "--metric", "excess", option, value)
+    words = {"COMP_WORDS": "softbleu score --metric ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
+    assert {"excess", "near", "bleu"} <= set(command(environment=words).out.split())
     idle = command("score", *given, "--excess-per-word", 2)
     assert idle.err.startswith("softbleu: note: --excess-per-word has no effect here, with --metric bleu")
 
@@ -211,9 +210,3 @@ def test_a_plug_in_matcher_brings_its_options(command, files):
     assert (signature["matcher"], signature["reach"], signature["threshold"]) == ("near", "0", "0.5")
     vleu = json.loads(command(*given, "--matcher", "vleu", "-t", 0.5).out)
     assert json.loads(done.out)["systems"] == vleu["systems"]
-
-
-@pytest.mark.usefixtures("installed")
-def test_completion_knows_plug_ins(command):
-    words = {"COMP_WORDS": "softbleu score --metric ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
-    assert {"excess", "near", "bleu"} <= set(command(environment=words).out.split())

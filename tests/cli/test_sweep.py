@@ -76,12 +76,6 @@ def test_pictures(command: Any, files: Any, options: list[Any]) -> None:
     assert [path.read_bytes()[:4] for path in paths] == [b"<?xm", b"\x89PNG"]
 
 
-def test_ranks_of_one_system_are_refused_at_once(refused: Any, files: Any) -> None:
-    given = ("-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
-    message = refused("sweep", *given, "--plot-ranks", "x.svg", "-o", "x.csv", output=None)
-    assert message == "softbleu: error: ranks need two systems or more, here are 1\n"
-
-
 @pytest.mark.parametrize(
     ("missing", "arguments", "said"),
     [

@@ -63,6 +63,9 @@ def test_colours_are_for_terminals(monkeypatch, tmp_path):
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert not Output.of(None).layout(2).colour
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(ValueError, match="standard output is closed"):
+        Output.of(None)
 
 
 def test_a_note_is_written_once_where_progress_is_shown(capsys):
@@ -86,25 +89,13 @@ def test_a_library_writes_notes_if_progress_is_asked_for(capsys, asked, lines):
     assert capsys.readouterr().err.count("\n") == lines
 
 
-def test_a_note_stands_above_the_bar(terminal):
+def test_a_bar_says_how_much_is_done_a_second_and_a_note_stands_above_it(terminal):
     screen = terminal()
-    with ProgressBar(quiet=False) as bar:
-        bar(1024, 30_000)
-        progress.note("a [bold] line")
-    assert "softbleu: note: a [bold] line" in screen.getvalue()
-
-
-def test_standard_output_may_be_closed(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(ValueError, match="standard output is closed"):
-        Output.of(None)
-
-
-def test_a_bar_says_how_much_is_done_a_second(terminal):
-    terminal()
     with ProgressBar(quiet=False) as bar:
         for done in (1_000, 2_000, 4_000):
             bar(done, 30_000)
+        progress.note("a [bold] line")
         assert bar._bar is not None
         shown = [str(column.render(bar._bar.tasks[0])) for column in bar._bar.columns]
     assert any(text.endswith("/s") and text.removesuffix("/s").replace(",", "").isdecimal() for text in shown)
+    assert "softbleu: note: a [bold] line" in screen.getvalue()

@@ -436,16 +436,14 @@ def test_similarities_of_tokens(compare_page, inputs):
 
 
 def test_hostile_names_and_tables(browser, compare_page, tmp_path):
-    hostile = ["<img src=x onerror=window.hacked=1> </script>", "\u202eevil <b>bold</b>"]
+    title = "<script>window.hacked = 1</script>"
+    hostile = [f"{title} </script>", "\u202eevil <b>bold</b>"]
     odd = write(tmp_path, "<img src=x onerror=window.hacked=1>.txt", hostile)
-    other = write(tmp_path, "b.txt", hostile[::-1])
-    reference = write(tmp_path, "reference.txt", [f"{line} more" for line in hostile])
-    texts = ("-c", str(odd), str(other), "-r", str(reference), "--tokenize", "none", "--samples", "5")
-    report = compare_page(*texts, "--title", "<script>window.hacked = 1</script>")
-    assert browser.title == "<script>window.hacked = 1</script>"
+    texts = ("-c", str(odd), str(write(tmp_path, "b.txt", hostile[::-1])), "-r", str(odd), "--tokenize", "none")
+    report = compare_page(*texts, "--samples", "5", "--title", title)
+    assert browser.title == title
     script = "return [document.images.length, window.hacked, document.querySelectorAll('main b').length]"
     assert report.ask(script) == [0, None, 0]
-    assert report.texts("#tables h2")[0] == "BLEU: differences of pairs"
     assert odd.stem in report.texts("#tables bdi")
 
 

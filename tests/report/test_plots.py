@@ -221,16 +221,13 @@ def test_axes_called_the_same_are_the_same() -> None:
         assert [axes.get_xlabel() for axes in figure.axes] == ["threshold"] * 3 + ["similarity"]
 
 
-def test_a_name_has_one_colour_and_stands_in_one_legend() -> None:
+def test_a_name_has_one_colour_and_panels_have_one_size() -> None:
     only = replace(LINES, lines={"exact": [(0.0, 10.0)]})
     with make_figure([[LINES, only]]) as figure:
         first, second = figure.axes
         assert second.lines[0].get_color() == first.lines[1].get_color() != first.lines[0].get_color()
         (legend,) = figure.legends
         assert [text.get_text() for text in legend.get_texts()] == ["vleu", "exact"]
-
-
-def test_panels_have_one_size_whatever_stands_beside() -> None:
     sizes = []
     for name in ("a", LONG * 2):
         with make_figure([[replace(LINES, lines={name: [(0.0, 1.0)], "b": [(0.0, 1.0)]})]]) as figure:
@@ -280,27 +277,24 @@ def test_a_panel_a_system_and_the_mean_of_many() -> None:
     assert [len(panels) for panels in sweep_lines(few)] == [MOST_SYSTEMS]
 
 
+VARIED = [row("A", "vleu", 0.5, 1.0, order="1"), row("A", "vleu", 0.6, 4.0, quantile="p99", order="1")]
+VARIED += [row("A", "vleu", 0.5, 2.0, order="2"), row("A", "vleu", 0.5, 3.0, "my variant", order="3")]
+QUANTILES = [row("A", "vleu", 0.0, 30.0), row("A", "vleu", 0.0, 30.0, quantile="p50"), row("A", "vleu", 0.5, 20.0)]
+MEASURES = [replace(ROWS[0], varied={"metric": name, "matcher": "exact"}, score=n) for n, name in enumerate("ab")]
+
+
+LINES_OF = {"order 1": [(0.5, 1), (0.6, 4)], "order 2": [(0.5, 2)], "my variant": [(0.5, 3)]}
+
+
 @pytest.mark.parametrize(
     ("rows", "lines"),
     [
-        (
-            [
-                *(row("A", "vleu", 0.5, 1.0, order="1"), row("A", "vleu", 0.6, 4.0, quantile="p99", order="1")),
-                *(row("A", "vleu", 0.5, 2.0, order="2"), row("A", "vleu", 0.5, 3.0, "my variant", order="3")),
-            ],
-            {"vleu, order 1": [(0.5, 1), (0.6, 4)], "vleu, order 2": [(0.5, 2)], "vleu, my variant": [(0.5, 3)]},
-        ),
+        (VARIED, {f"vleu, {name}": line for name, line in LINES_OF.items()}),
         # A quantile that is a threshold already counts once.
-        (
-            [row("A", "vleu", 0.0, 30.0), row("A", "vleu", 0.0, 30.0, quantile="p50"), row("A", "vleu", 0.5, 20.0)],
-            {"vleu": [(0.0, 30.0), (0.5, 20.0)]},
-        ),
+        (QUANTILES, {"vleu": [(0.0, 30.0), (0.5, 20.0)]}),
         ([ROWS[0]], {"exact": [(0.0, 10.0), (1.0, 10.0)]}),
         # Metrics are not averaged.
-        (
-            [replace(ROWS[0], varied={"metric": name, "matcher": "exact"}, score=n) for n, name in enumerate("ab")],
-            {"exact, a": [(0.0, 0), (1.0, 0)], "exact, b": [(0.0, 1), (1.0, 1)]},
-        ),
+        (MEASURES, {"exact, a": [(0.0, 0), (1.0, 0)], "exact, b": [(0.0, 1), (1.0, 1)]}),
     ],
     ids=["what differs", "quantiles", "no thresholds", "metrics"],
 )

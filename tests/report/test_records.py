@@ -84,9 +84,7 @@ def test_text() -> None:
     assert text_of("text", Records(COLUMNS, [], {"a": 1}, "no words")) == "a  1\n\nno words\n"
     assert text_of("text", Records([], [], {"a": 1, "long_name": "x"})) == "a          1\nlong name  x\n"
     assert text_of("text", Records([], [])) == ""
-
-
-def test_decimals_are_the_layouts_unless_the_table_has_its_own() -> None:
+    # Decimals are the layout's unless the table has its own.
     assert "0.1235\n" in text_of("text", Records(["x"], [[0.123456]]), digits=4)
     assert "0.12346\n" in text_of("text", Records(["x"], [[0.123456]], digits=5), digits=1)
 
@@ -135,13 +133,11 @@ def test_csv_of_anything(rows: list[list[Any]]) -> None:
 def test_csv() -> None:
     assert read_csv(text_of("csv", RECORDS)) == [COLUMNS, *([as_cell(value) for value in row] for row in ROWS)]
     assert [text_of("csv", Records(columns, [])) for columns in (COLUMNS, [])] == [",".join(COLUMNS) + "\n", ""]
-
-
-@pytest.mark.parametrize("start", "=+-@")
-def test_spreadsheets_are_given_nothing_to_compute_if_so_asked(start: str) -> None:
-    records, write = Records(["x", "y"], [[f"{start}1", -1]]), RECORD_WRITERS["csv"]
-    assert list(write(records, Layout())) == ["x,y\n", f"{start}1,-1\n"]
-    assert list(write(records, Layout(spreadsheet=True))) == ["x,y\n", f"'{start}1,-1\n"]
+    # Spreadsheets are given nothing to compute if so asked.
+    for start in "=+-@":
+        records, write = Records(["x", "y"], [[f"{start}1", -1]]), RECORD_WRITERS["csv"]
+        assert list(write(records, Layout())) == ["x,y\n", f"{start}1,-1\n"]
+        assert list(write(records, Layout(spreadsheet=True))) == ["x,y\n", f"'{start}1,-1\n"]
 
 
 def test_parquet() -> None:
@@ -190,13 +186,11 @@ def test_latex() -> None:
     facts = text_of("latex", Records([], [], {"words_known": 1234, "name": "50% of a_b", "names": ["a", "b"]}))
     rows = [r"words known & 1,234        \\", r"name        & 50\% of a\_b \\", r"names       & a, b         \\"]
     assert facts.split("\n") == [*(line.replace("%s", "ll") for line in LATEX), *rows, *end]
-
-
-@pytest.mark.parametrize("start", ["[", "*"])
-def test_no_row_is_an_argument_of_the_one_before_it(start: str) -> None:
-    lines = text_of("latex", Records(["x", "y"], [[f"{start}1", f"{start}2"]])).split("\n")
-    rows = [[cell.strip() for cell in line.split("&")] for line in lines if "2" in line]
-    assert rows == [["{}" + f"{start}1", rf"{start}2  \\"]]
+    # No row is an argument of the one before it.
+    for start in "[*":
+        lines = text_of("latex", Records(["x", "y"], [[f"{start}1", f"{start}2"]])).split("\n")
+        cells = [[cell.strip() for cell in line.split("&")] for line in lines if "2" in line]
+        assert cells == [["{}" + f"{start}1", rf"{start}2  \\"]]
 
 
 def test_notes_are_for_people_and_marks_for_terminals() -> None:

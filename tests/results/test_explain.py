@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import softbleu
 from softbleu import InputError, VectorError
-from softbleu.corpora import ParallelFiles, Segments
+from softbleu.corpora import Segments
 from softbleu.metrics.making import make_metric
 from softbleu.results import Explanation, NgramMatch, explain_corpus
 
@@ -47,18 +46,6 @@ def test_several_segments_in_the_order_asked_for() -> None:
     assert [(entry.segment, entry.system) for entry in found] == [(n, name) for n in (3, 1, 3) for name in "AB"]
     assert found[0].matches == ()
     assert found[0] == found[4]
-
-
-def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 2)
-    names = {}
-    texts = {**CORPUS.candidates, "r": [text for text, *_ in CORPUS.references]}
-    for name, some in texts.items():
-        names[name] = str(tmp_path / name)
-        Path(names[name]).write_text("\n".join(some) + "\n", encoding="utf-8")
-    expected = explain([2, 3], corpus=Segments.of(CORPUS.candidates, texts["r"]))
-    with ParallelFiles.open({"A": names["A"], "B": names["B"]}, [names["r"]]) as corpus:
-        assert explain([2, 3], corpus=corpus) == expected
 
 
 def test_exact_matchers_need_no_vectors() -> None:

@@ -10,7 +10,7 @@ import pydoc
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -276,21 +276,16 @@ def test_what_is_no_text_is_refused(wrong: Any) -> None:
 
 
 def test_one_result_of_one_list() -> None:
-    assert isinstance(score(["a"], ["a"]), Result)
-    assert isinstance(score({"A": ["a"]}, ["a"]), Results)
+    for call in (score, softbleu.Bleu().corpus_score):
+        assert isinstance(call(["a"], ["a"]), Result)
+        assert isinstance(call({"A": ["a"]}, ["a"]), Results)
     assert isinstance(score(["a"], ["a"], metric=["bleu"]), Results)
-    assert isinstance(softbleu.Bleu().corpus_score(["a"], ["a"]), Result)
-    assert isinstance(softbleu.Bleu().corpus_score({"A": ["a"]}, ["a"]), Results)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: score(["a"], ["a"], metrics=["bleu"]),  # type: ignore[call-overload]
-        lambda: softbleu.compare({"A": ["a"]}, ["a"], metric="bleu"),  # type: ignore[call-overload]
-        lambda: softbleu.Vleu(0.8),  # type: ignore[call-arg]
-    ],
-)
-def test_what_goes_by_another_name_is_said(call: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match=r"score and explain take metric=|matcher must be Matcher, not 0.8"):
-        call()
+def test_what_goes_by_another_name_is_said() -> None:
+    with pytest.raises(InputError, match="score and explain take metric="):
+        score(["a"], ["a"], metrics=["bleu"])  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="score and explain take metric="):
+        softbleu.compare({"A": ["a"]}, ["a"], metric="bleu")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match=r"matcher must be Matcher, not 0.8"):
+        softbleu.Vleu(0.8)  # type: ignore[call-arg]

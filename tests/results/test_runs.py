@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import softbleu
-from softbleu.errors import InputError
 from softbleu.report import WRITERS, Layout
 from softbleu.results.diff import Change, RunOfMetric, diff_files, diff_runs, read_run
 
@@ -91,24 +90,3 @@ def test_lines_of_json_have_no_signature(tmp_path: Path) -> None:
     (tmp_path / "gleu.json").write_text("".join(WRITERS["json"]([scored], Layout())), encoding="utf-8")
     lines = read_run(str(tmp_path / "gleu.json"))["gleu"].lines
     assert list(lines) == [("candidate", "1 reference 1"), ("candidate", "1 reference 2")]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "there are no scores"),
-        ("text", "not JSON"),
-        ("[1]", "no scores of softbleu"),
-        ('{"systems": []}', "there are no scores"),
-        ('{"systems": [3]}', "an object with the name of a system is needed"),
-        ('{"systems": [{"name": "A", "score": "high"}]}', "no score"),
-        ('{"systems": [{"name": "A", "score": 1, "segments": [4]}]}', "no score"),
-        ('{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}', "not a signature"),
-        ('{"system": "A", "score": 1}\n{"score": 1}\n', "line 2: an object with the name of a system is needed"),
-    ],
-)
-def test_what_is_no_run(tmp_path: Path, content: str, message: str) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match=message):
-        read_run(str(path))

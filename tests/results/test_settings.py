@@ -70,9 +70,7 @@ def test_preset() -> None:
     assert measure == Bleu(matcher, smooth="none", denominator="reference", tokenize="none")
     assert make_metric(matcher="xleu", preset="morgan2014").threshold == 0.0
     assert make_metric(preset="morgan2014").matcher == make_matcher("exact")
-
-
-def test_what_is_given_goes_before_the_preset() -> None:
+    # What is given goes before the preset.
     given: dict[str, Any] = {"assignment": "optimal", "consumption": "unit", "smooth": "exp"}
     metric = make_metric(matcher="vleu", preset="morgan2014", **given)
     assert isinstance(metric, Bleu)
@@ -126,22 +124,6 @@ def test_a_matcher_may_be_a_value() -> None:
 # the function
 
 
-def test_lowercase_and_tokenizer_are_used() -> None:
-    def scored(**options: Any) -> float:
-        return score(["The cat."], ["the cat ."], effective_order=True, **options).score
-
-    assert scored(tokenize="13a", lowercase=True) == pytest.approx(100)
-    assert 0 < scored(tokenize="13a") == scored() < 80
-    assert scored(tokenize="none") == 0
-
-
-@pytest.mark.parametrize(("tokenize", "length", "matches"), [("char+space", 4, [3, 2]), ("char", 3, [2, 1])])
-def test_tokens_of_characters(tokenize: str, length: int, matches: list[int]) -> None:
-    found = score(["ab c"], ["ab d"], tokenize=tokenize, order=2).numbers
-    assert isinstance(found, BleuScore)
-    assert (found.candidate_length, found.matches) == (length, matches)
-
-
 def test_vector_case_and_normalize_are_used() -> None:
     def mass(candidate: str = "CAT x", **options: Any) -> float:
         soft = {"matcher": "vleu", "threshold": 0.0, "vectors": VECTORS, **options}
@@ -162,7 +144,6 @@ def test_vector_case_and_normalize_are_used() -> None:
     [
         ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
         ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
-        ({"tokenize": "14a"}, UnknownNameError, "unknown tokenize '14a' .*valid: none, char, .*, 13a, intl"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
         ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
         ({"threshold": 0.5}, InputError, "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "),
