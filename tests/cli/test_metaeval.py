@@ -63,17 +63,6 @@ def test_systems(command: Any, judged: Any) -> None:
     assert (flat["pearson"], flat["kendall_high"], one["spearman"]) == (None, None, 1.0)
 
 
-def test_williams_and_left_out(command: Any, judged: Any) -> None:
-    given = ("metaeval", "--human", "human.tsv", "--scores", "one.tsv", "--scores", "two.tsv", "-q", "-f", "json")
-    tests = rows(command(*given, "--table", "williams"))
-    expected = [(coefficient, "one", "two") for coefficient in ("pearson", "spearman")]
-    assert [(row["coefficient"], row["better"], row["worse"]) for row in tests] == expected
-    assert 0 < tests[0]["p_value"] < 0.5
-    left = rows(command(*given, "--table", "left-out"))
-    assert [(row["metric"], row["without"]) for row in left] == [(m, s) for s in "ABCD" for m in ("one", "two")]
-    assert left[0]["spearman"] == 1.0
-
-
 def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
     systems = [part for name in "abcd" for part in ("-c", f"{name}.txt")]
     judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in RANKINGS])

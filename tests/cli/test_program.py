@@ -22,6 +22,7 @@ from softbleu.text.tokens import Tokenizer
 START = "from softbleu.cli.app import run; assert run({!r}) == 0"
 MAIN = "import sys; sys.argv = ['', 'score', '-h']; from softbleu.cli import main\ntry: main()\nexcept SystemExit: 0"
 TEXTS = ["score", "--quiet", "-c", "candidate.txt", "-r", "reference.txt"]
+PROGRAM = [sys.executable, "-m", "softbleu"]
 HEAVY = {"gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib"}
 
 
@@ -113,9 +114,7 @@ def test_completion_of_names(command, words):
 def test_full_disk(files):
     arguments = ["score", "-c", str(files.candidate), "-r", str(files.reference)]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "softbleu", *arguments], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith(b"softbleu: error: cannot write standard output: ")
     assert done.stderr.count(b"\n") == 1
@@ -125,9 +124,7 @@ def test_full_disk(files):
 def test_reader_that_has_seen_enough(files):
     many = files.write("many.txt", ["a line of text"] * 5000)
     arguments = ["score", "-c", str(many), "-r", str(many), "--level", "segment", "-f", "jsonl"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "softbleu", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen([*PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with process:
         process.stdout.readline()
         process.stdout.close()
@@ -159,10 +156,8 @@ def test_interruption_is_quiet_and_leaves_nothing(files, tmp_path, name, code):
     number, temporary = getattr(signal, name), tmp_path / "temporary"
     temporary.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "softbleu", "score", "-c", "-", "-r", str(files.reference)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [*PROGRAM, "score", "-c", "-", "-r", str(files.reference)],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
         # A shell that runs the tests in the background has them, and so their children, ignore interruptions.
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
         env={**os.environ, "TMPDIR": str(temporary)},
@@ -203,11 +198,7 @@ softbleu.cli.main()
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_an_interruption_within_a_finalizer_is_not_lost(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FINALIZER],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
+    own = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", FINALIZER], capture_output=True, check=False, env=own)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
     assert list(tmp_path.iterdir()) == []

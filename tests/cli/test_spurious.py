@@ -44,20 +44,6 @@ def test_tables(command: Any, table: str) -> None:
     )
 
 
-def test_text_without_alignments(command: Any, files: Any) -> None:
-    text = ("experiments", "spurious", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
-    summary, partners, offenders = (
-        rows(command(*text, "--matcher", "sleu", "--table", table, "--format", "json"))
-        for table in ("summary", "partners", "offenders")
-    )
-    assert (summary[0]["matches"], summary[0]["partners"]) == (2, 2)
-    assert [[row[name] for name in ("partner", "matches", "spurious")] for row in partners] == [
-        *(["little", 1, None], ["the", 1, None])
-    ]
-    shown = [(row["candidate"], row["reference"]) for row in offenders]
-    assert ("the cat sat on [a] mat", "[the] cat sat on the mat") in shown
-
-
 def test_output_and_picture(command: Any, files: Any) -> None:
     pytest.importorskip("matplotlib")
     table, picture = files.folder / "spurious.csv", files.folder / "spurious.svg"

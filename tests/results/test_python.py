@@ -239,10 +239,8 @@ def test_generators_and_columns_are_texts() -> None:
     assert not math.isclose(expected.score, 100)
     frame = pandas.DataFrame({"ours": candidates, "theirs": references}, index=[7, 3])
     ways: list[tuple[Iterable[str], Iterable[Any]]] = [
-        (iter(candidates), (text for text in references)),
-        (tuple(candidates), ([text] for text in references)),
-        (frame["ours"], frame["theirs"]),
-        (frame["ours"].to_numpy(), frame["theirs"].to_numpy()),
+        *((iter(candidates), (text for text in references)), (tuple(candidates), ([text] for text in references))),
+        *((frame["ours"], frame["theirs"]), (frame["ours"].to_numpy(), frame["theirs"].to_numpy())),
         (map(str, candidates), (iter([text]) for text in references)),
     ]
     for ours, theirs in ways:
