@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 
 from softbleu.errors import InputError
 from softbleu.io.cache import cache_folder, keep_folder, kept_arrays
-from softbleu.io.files import write_whole
 from softbleu.io.line_cache import kept_lines, read_lines, write_lines
 
 
@@ -69,18 +67,6 @@ def test_arrays_damaged_at_every_byte_are_made_again(cache: Path) -> None:
         assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
     np.save(cache / "one" / "values.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
-
-
-def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("disk full")
-
-    (tmp_path / "kept").write_bytes(b"old")
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(tmp_path / "kept", b"new")
-    assert os.listdir(tmp_path) == ["kept"]  # noqa: PTH208
-    assert (tmp_path / "kept").read_bytes() == b"old"
 
 
 def test_large_arrays_are_made_once_and_then_mapped(cache: Path) -> None:

@@ -58,7 +58,10 @@ def write_both(paths: list[Path]) -> None:
         raise ValueError("no more")
 
 
-def test_all_or_none(tmp_path: Path) -> None:
+def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("disk full")
+
     paths = [tmp_path / "one", tmp_path / "two"]
     paths[0].write_text("before")
 
@@ -70,6 +73,9 @@ def test_all_or_none(tmp_path: Path) -> None:
         write_whole(paths[0], fail())
     with pytest.raises(ValueError, match="no more"):
         write_both(paths)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(paths[0], b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 

@@ -12,12 +12,6 @@ from pathlib import Path
 import pytest
 
 import softbleu
-from softbleu.config.declare import all_settings
-from softbleu.embeddings.choice import VectorChoice
-from softbleu.matching.base import VleuMatcher
-from softbleu.metrics import Bleu
-from softbleu.metrics.softbleu import Softbleu
-from softbleu.text.tokens import Tokenizer
 
 START = "from softbleu.cli.app import run; assert run({!r}) == 0"
 MAIN = "import sys; sys.argv = ['', 'score', '-h']; from softbleu.cli import main\ntry: main()\nexcept SystemExit: 0"
@@ -83,21 +77,6 @@ def test_no_command_is_help(command):
     assert command().out == shown
     assert all(name in shown for name in ("score", "explain", "corpora", "experiments"))
     assert command("experiments").out == command("experiments", "--help").out
-
-
-METRICS = ("-m", "bleu", "softbleu", "--matcher", "vleu")
-
-
-def test_help_names_the_defaults_of_the_library(command):
-    shown = " ".join(command("score", *METRICS, "-h", environment={"COLUMNS": "300"}).out.split())
-    owners = (Bleu, VleuMatcher, VectorChoice, Tokenizer)
-    defaults = {each.name: each.default for owner in owners for each in all_settings(owner)}
-    defaults |= {"tokenize": Bleu().tokenize}
-    defaults |= {"matcher": Bleu().matcher.name, "order": f"bleu {Bleu().order}; softbleu {Softbleu().order}"}
-    named = ("matcher", "vectors", "vector_case", "tokenize", "order", "smooth", "denominator")
-    for name in (*named, "assignment", "consumption", "composition"):
-        line = shown.partition(f"--{name.replace('_', '-')} ")[2]
-        assert line.partition("(default: ")[2].startswith(f"{defaults[name]})"), name
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 from importlib.metadata import EntryPoint
 
 import pytest
 
-from softbleu.cli.command import Declaration, Given
 from softbleu.cli.settings import setting_options
 from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature
@@ -87,13 +85,6 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
     assert name.replace("_", " ") in done.err.replace("_", " ").replace("-", " ")
-
-
-def test_commands_without_settings_have_the_option_of_all():
-    def plain(given: Given) -> None: ...
-
-    callback = Declaration(plain, [], lambda found: {}).callback(setting_options)
-    assert list(inspect.signature(callback).parameters) == ["context", "limits"]
 
 
 def test_options_go_before_a_signature(command, files):
