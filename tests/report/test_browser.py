@@ -439,8 +439,9 @@ def test_hostile_names_and_tables(browser, compare_page, tmp_path):
     title = "<script>window.hacked = 1</script>"
     hostile = [f"{title} </script>", "\u202eevil <b>bold</b>"]
     odd = write(tmp_path, "<img src=x onerror=window.hacked=1>.txt", hostile)
-    texts = ("-c", str(odd), str(write(tmp_path, "b.txt", hostile[::-1])), "-r", str(odd), "--tokenize", "none")
-    report = compare_page(*texts, "--samples", "5", "--title", title)
+    other, reference = (str(write(tmp_path, f"{name}.txt", hostile[::-1])) for name in ("b", "reference"))
+    texts = ("-c", str(odd), other, "-r", reference, "--tokenize", "none", "--samples", "5")
+    report = compare_page(*texts, "--title", title)
     assert browser.title == title
     script = "return [document.images.length, window.hacked, document.querySelectorAll('main b').length]"
     assert report.ask(script) == [0, None, 0]
