@@ -103,7 +103,7 @@ def test_without_matplotlib(command: Any, refused: Any, definition: Path, monkey
 
 
 def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, monkeypatch: Any) -> None:
-    collect, read, scored, known = Runner.collect, Checkpoint.read, [], []
+    collect, scored = Runner.collect, []
 
     def stop(runner: Any, measures: Any, **more: Any) -> Any:
         if scored == ["candidate"]:
@@ -111,19 +111,15 @@ def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, m
         scored.append(more["system"])
         return collect(runner, measures, **more)
 
-    def seen(*given: Any) -> Any:
-        known.append(read(*given))
-        return known[-1]
-
     with monkeypatch.context() as patch:
         patch.setattr(Runner, "collect", stop)
         assert command("experiments", "run", definition).code == 130
     assert names_in(files.folder) == INPUTS | {"tiny.unfinished"}
-    monkeypatch.setattr(Checkpoint, "read", seen)
+    read, known = Checkpoint.read, []
+    monkeypatch.setattr(Checkpoint, "read", lambda *given: known.append(read(*given)) or known[-1])
     assert command("experiments", "run", definition, "--quiet").code == 0
-    rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))
     assert [blocks for blocks, _ in known] == [3, 0]
-    assert [row["system"] for row in rows] == ["candidate"] * 3 + ["second"] * 3
+    assert [row["system"] for row in table(files.folder, "tiny.csv")] == ["candidate"] * 3 + ["second"] * 3
     assert not (files.folder / "tiny.unfinished").exists()
 
 
@@ -148,7 +144,7 @@ def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
     corpus = 'grammars = ["one/g.cfg", "two/g.cfg"]\ncount = 4'
     path = files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
     assert command("experiments", "run", path, "--quiet").code == 0
-    rows = csv.DictReader(io.StringIO((files.folder / "tiny.summary.csv").read_text(), newline=""))
+    rows = table(files.folder, "tiny.summary.csv")
     assert list(dict.fromkeys(row["text"] for row in rows)) == ["one/g.cfg", "two/g.cfg"]
     pictures = {name for name in names_in(files.folder) if name.endswith(".svg")}
     assert pictures == {f"tiny.{name}-g.cfg{kind}.svg" for name in ("one", "two") for kind in ("", ".similarities")}
