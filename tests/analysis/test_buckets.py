@@ -14,6 +14,7 @@ import softbleu
 from softbleu.analysis import bucket_scores
 from softbleu.analysis.buckets import FREQUENCIES, LENGTHS
 from softbleu.corpora import Segments
+from softbleu.errors import InputError
 from softbleu.metrics.making import make_metric
 
 REFERENCES = [
@@ -99,3 +100,6 @@ def test_labels_of_a_file_and_of_a_column(tmp_path: Path) -> None:
     for place in (f"{table}:domain", f"{commas}:domain"):
         rows = bucket_scores(CORPUS, by=place).records()
         assert [(row["domain"], row["A"]) for row in rows] == [(row["labels.txt"], row["A"]) for row in expected]
+    plain.write_text("".join(f"{number}\n" for number in range(201)))
+    with pytest.raises(InputError, match="201 different labels"):
+        bucket_scores(Segments.of(["a"] * 201, ["a"] * 201), by=str(plain))

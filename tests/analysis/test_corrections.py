@@ -12,7 +12,7 @@ import softbleu
 from softbleu.analysis import correction_kinds, find_corrections
 from softbleu.corpora import Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
-from softbleu.errors import InputError, MissingExtraError
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.metrics.making import make_metric
 
 GIVEN = [(1, 2, "Vform", ("eats", "ate")), (2, 3, "ArtOrDet", ("an",)), (4, 4, "Prep", ("at",)), (5, 6, "Mec", ("",))]
@@ -121,3 +121,12 @@ def test_without_errant_or_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=load))
     with pytest.raises(InputError, match="spacy download"):
         correction_kinds(CORPUS, make_metric("m2"), "errant")
+
+
+def test_what_has_no_edits() -> None:
+    with pytest.raises(InputError, match="take m2"):
+        correction_kinds(CORPUS, make_metric("gleu"))
+    with pytest.raises(InputError, match="--gold"):
+        correction_kinds(Segments.of(["a"], ["a"]), make_metric("m2"))
+    with pytest.raises(UnknownNameError, match="operation"):
+        correction_kinds(CORPUS, make_metric("m2"), "colour")  # type: ignore[arg-type]

@@ -89,7 +89,8 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
 
 def test_options_go_before_a_signature(command, files):
     arguments = ("score", "-c", files.candidate, "-r", files.reference, "-f", "json", "--vectors", files.vectors)
-    first = command(*arguments, "-m", "vleu", "--lowercase", "-t", "p80")
+    arguments += ("--matcher", "vleu")
+    first = command(*arguments, "--lowercase", "-t", "p80")
     signature = json.loads(first.out)["signature"]
     assert command(*arguments, "--signature", signature).out == first.out
     again = command(*arguments, "--signature", signature, "--no-lowercase", "-t", 0.25)

@@ -102,4 +102,5 @@ def test_people_write_it_so(text: str, expected: Metric) -> None:
 
 def test_settings_that_are_given_go_before_those_written() -> None:
     assert read_metric("vleu(threshold=0.8, order=2)", order=3) == make_metric("vleu", threshold=0.8, order=3)
+    assert metric_from_signature(Chrf(beta=3.0).signature(), beta=1.0) == make_metric("chrf", beta=1.0)
     assert [str(make_metric(name)) for name in METRICS.names()] == METRICS.names()

@@ -163,6 +163,8 @@ def test_lists_that_are_none() -> None:
         softbleu.select(["one text"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="references are texts, not 3"):
         TextList.of(["a"], [3])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="metric 'gleu' does not compare two texts"):
+        softbleu.pairwise(TEXTS, metric="gleu")
     with pytest.raises(InputError, match="there are no lists of candidates"):
         softbleu.select([])
     with pytest.raises(UnknownNameError, match="unknown metric 'blue'"):

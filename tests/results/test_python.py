@@ -255,9 +255,12 @@ def test_generators_and_columns_are_texts() -> None:
 
 
 def test_the_layout_of_sacrebleu_is_refused_by_name() -> None:
-    for references in ([["a", "b", "c"]], iter([["a", "b", "c"], ["d", "e", "f"]])):
+    for call, references in (
+        (score, [["a", "b", "c"]]),
+        (softbleu.Bleu().corpus_score, iter([["a"] * 3, ["b"] * 3])),
+    ):
         with pytest.raises(InputError, match="they look transposed, as sacrebleu has them"):
-            score(iter(["a", "b", "c"]), references)
+            call(iter(["a", "b", "c"]), references)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "no", b"no", 2.5])
