@@ -255,10 +255,8 @@ def test_generators_and_columns_are_texts() -> None:
 
 
 def test_the_layout_of_sacrebleu_is_refused_by_name() -> None:
-    for call, references in (
-        (score, [["a", "b", "c"]]),
-        (softbleu.Bleu().corpus_score, iter([["a"] * 3, ["b"] * 3])),
-    ):
+    lists = iter([["a", "b", "c"], ["d", "e", "f"]])
+    for call, references in ((score, [["a", "b", "c"]]), (softbleu.Bleu().corpus_score, lists)):
         with pytest.raises(InputError, match="they look transposed, as sacrebleu has them"):
             call(iter(["a", "b", "c"]), references)
 
