@@ -25,6 +25,12 @@ def shared(*parts: str) -> Path:
     return path
 
 
+def expected_rows(*parts: str) -> list[dict[str, str]]:
+    """Rows of a table that other programs made; lines that begin with # say how."""
+    text = shared("expected", *parts).read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t"))
+
+
 def judged_lines(direction: str) -> list[list[str]]:
     """Translation and reference of the judged segments of WMT17."""
     folder = shared("data", "wmt17-into-en")

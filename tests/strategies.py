@@ -19,7 +19,6 @@ from softbleu.results import VectorChoice, explain_corpus, score_corpus
 from softbleu.text.tokens import Tokenizer
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
-NEVER_KNOWN = "oov"
 MATCHERS = ("exact", "sleu", "vleu", "xleu")
 SOFT = MATCHERS[1:]
 GREEDY = [

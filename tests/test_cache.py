@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from softbleu.errors import InputError
 from softbleu.io.cache import cache_folder, keep_folder, kept_arrays
-from softbleu.io.files import write_whole
+from softbleu.io.line_cache import kept_lines, read_lines, write_lines
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def test_place(own: str | None, xdg: str | None, expected: str, monkeypatch: pyt
     assert cache_folder() == Path(expected)
 
 
-def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_home_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def home() -> Path:
         raise RuntimeError("no home")
 
@@ -47,6 +51,9 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert cache_folder() is None
     assert kept_arrays("some/name", lambda: {"values": np.arange(2)})["values"].tolist() == [0, 1]
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file" / "below"))
+    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
 
 
 def test_arrays_damaged_at_every_byte_are_made_again(cache: Path) -> None:
@@ -58,24 +65,8 @@ def test_arrays_damaged_at_every_byte_are_made_again(cache: Path) -> None:
             assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
         path.write_bytes(content[:-1])
         assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
-
-
-def test_what_is_no_array_of_numbers_is_not_kept(cache: Path) -> None:
-    kept_arrays("one", lambda: {"values": np.arange(3)})
     np.save(cache / "one" / "values.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
-
-
-def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("disk full")
-
-    (tmp_path / "kept").write_bytes(b"old")
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(tmp_path / "kept", b"new")
-    assert os.listdir(tmp_path) == ["kept"]  # noqa: PTH208
-    assert (tmp_path / "kept").read_bytes() == b"old"
 
 
 def test_large_arrays_are_made_once_and_then_mapped(cache: Path) -> None:
@@ -83,16 +74,6 @@ def test_large_arrays_are_made_once_and_then_mapped(cache: Path) -> None:
     again = kept_arrays("numbers/two", lambda: {})
     assert made["values"].tolist() == again["values"].tolist() == [0, 1, 2]
     assert isinstance(again["values"], np.memmap)
-    with (cache / "numbers" / "two" / "values.npy").open("r+b") as stream:
-        stream.seek(-1, os.SEEK_END)
-        stream.write(b"1")
-    assert kept_arrays("numbers/two", lambda: {"values": np.arange(4)})["values"].tolist() == [0, 1, 2, 3]
-
-
-def test_large_arrays_that_cannot_be_kept_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file" / "below"))
-    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
 
 
 def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> None:
@@ -103,3 +84,105 @@ def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> 
     (target / "text").write_text("")
     keep_folder(target, lambda folder: (folder / "text").write_text("third"))
     assert (target / "text").read_text() == "third"
+
+
+# what is kept of lines
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "lines.sqlite"
+
+
+def entries(count: int, size: int = 10) -> dict[bytes, bytes]:
+    return {b"%08d" % number: bytes([number % 251]) * size for number in range(count)}
+
+
+def test_what_was_written_is_found_and_nothing_else():
+    assert read_lines([b"x"]) == {}
+    wanted = entries(1203)
+    write_lines(wanted)
+    assert read_lines([*wanted, b"x"]) == wanted
+    write_lines({b"00000000": b"new"})
+    assert read_lines([b"00000000"]) == {b"00000000": b"new"}
+    # Lines are judged once.
+    made = kept_lines("lengths", ["one"], lambda some: iter([{line: bytes([len(line)]) for line in some}]))
+    again = kept_lines("lengths", ["one", "one"], lambda some: iter([dict.fromkeys(some, b"none")]))
+    assert made == again == {"one": bytes([3])}
+
+
+def test_a_damaged_entry_counts_as_missing(place: Path):
+    write_lines(entries(3))
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute("UPDATE lines SET content = ? WHERE key = ?", (b"other", b"00000001"))
+    assert set(read_lines(list(entries(3)))) == {b"00000000", b"00000002"}
+
+
+@pytest.mark.parametrize("content", [b"no database " * 1000, b"", None])
+def test_a_damaged_file_is_begun_anew(place: Path, content: bytes | None):
+    written = entries(50, 1000)
+    write_lines(written)
+    place.write_bytes(place.read_bytes()[:20_000] if content is None else content)
+    found = read_lines(list(written))
+    assert all(written[key] == value for key, value in found.items())
+    assert content is None or found == {}
+    for _ in range(2):
+        write_lines({b"x": b"y"})
+    assert read_lines([b"x"]) == {b"x": b"y"}
+
+
+def test_the_oldest_make_room(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
+    for start in range(0, 2000, 100):
+        write_lines({key: value for key, value in entries(start + 100, 1000).items() if int(key) >= start})
+        assert place.stat().st_size < 1_300_000
+    kept = read_lines(list(entries(2000)))
+    assert b"00001999" in kept
+    assert b"00000000" not in kept
+    assert 450 < len(kept) < 1000
+
+
+def test_what_was_asked_for_lately_stays(place: Path, monkeypatch: pytest.MonkeyPatch):
+    write_lines(entries(900, 1000))
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute("UPDATE lines SET day = day - 3")
+    assert len(read_lines([b"00000000"])) == 1
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
+    write_lines({b"%08d" % number: bytes(1000) for number in range(900, 1100)})
+    assert set(read_lines([b"00000000", b"00000001"])) == {b"00000000"}
+
+
+@pytest.mark.parametrize("limit", ["-1", "1e3", "many", "9" * 10, ""])
+def test_a_limit_that_is_none(limit: str, place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
+    write_lines(entries(2))
+    assert not place.exists()
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", limit)
+    with pytest.raises(InputError, match=r"SOFTBLEU_CACHE_LIMIT must be a whole number of megabytes"):
+        write_lines(entries(2))
+
+
+def test_a_place_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file"))
+    write_lines(entries(2))
+    assert read_lines(list(entries(2))) == {}
+
+
+WRITE_SOME = """
+import sys
+from softbleu.io.line_cache import kept_lines, read_lines, write_lines
+start = int(sys.argv[1])
+keys = [b"%08d" % number for number in range(start, start + 30)]
+for key in keys:
+    write_lines({key: key[-2:]})
+print(len(read_lines(keys)))
+"""
+
+
+def test_several_processes_at_once():
+    commands = [[sys.executable, "-c", WRITE_SOME, str(start)] for start in (0, 20, 40)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    assert [process.communicate(timeout=60)[0] for process in running] == ["30\n"] * 3
+    assert read_lines([b"%08d" % 45]) == {b"%08d" % 45: b"45"}

@@ -23,7 +23,6 @@ import softbleu
 from softbleu.corpora import Segments
 from softbleu.encoders import kept
 from softbleu.engine.plan import resolve_metric, threshold_of
-from softbleu.errors import InputError, VectorError
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
@@ -78,7 +77,7 @@ def test_matches_are_those_of_the_oracle(
     matcher: str,
     order: int,
     threshold: float,
-    rules: tuple[str, str],
+    rules: Any,
 ) -> None:
     options = {"threshold": threshold, "assignment": rules[0], "consumption": rules[1], "composition": composition}
     metric = Bleu(make_matcher(matcher, **options), order, effective_order=True)
@@ -202,13 +201,9 @@ def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces
 
 
 def test_bertscore_takes_the_best_reference():
-    encoder = MadeUpEncoder()
-    alone = [
-        softbleu.score(["the cat"], [text], metric="bertscore", vectors=encoder).score for text in ("mat", "cat")
-    ]
-    both = softbleu.score(["the cat"], [["mat", "cat"]], metric="bertscore", vectors=encoder).score
-    assert both == max(alone)
-    assert len(set(alone)) == 2
+    measure = make_metric("bertscore", vectors=MadeUpEncoder())
+    one, other, both = (measure.corpus_score(["the cat"], [texts]).score for texts in ("mat", "cat", ["mat", "cat"]))
+    assert both == max(one, other) != min(one, other)
 
 
 # one number, however it is come by
@@ -234,6 +229,9 @@ def measures(encoder: Any) -> list[Metric]:
 def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = MadeUpEncoder()
     expected = {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))}
+    # Each line is encoded once.
+    distinct = {text for texts in (*CORPUS.candidates.values(), *CORPUS.references) for text in texts}
+    assert sum(encoder.encoded) == len(distinct)
     turned = replace(CORPUS, candidates=dict(reversed(CORPUS.candidates.items())))
     found = {(each.metric, each.name): each.numbers for each in score_all(turned, measures(encoder))}
     assert found == expected
@@ -254,14 +252,6 @@ def score_all(corpus: Segments, wanted: list[Metric], **run: Any) -> list[Any]:
     return list(score_corpus(corpus, wanted, **run))
 
 
-def test_each_line_is_encoded_once() -> None:
-    encoder = MadeUpEncoder()
-    score_all(CORPUS, measures(encoder))
-    distinct = {text for texts in CORPUS.candidates.values() for text in texts}
-    distinct |= {text for texts in CORPUS.references for text in texts}
-    assert sum(encoder.encoded) == len(distinct)
-
-
 def test_what_was_encoded_is_kept_for_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
@@ -274,9 +264,6 @@ def test_what_was_encoded_is_kept_for_the_next_run(tmp_path: Path, monkeypatch: 
     other = MadeUpEncoder(fingerprint="1" * 64)
     score_all(CORPUS, measures(other)[:1])
     assert other.encoded
-    (tmp_path / "lines.sqlite").write_bytes(b"damaged")
-    kept._OPEN.clear()
-    assert score_all(CORPUS, measures(MadeUpEncoder())) == first
 
 
 def test_what_is_kept_is_near_to_what_was_encoded() -> None:
@@ -308,54 +295,15 @@ def test_sweeps_pages_and_explanations_are_those_of_single_runs() -> None:
     encoder = MadeUpEncoder()
     candidates, references = ["the cat sat down", "a dog"], ["a cat sat", "the dog down"]
     thresholds = [0.0, 0.3, 0.6, 0.9]
-    swept = softbleu.sweep(
-        candidates, references, metrics="vleu", vary={"threshold": thresholds}, vectors=encoder, order=2
-    )
+    soft: dict[str, Any] = {"vectors": encoder, "order": 2}
+    swept = softbleu.sweep(candidates, references, metrics="vleu", vary={"threshold": thresholds}, **soft)
     for row in swept:
-        alone = softbleu.score(
-            candidates, references, metric="vleu", threshold=row.threshold, vectors=encoder, order=2
-        )
+        alone = softbleu.score(candidates, references, metric="vleu", threshold=row.threshold, **soft)
         assert row.score == alone.score
     assert len({row.score for row in swept}) > 1
     (shown,) = softbleu.explain(candidates, references, metric="vleu", threshold=0.3, vectors=encoder, order=1)
     cats = [match for match in shown.matches if match.candidate == ("cat",)]
     assert [0 < match.similarity < 1 for match in cats] == [True]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        ({"metric": "vleu", "similarity": "csls"}, "vectors in context have no use for similarity"),
-        ({"metric": "vleu", "neighbours": 3}, "vectors in context have no use for neighbours"),
-        ({"metric": "softbleu", "normalize": False}, "vectors in context have no use for normalize"),
-        ({"metric": "vleu", "vector_case": "exact"}, "vectors in context have no use for vector_case"),
-        ({"metric": "vleu", "vectors_postprocess": "mean"}, "have no use for vectors_postprocess"),
-        ({"metric": "vleu", "layers": "9"}, "no layer 9"),
-        ({"metric": "vleu", "layers": "last"}, "layers are different whole numbers from 0, such as 4,6, not 'last'"),
-        ({"metric": "vleu", "exact_words": "never"}, "unknown exact words 'never'"),
-    ],
-)
-def test_settings_without_a_meaning_in_context_are_refused(wanted: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        softbleu.score(["a b"], ["a c"], vectors=MadeUpEncoder(), **wanted)
-
-
-@pytest.mark.parametrize("wanted", [{"layers": "4"}, {"exact_words": "cosine"}])
-def test_settings_of_context_are_refused_for_vectors_of_words(wanted: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="layers and exact-words are for vectors in context; name an encoder"):
-        softbleu.score(["a b"], ["a c"], metric="vleu", **wanted)
-
-
-def test_bertscore_refuses_vectors_of_words() -> None:
-    with pytest.raises(
-        InputError, match=r"metric 'bertscore' needs vectors in context: name an encoder, such as minilm"
-    ):
-        softbleu.score(["a b"], ["a c"], metric="bertscore", vectors="glove-6b-100d")
-
-
-def test_an_encoder_is_no_set_of_words() -> None:
-    with pytest.raises(VectorError, match="minilm-l6"):
-        softbleu.open_vectors("minilm-l6")
 
 
 def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:

@@ -82,13 +82,6 @@ def test_defaults_and_bounds() -> None:
 
 
 @each_setting
-def test_every_setting_says_what_it_does(owner: type[Declared], setting: Setting) -> None:
-    assert setting.help
-    assert "\n" not in setting.help
-    assert len(setting.help) < 200
-
-
-@each_setting
 def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
     """The keyword, the expression, the long signature and the short one say the value, and are read back."""
 
@@ -121,6 +114,8 @@ def assert_expression(owner: type[Declared], setting: Setting, measure: Metric, 
 
 @each_setting
 def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
+    assert 0 < len(setting.help) < 200
+    assert "\n" not in setting.help
     options = setting_options()
     if setting.name == "quantile":
         assert setting.name not in options
@@ -194,39 +189,13 @@ class Whole(Declared):
     open: bool = setting(False, "Whether it is open")
 
 
-def test_whole_numbers_become_numbers() -> None:
-    value = Whole(share=2)
-    assert value == Whole(share=2.0)
-    assert isinstance(value.share, float)
-
-
-def test_parts_stand_in_their_place() -> None:
-    names = [each.name for each, _ in Whole().settings()]
-    assert names == ["share", "depth", "note", "open"]
-
-
-def test_declared_values_are_kept_in_one_type() -> None:
+def test_values_are_kept_in_one_type_and_parts_in_their_place() -> None:
     import numpy as np
 
-    value = Part(depth=np.int64(4))  # type: ignore[arg-type]
-    assert type(value.depth) is int
-    assert hash(value) == hash(Part(4))
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "expected"),
-    [
-        ("yes", "open", True),
-        ("FALSE", "open", False),
-        ("4", "depth", 4),
-        ("none", "note", None),
-        ("0.25", "share", 0.25),
-    ],
-)
-def test_text_is_read(text: str, name: str, expected: Any) -> None:
-    owner = Part if name in ("depth", "note") else Whole
-    (found,) = [each for each in own_settings(owner) if each.name == name]
-    assert found.parse(text) == expected
+    whole, part = Whole(share=2), Part(depth=np.int64(4))  # type: ignore[arg-type]
+    assert (whole, type(whole.share)) == (Whole(share=2.0), float)
+    assert (hash(part), type(part.depth)) == (hash(Part(4)), int)
+    assert [each.name for each, _ in whole.settings()] == ["share", "depth", "note", "open"]
 
 
 # classes of other packages
@@ -269,7 +238,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return loaded
 
 
-def test_other_packages_add_names_and_settings(plugins: dict[str, Any]) -> None:
+def test_other_packages_add_names_and_settings(plugins: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert METRICS.names()[-1] == "steep"
     assert MATCHERS.names()[-1] == "pairs"
     assert "slope" in measures.every_setting()
@@ -279,9 +248,8 @@ def test_other_packages_add_names_and_settings(plugins: dict[str, Any]) -> None:
     assert metric_from_signature(measure.signature()) == measure
     with pytest.raises(InputError, match=r"^slope must lie between 0 and 2, not 3$"):
         make_metric("steep", slope=3)
-
-
-def test_other_packages_add_presets(plugins: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep"):
+        METRICS.find("step")
     monkeypatch.setattr(Steep, "presets", {"alpine": {"slope": 0.5}})
     assert make_metric("steep", preset="alpine") == Steep(slope=0.5)
 
@@ -305,11 +273,6 @@ def test_a_broken_one_spoils_nothing_but_itself(plugins: dict[str, Any], broken:
     with pytest.raises(InputError, match=r"^metric 'steep' of elsewhere:steep [^\n]+$") as caught:
         make_metric("steep")
     assert message in str(caught.value)
-
-
-def test_unknown_names_are_shown_with_those_of_other_packages(plugins: dict[str, Any]) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep"):
-        METRICS.find("step")
 
 
 @given(name=st.text())

@@ -15,15 +15,7 @@ from softbleu.errors import InputError
 from softbleu.io.files import TemporaryFolder, check_apart, drafts_of, write_whole
 
 
-def hard(link: Path, path: Path) -> None:
-    link.hardlink_to(path)
-
-
-def soft(link: Path, path: Path) -> None:
-    link.symlink_to(path)
-
-
-@pytest.mark.parametrize("make", [hard, soft])
+@pytest.mark.parametrize("make", [Path.hardlink_to, Path.symlink_to])
 def test_an_input_by_another_name(tmp_path: Path, make: Callable[[Path, Path], None]) -> None:
     (tmp_path / "text").write_text("text")
     make(tmp_path / "link", tmp_path / "text")
@@ -53,9 +45,7 @@ def test_text_and_bytes(tmp_path: Path, content: bytes | list[str]) -> None:
     (tmp_path / "out").chmod(0o604)
     write_whole(tmp_path / "out", b"")
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
-
-
-def test_what_a_link_points_to_is_replaced(tmp_path: Path) -> None:
+    # What a link points to is replaced.
     (tmp_path / "link").symlink_to("real")
     write_whole(tmp_path / "link", ["text"])
     assert (tmp_path / "link").is_symlink()
@@ -68,7 +58,10 @@ def write_both(paths: list[Path]) -> None:
         raise ValueError("no more")
 
 
-def test_all_or_none(tmp_path: Path) -> None:
+def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("disk full")
+
     paths = [tmp_path / "one", tmp_path / "two"]
     paths[0].write_text("before")
 
@@ -80,6 +73,9 @@ def test_all_or_none(tmp_path: Path) -> None:
         write_whole(paths[0], fail())
     with pytest.raises(ValueError, match="no more"):
         write_both(paths)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(paths[0], b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 

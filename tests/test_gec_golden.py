@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from complete import complete
-from shared_data import shared
+from shared_data import expected_rows, shared
 
 from softbleu.corpora import Segments, read_m2
 from softbleu.metrics import M2, IMeasure
@@ -31,11 +30,6 @@ def lines(path: Path) -> list[str]:
 
 def outputs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(shared("data", "conll14", "systems").iterdir())}
-
-
-def table(name: str) -> list[dict[str, str]]:
-    text = shared("expected", "conll14", name).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t"))
 
 
 @cache
@@ -66,7 +60,7 @@ def published_segments(name: str, count: int) -> Iterator[tuple[str, int, float]
 
 @COUNTS
 def test_m2_counts_of_every_segment_and_its_annotator_are_those_of_the_official_scorer(count: int) -> None:
-    rows = table("m2.segments.tsv")
+    rows = expected_rows("conll14", "m2.segments.tsv")
     assert len(rows) == SEGMENTS
     for system in SYSTEMS:
         segments = results("m2", count)[system].segments
@@ -84,7 +78,7 @@ def test_published_m2_scores_of_segments_are_those_of_the_last_annotators(count:
 
 @COUNTS
 def test_imeasure_of_every_segment_is_that_of_the_official_program_and_the_published_one(count: int) -> None:
-    rows, found = table("imeasure.segments.tsv"), results("imeasure", count)
+    rows, found = expected_rows("conll14", "imeasure.segments.tsv"), results("imeasure", count)
     for system in SYSTEMS:
         scores = [one.score for one in found[system].segments]
         assert scores == pytest.approx([float(row[system]) for row in rows[:count]], rel=0, abs=0.5e-2 + 1e-9)
@@ -93,14 +87,14 @@ def test_imeasure_of_every_segment_is_that_of_the_official_program_and_the_publi
 
 
 def test_m2_ratios_are_those_of_the_official_scorer() -> None:
-    for row in table("m2.tsv"):
+    for row in expected_rows("conll14", "m2.tsv"):
         score = M2().score(np.array([int(row[name]) for name in ("correct", "proposed", "gold")]))
         expected = [100 * float(row[name]) for name in ("F0.5", "P", "R")]
         assert [score.score, score.precision, score.recall] == pytest.approx(expected, rel=0, abs=1e-10)
 
 
 def test_imeasure_ratios_are_those_of_the_official_program() -> None:
-    rows = {row["system"]: row for row in table("imeasure.tsv")}
+    rows = {row["system"]: row for row in expected_rows("conll14", "imeasure.tsv")}
     unchanged = [int(rows["INPUT"][name]) for name in ("tn", "fn")]
     for row in rows.values():
         score = IMeasure().score(
@@ -117,20 +111,15 @@ def test_imeasure_ratios_are_those_of_the_official_program() -> None:
 def test_scores_of_the_corpus() -> None:
     """Counts of four systems by the official programs, and what is published of all thirteen."""
     m2, imeasure = results("m2", SEGMENTS), results("imeasure", SEGMENTS)
-    for row in table("m2.tsv"):
+    for row in expected_rows("conll14", "m2.tsv"):
         counts = m2[row["system"]].numbers
         names = ("correct", "proposed", "gold")
         assert [getattr(counts, name) for name in names] == [int(row[name]) for name in names]
-    for row in table("imeasure.tsv"):
+    for row in expected_rows("conll14", "imeasure.tsv"):
         score = imeasure[row["system"]].numbers
-        counts = [
-            score.true_positives,
-            score.true_negatives,
-            score.false_positives,
-            score.false_negatives,
-            score.both,
-        ]
-        assert counts == [int(row[name]) for name in ("tp", "tn", "fp", "fn", "fpn")]
+        names = ("true_positives", "true_negatives", "false_positives", "false_negatives", "both")
+        expected = [int(row[name]) for name in ("tp", "tn", "fp", "fn", "fpn")]
+        assert [getattr(score, name) for name in names] == expected
         found = [score.score, score.baseline_weighted_accuracy]
         assert found == pytest.approx([100 * float(row[name]) for name in ("I", "WAcc_base")], rel=0, abs=1e-10)
     assert {name: round(each.score / 100, 4) for name, each in m2.items()} == published("m2score")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from complete import complete
-from shared_data import shared
+from shared_data import expected_rows, shared
 
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics import Level
@@ -24,11 +23,6 @@ FOUR = ("AMU", "CAMB", "IITB", "INPUT")
 SEGMENTS = 1312
 TEN_DECIMALS = 0.5e-10
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "gleu.json").read_text(encoding="utf-8"))["best_reference"]
-
-
-def rows_of(name: str) -> list[dict[str, str]]:
-    text = shared("expected", "conll14", name).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t"))
 
 
 def files(*names: str) -> tuple[list[str], list[str], str]:
@@ -70,14 +64,14 @@ def segments(metric: Gleu, name: str, names: tuple[str, ...] = FOUR) -> list[flo
     ],
 )
 def test_scores_to_ten_decimals(file: str, multi: Any, level: Level) -> None:
-    expected = {row["system"]: float(row["score"]) for row in rows_of(file)}
+    expected = {row["system"]: float(row["score"]) for row in expected_rows("conll14", file)}
     found = {name: result.score for name, result in results(Gleu(multi=multi), level).items()}
     assert found == pytest.approx(expected, rel=0, abs=TEN_DECIMALS)
     assert set(found) == set(FOUR)
 
 
 def test_sampled_means_and_deviations_are_those_of_the_official_program() -> None:
-    for row in rows_of("gleu.sample500.std.tsv"):
+    for row in expected_rows("conll14", "gleu.sample500.std.tsv"):
         score, mean, deviation = numbers(Gleu(), row["system"]), 100 * float(row["mean"]), 100 * float(row["std"])
         assert (score.score, score.standard_deviation) == pytest.approx((mean, deviation), rel=0, abs=TEN_DECIMALS)
         margin = 1.959963984540054 * deviation
@@ -86,7 +80,7 @@ def test_sampled_means_and_deviations_are_those_of_the_official_program() -> Non
 
 @pytest.mark.parametrize("multi", ["mean", "max"])
 def test_every_segment_to_ten_decimals(multi: Any) -> None:
-    rows = rows_of(f"gleu.segment.{multi}.tsv")
+    rows = expected_rows("conll14", f"gleu.segment.{multi}.tsv")
     assert len(rows) == SEGMENTS
     for name in FOUR:
         expected = [float(row[name]) for row in rows]

@@ -24,17 +24,8 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 NODES = {name: list(ast.walk(tree)) for name, tree in TREES.items()}
 
 # What `softbleu.kernels.Kernels` asks of a backend.
-BACKEND = {
-    "NAME",
-    "PAIRS_AT_ONCE",
-    "clipped_counts",
-    "coder",
-    "matched_weights",
-    "multiply_pairs",
-    "raise_to_spellings",
-    "sum_matches",
-    "sweep_greedily",
-}
+BACKEND = {"NAME", "PAIRS_AT_ONCE", "clipped_counts", "coder", "matched_weights", "multiply_pairs"}
+BACKEND |= {"raise_to_spellings", "sum_matches", "sweep_greedily"}
 # A budget: the command line had 3,600 lines before commands declared their options in tables.
 CLI_LINES = 2_700
 # What was there when the budget was made; it may only be lowered.

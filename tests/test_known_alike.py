@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,35 +13,12 @@ from oracles import softbleu as oracle
 import softbleu
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric
-from softbleu.results import score_corpus
 from softbleu.thesaurus import resources
 
-PLAIN: dict[str, Any] = {
-    "order": 1,
-    "power": 1.0,
-    "rarity": 0.0,
-    "position": 0.0,
-    "characters": 0.0,
-    "credit": "greedy",
-    "tokenize": "none",
-    "vectors": {"unknown": [1.0]},
-}
-WORDS = [
-    "small",
-    "little",
-    "tiny",
-    "cat",
-    "feline",
-    "kitten",
-    "a",
-    "the",
-    "run",
-    "jump",
-    "mouse",
-    "rodent",
-    "in",
-    "of",
-]
+PLAIN: dict[str, Any] = {"order": 1, "power": 1.0, "rarity": 0.0, "position": 0.0, "characters": 0.0}
+PLAIN |= {"credit": "greedy", "tokenize": "none", "vectors": {"unknown": [1.0]}}
+WORDS = ["small", "little", "tiny", "cat", "feline", "kitten", "a", "the"]
+WORDS += ["run", "jump", "mouse", "rodent", "in", "of"]
 
 
 @pytest.fixture(scope="module")
@@ -135,23 +111,6 @@ def test_as_the_oracle(
     assert any(float(found) == pytest.approx(score, abs=2e-4) for score in scores)
 
 
-def test_the_digits_are_those_of_one_worker_and_of_single_sentences(
-    data: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 4)
-    candidates = [f"a small cat {word}" for word in WORDS]
-    references = [f"the little kitten {word}" for word in reversed(WORDS)]
-    measure = make_metric("softbleu", preset="paraphrases", meteor_data=data, tokenize="none")
-    corpus = softbleu.corpora.Segments.of(candidates, references)
-    with ThreadPoolExecutor(2) as executor:
-        one, two = (score_corpus(corpus, measure, executor=each)[0] for each in (None, executor))
-    assert one.numbers == two.numbers
-    # A sentence's words are as rare as it is alone.
-    alone = make_metric(measure, rarity=0.0)
-    found = score_corpus(corpus, alone, level="segment")[0].segments or ()
-    assert float(alone.sentence_score(candidates[3], references[3])) == pytest.approx(found[3].score, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("candidate", "reference"),
     [("a tiny cat ran", "a small cat ran"), ("tiny tiny cat", "small cat tiny"), ("tiny", "small"), ("", "small")],
@@ -166,14 +125,11 @@ def test_soft_meteor_matches_by_vectors_as_by_synonyms(candidate: str, reference
     assert (hard.score == soft.score) == (not candidate)
 
 
-def test_what_is_read_is_in_the_signature(data: str) -> None:
+def test_what_is_read_is_in_the_signature_or_named(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one = softbleu.score(["a"], ["b"], metric="softbleu", synonyms=0.5, meteor_data=data)
     assert "|meteor-data:data#" in one.signature
     without = softbleu.score(["a"], ["b"], metric="softbleu", meteor_data=data)
     assert "|meteor-data:none|" in without.signature
-
-
-def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "package_folder", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
         softbleu.score(["a"], ["b"], metric="softbleu", preset="paraphrases")

@@ -28,7 +28,7 @@ from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS, _alone
+from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS
 from softbleu.text.normaliser import normalised
 from softbleu.thesaurus.resources import PACKAGE, MeteorData, _open, stem
 
@@ -161,11 +161,6 @@ def test_a_beam_that_overflows_is_cut_as_by_the_oracle(data: str) -> None:
     assert rows_of([candidate], [reference], meteor_data=data)[0, :23].tolist() == expected_row(candidate, reference)
 
 
-def test_stretches_that_nothing_overlaps() -> None:
-    starts, lengths = np.array([0, 2, 3, 6]), np.array([2, 2, 2, 1])
-    assert _alone(starts, lengths, 7).tolist() == [True, False, False, True]
-
-
 @given(st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=3))
 def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:
     candidates, references = zip(*segments, strict=True)
@@ -186,26 +181,6 @@ def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatc
     assert "meteor-data:none" in plain.signature
 
 
-def test_what_is_kept_is_used_and_what_is_damaged_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
-    folder = write_meteor_data(tmp_path / "own", [("one", "two three")])
-
-    def row() -> list[int]:
-        _open.cache_clear()
-        found: list[int] = rows_of(["two three"], ["one"], meteor_data=str(folder))[0, [21, 22]].tolist()
-        return found
-
-    assert row() == [2, 1]
-    (kept,) = (tmp_path / "cache" / "meteor").iterdir()
-    before = (kept / "phrase_targets.npy").stat().st_mtime_ns
-    assert row() == [2, 1]
-    assert (kept / "phrase_targets.npy").stat().st_mtime_ns == before
-    content = (kept / "phrase_targets.npy").read_bytes()
-    (kept / "phrase_targets.npy").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert row() == [2, 1]
-    assert (kept / "phrase_targets.npy").read_bytes() == content
-
-
 def test_making_large_tables_is_noted_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,22 +189,21 @@ def test_making_large_tables_is_noted_once(
     text.write_text("a small cat\n")
     given = ["-c", str(text), "-r", str(text), "-m", "meteor", "--meteor-data", str(folder)]
 
-    def notes(command: str, *more: str, anew: bool = True) -> str:
+    def notes(*more: str, anew: bool = True) -> str:
         _open.cache_clear()
         if anew:
             shutil.rmtree(tmp_path / "cache", ignore_errors=True)
-        assert run([command, *given, *more]) == 0
+        assert run(["score", *given, *more]) == 0
         return capsys.readouterr().err
 
     # Small tables are made at once.
-    assert notes("score") == ""
+    assert notes() == ""
     monkeypatch.setattr("softbleu.thesaurus.resources._LARGE", 1)
-    said = notes("score")
+    said = notes()
     (kept,) = (tmp_path / "cache" / "meteor").iterdir()
     start = f"softbleu: note: makes tables of the paraphrases of {folder / 'data' / 'paraphrase-en.gz'}, "
     assert said == f"{start}which takes about half a minute, once: they are kept in {kept}\n"
-    assert notes("compare", anew=False) == notes("score", "--quiet") == ""
-    assert notes("compare") == said
+    assert notes(anew=False) == notes("--quiet") == ""
 
 
 def test_a_table_that_is_not_sorted_is_read_as_well(tmp_path: Path) -> None:

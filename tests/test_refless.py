@@ -38,15 +38,13 @@ def criteria(candidates, source, **settings):
         ("dogs", "cats", 0.85, 0),
         ("it is what it is", "they were there", 0.85, 1),
         ("it is", "dogs", 0.85, 0),
+        # Equal words are matched before equal stems.
+        ("dog dogs", "dogs dog", 0.5, 1),
+        ("running runs", "runs ran", 0.5, 0.5),
     ],
 )
 def test_meaning(candidate, source, t, expected):
     assert meaning(candidate.split(), source.split(), t) == pytest.approx(expected)
-
-
-def test_equal_words_are_matched_before_equal_stems():
-    assert meaning(["dog", "dogs"], ["dogs", "dog"], 0.5) == 1
-    assert meaning(["running", "runs"], ["runs", "ran"], 0.5) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -112,15 +110,6 @@ def test_empty_lines():
     alone = criteria(["I like it ."], SOURCE[2:])
     assert found.score == pytest.approx(alone.score / 3)
     assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
-
-
-def test_digits_do_not_depend_on_company():
-    systems = {"source": SOURCE, "better": BETTER, "constant": [CONSTANT] * 3}
-    together = [result.numbers for result in softbleu.score(systems, None, SOURCE, metric="refless")]
-    assert len(set(together)) == 3
-    assert softbleu.score(BETTER[::-1], None, SOURCE[::-1], metric="refless").numbers == together[1]
-    sentence = softbleu.Refless().sentence_score(BETTER[0], None, SOURCE[0])
-    assert sentence.score == criteria(BETTER[:1], SOURCE[:1]).score
 
 
 def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ import pytest
 from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
 from adversarial.samples import READERS, Reader, copy, mishandled
+from cli.conftest import contents
 
 from softbleu.encoders.kept import _OPEN
 
@@ -36,10 +37,6 @@ def place(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     yield tmp_path
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     signal.signal(signal.SIGVTALRM, before)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def made(before: dict[str, bytes], folder: Path) -> list[str]:

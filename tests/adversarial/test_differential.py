@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from adversarial.conftest import SEEDS, TIMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
+from shared_data import shared
 
 import softbleu
 
@@ -45,19 +47,46 @@ PEERS: dict[str, Any] = {
     "bleu(order=2, effective_order=yes)": BLEU(max_ngram_order=2, effective_order=True, force=True),
     "chrf": CHRF(),
     "chrf++(lowercase=yes)": CHRF(word_order=2, lowercase=True),
+    "chrf(char_order=3, beta=1, lowercase=yes)": CHRF(char_order=3, beta=1, lowercase=True),
+    "chrf++(whitespace=yes)": CHRF(word_order=2, whitespace=True),
+    "chrf(char_order=2, whitespace=yes, lowercase=yes)": CHRF(char_order=2, whitespace=True, lowercase=True),
+    "chrf(word_order=1, eps_smoothing=yes)": CHRF(word_order=1, eps_smoothing=True),
     "ter": TER(),
+    "ter(lowercase=no)": TER(case_sensitive=True),
+    "ter(normalized=yes, case_sensitive=yes)": TER(normalized=True, case_sensitive=True),
+    "ter(no_punct=yes)": TER(no_punct=True),
+    "ter(asian_support=yes)": TER(asian_support=True),
+    "ter(no_punct=yes, asian_support=yes)": TER(no_punct=True, asian_support=True),
     "ter(normalized=yes, no_punct=yes, asian_support=yes)": TER(normalized=True, no_punct=True, asian_support=True),
 }
 
 
+def check(metric: str, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Corpus and segments are as the peer has them; segments have references of different numbers."""
+    peer = PEERS[metric]
+    expected = peer.corpus_score(candidates, list(map(list, zip_longest(*references))))
+    assert softbleu.score(candidates, references, metric=metric).score == pytest.approx(expected.score, abs=1e-9)
+    if not metric.startswith("bleu"):
+        segments = softbleu.score(candidates, references, metric=metric, level="segment").segments or ()
+        for own, *texts in zip(segments, candidates, references, strict=True):
+            assert own.score == pytest.approx(peer.sentence_score(*texts).score, abs=1e-10)
+
+
 @pytest.mark.parametrize("metric", PEERS)
-@settings(max_examples=max(10, TIMES), derandomize=not TIMES)
+@settings(max_examples=max(20, TIMES), derandomize=not TIMES)
 @given(CORPORA)
 def test_as_sacrebleu(metric: str, corpus: list[tuple[str, list[str]]]) -> None:
-    """Segments have references of different numbers."""
-    candidates, references = [own for own, _ in corpus], [theirs for _, theirs in corpus]
-    expected = PEERS[metric].corpus_score(candidates, list(map(list, zip_longest(*references))))
-    assert softbleu.score(candidates, references, metric=metric).score == pytest.approx(expected.score, abs=1e-9)
+    check(metric, [own for own, _ in corpus], [theirs for _, theirs in corpus])
+
+
+@pytest.mark.parametrize("metric", PEERS)
+def test_real_text_as_sacrebleu(metric: str) -> None:
+    folder = shared("data/wmt13-de-en")
+    outputs = sorted((folder / "system-outputs").iterdir())[:2]
+    reference, candidate, other = (
+        path.read_text(encoding="utf-8").split("\n")[:20] for path in (folder / "reference.en", *outputs)
+    )
+    check(metric, candidate, list(zip(reference, other, strict=True)))
 
 
 METRICS = ["bleu", "sleu", "vleu(threshold=0.5)", "xleu", "softbleu", "chrf++", "ter", "gleu"]

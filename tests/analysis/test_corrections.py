@@ -77,18 +77,6 @@ def test_all_kinds_together_are_the_score(by: Any, annotators: str) -> None:
         assert whole.hits + whole.wrong + whole.missed == whole.gold
 
 
-def test_by_type() -> None:
-    rows = {(each.system, each.kind): each for each in correction_kinds(CORPUS, APART)}
-    whole = rows["mixed", "all"]
-    assert (whole.hits, whole.wrong, whole.missed, whole.over) == (1, 1, 2, 2)
-    det = rows["mixed", "ArtOrDet"]
-    assert (det.correct, det.proposed, det.gold, det.precision, det.recall, det.f) == (0, 1, 1, 0, 0, 0)
-    verb = rows["mixed", "Vform"]
-    assert (verb.precision, verb.recall, verb.f) == (100, 100, 100)
-    assert rows["mixed", "other"].over == 2
-    assert next(iter(rows)) == ("good", "all")
-
-
 class StubErrant:
     """What ERRANT's package offers, with types that say what was asked of it."""
 

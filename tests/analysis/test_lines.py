@@ -1,15 +1,17 @@
-"""The lines that are chosen, against all scores sorted."""
+"""Lines and n-grams that differ, against all of them sorted and counted."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import softbleu
-from softbleu.analysis import choose_lines
+from softbleu.analysis import choose_lines, ngram_differences
 from softbleu.corpora import Segments
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.text.tokens import Tokenizer
 
 REFERENCES = ["a cat sat", "it is late", "who are you", "nothing", "a dog barked"]
 SYSTEMS = {
@@ -56,7 +58,8 @@ def test_those_about_which_metrics_disagree() -> None:
     values = []
     for metric, sign in zip(metrics, (1, -1), strict=True):
         flat = [sign * score for own in scores(metric).values() for score in own]
-        less, same = ([sum(map(compare, [each] * len(flat), flat)) for each in flat] for compare in (above, alike))
+        less = [sum(other < each - 1e-12 for other in flat) for each in flat]
+        same = [sum(abs(other - each) <= 1e-12 for other in flat) for each in flat]
         values.append([(a + (b - 1) / 2) / (len(flat) - 1) for a, b in zip(less, same, strict=True)])
     apart = [other - one for one, other in zip(*values, strict=True)]
     order = sorted(range(len(apart)), key=lambda place: -abs(apart[place]))
@@ -64,14 +67,6 @@ def test_those_about_which_metrics_disagree() -> None:
     assert [line.by for line in found] == pytest.approx([apart[place] for place in order[:5]])
     assert [len(line.scores[0]) for line in found] == [2] * 5
     assert abs(found[0].by) > 0.2
-
-
-def above(one: float, other: float) -> bool:
-    return other < one - 1e-12
-
-
-def alike(one: float, other: float) -> bool:
-    return abs(other - one) <= 1e-12
 
 
 def test_rows_have_all() -> None:
@@ -86,17 +81,41 @@ def test_rows_have_all() -> None:
     assert list(one) == ["segment", "worst", "system", "chrf", "candidate", "reference"]
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"kind": "best"}, "worst, different, disagreeing"),
-        ({"top": 0}, "at least one"),
-        ({"baseline": "nobody"}, "nobody"),
-        ({"kind": "disagreeing"}, "two metrics"),
-    ],
-)
-def test_what_cannot_be_chosen(more: dict[str, Any], message: str) -> None:
-    with pytest.raises((InputError, UnknownNameError), match=message):
-        choose_lines(CORPUS, **{"kind": "different", **more})
-    with pytest.raises(InputError, match="one system"):
-        choose_lines(CORPUS.only("A"))
+# n-grams that one system gets and another misses, against a count of all of them
+
+
+TEXT = st.lists(st.sampled_from(["a", "b", "c"]), max_size=6)
+
+
+def grams(words: list[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[at : at + n]) for n in range(1, order + 1) for at in range(len(words) - n + 1))
+
+
+@given(st.lists(st.tuples(TEXT, TEXT, TEXT, TEXT), min_size=1, max_size=5), st.integers(1, 3))
+def test_all_of_them(lines: list[tuple[list[str], ...]], order: int) -> None:
+    texts = [[" ".join(words) for words in line] for line in lines]
+    corpus = Segments.of(
+        {"A": [line[0] for line in texts], "B": [line[1] for line in texts]}, [line[2:] for line in texts]
+    )
+    found = ngram_differences(corpus, order=order, top=1000, tokenizer=Tokenizer("none"))
+    one, other, offered = (Counter[tuple[str, ...]]() for _ in range(3))
+    for a, b, first, second in lines:
+        most = grams(first, order) | grams(second, order)
+        offered += most
+        one += grams(a, order) & most
+        other += grams(b, order) & most
+    expected = []
+    for better, worse, mine, theirs in (("A", "B", one, other), ("B", "A", other, one)):
+        gains = sorted((theirs[gram] - mine[gram], gram) for gram in mine if mine[gram] > theirs[gram])
+        expected += [(better, worse, gram, mine[gram], theirs[gram], offered[gram]) for _, gram in gains]
+    assert [tuple(vars(each).values()) for each in found] == expected
+
+
+def test_few_each_way_and_every_system_beside_the_baseline() -> None:
+    systems = {"A": ["a b c"], "B": ["d e f"], "C": ["a b f"]}
+    found = ngram_differences(Segments.of(systems, ["a b c d e f"]), order=1, top=2, baseline="B")
+    assert [(each.better, each.worse, each.ngram[0]) for each in found] == [
+        *[("B", "A", "d"), ("B", "A", "e"), ("A", "B", "a"), ("A", "B", "b")],
+        *[("B", "C", "d"), ("B", "C", "e"), ("C", "B", "a"), ("C", "B", "b")],
+    ]
+    assert found.records()[0]["order"] == 1

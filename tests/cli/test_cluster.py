@@ -69,11 +69,6 @@ def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_pa
     assert max(started) == 1
 
 
-@on_a_cluster
-def test_a_cluster_has_the_digits_of_one_process(threads: Client, corpus: Any, alone: Any) -> None:
-    assert softbleu.score(*corpus, metric=MEASURES, executor=threads.get_executor()) == alone
-
-
 class _Lazy(Future[Any]):
     executor: Strangers
 
@@ -223,17 +218,13 @@ def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyP
 
 
 @on_a_cluster
-def test_a_worker_of_another_version_is_refused(processes: Any) -> None:
-    other = executors._RemoteTask(len, 0, "0.0.1")
-    with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
-        processes.submit(other, "a", {}).result()
-
-
-@on_a_cluster
 @pytest.mark.parametrize(("version", "said"), [(None, "no softbleu"), ("0.0.1", r"softbleu 0\.0\.1")])
 def test_a_cluster_without_this_version_is_refused(
     threads: Client, version: Any, said: str, monkeypatch: Any
 ) -> None:
+    other = executors._RemoteTask(len, 0, "0.0.1")
+    with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
+        threads.get_executor().submit(other, "a", {}).result()
     found = {"workers": {"tcp://10.0.0.7:1": {"packages": {"softbleu": version}}}}
     monkeypatch.setattr(Client, "get_versions", lambda *_, **__: found)
     line = rf"the worker tcp://10\.0\.0\.7:1 has {said}, and here is .*: install the same there"

@@ -12,9 +12,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
 from softbleu.engine.checkpoint import Checkpoint
 from softbleu.engine.runner import Runner
+from softbleu.meta.metaeval import metaeval
 
 DEFINITION = """
 kind = "sweep"
@@ -54,6 +56,10 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert ElementTree.fromstring((files.folder / "tiny.svg").read_bytes()).tag.endswith("svg")
     manifest = json.loads((files.folder / "tiny.manifest.json").read_text())
     read = {name: (files.folder / name).read_bytes() for name in INPUTS - {"vectors.txt"}}
+    # Nothing depends on when it was run.
+    before = {path.name: path.read_bytes() for path in files.folder.iterdir() if "manifest" not in path.name}
+    assert command("experiments", "run", definition, "-q").code == 0
+    assert {name: (files.folder / name).read_bytes() for name in before} == before
     assert manifest["inputs"] == {name: hashlib.sha256(content).hexdigest() for name, content in read.items()}
     assert [signature.count("threshold:*") for signature in manifest["signatures"]] == [0, 1]
 
@@ -80,33 +86,24 @@ def test_bad_definitions(refused: Any, files: Any, definition: Path, old: str, n
     assert message in refused("experiments", "run", definition, output=None)
 
 
-@pytest.mark.parametrize(("name", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_formats_and_folders(command: Any, files: Any, definition: Path, name: str, magic: bytes) -> None:
+def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None:
     folder = files.folder / "results" / "deep"
-    made = []
-    for _ in range(2):
-        done = command("experiments", "run", definition, "-o", folder, "-f", "md", "--picture-format", name, "-q")
-        assert (done.code, done.out, done.err) == (0, "", "")
-        made.append({path.name: path.read_bytes() for path in folder.iterdir() if "manifest" not in path.name})
-    assert made[0] == made[1]
-    assert {key: value[:4] for key, value in made[0].items() if key != "tiny.md"} == {
-        f"tiny.{name}": magic[:4],
-        f"tiny.ranks.{name}": magic[:4],
-    }
+    done = command("experiments", "run", definition, "-o", folder, "-f", "md", "--picture-format", "png", "-q")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert names_in(folder) == {"tiny.md", "tiny.png", "tiny.ranks.png", "tiny.manifest.json"}
+    assert (folder / "tiny.png").read_bytes().startswith(b"\x89PNG")
     assert names_in(files.folder) == INPUTS | {"results"}
 
 
-def test_without_matplotlib(command: Any, files: Any, definition: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib(command: Any, refused: Any, definition: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = command("experiments", "run", definition)
-    assert done.code == 2
-    assert done.err == "softbleu: error: pictures need another package: pip install 'softbleu[plots]'\n"
-    assert names_in(files.folder) == INPUTS
+    said = "softbleu: error: pictures need another package: pip install 'softbleu[plots]'\n"
+    assert refused("experiments", "run", definition, output=None) == said
     assert command("experiments", "run", definition, "--no-picture").code == 0
 
 
 def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, monkeypatch: Any) -> None:
-    collect, read, scored, known = Runner.collect, Checkpoint.read, [], []
+    collect, scored = Runner.collect, []
 
     def stop(runner: Any, measures: Any, **more: Any) -> Any:
         if scored == ["candidate"]:
@@ -114,19 +111,15 @@ def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, m
         scored.append(more["system"])
         return collect(runner, measures, **more)
 
-    def seen(*given: Any) -> Any:
-        known.append(read(*given))
-        return known[-1]
-
     with monkeypatch.context() as patch:
         patch.setattr(Runner, "collect", stop)
         assert command("experiments", "run", definition).code == 130
     assert names_in(files.folder) == INPUTS | {"tiny.unfinished"}
-    monkeypatch.setattr(Checkpoint, "read", seen)
+    read, known = Checkpoint.read, []
+    monkeypatch.setattr(Checkpoint, "read", lambda *given: known.append(read(*given)) or known[-1])
     assert command("experiments", "run", definition, "--quiet").code == 0
-    rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))
     assert [blocks for blocks, _ in known] == [3, 0]
-    assert [row["system"] for row in rows] == ["candidate"] * 3 + ["second"] * 3
+    assert [row["system"] for row in table(files.folder, "tiny.csv")] == ["candidate"] * 3 + ["second"] * 3
     assert not (files.folder / "tiny.unfinished").exists()
 
 
@@ -151,7 +144,7 @@ def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
     corpus = 'grammars = ["one/g.cfg", "two/g.cfg"]\ncount = 4'
     path = files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
     assert command("experiments", "run", path, "--quiet").code == 0
-    rows = csv.DictReader(io.StringIO((files.folder / "tiny.summary.csv").read_text(), newline=""))
+    rows = table(files.folder, "tiny.summary.csv")
     assert list(dict.fromkeys(row["text"] for row in rows)) == ["one/g.cfg", "two/g.cfg"]
     pictures = {name for name in names_in(files.folder) if name.endswith(".svg")}
     assert pictures == {f"tiny.{name}-g.cfg{kind}.svg" for name in ("one", "two") for kind in ("", ".similarities")}
@@ -193,3 +186,82 @@ def test_values_of_other_types(refused: Any, files: Any, line: str, message: str
     text = SPURIOUS.replace("CORPUS", corpus + key if key == line else corpus) + (key if key != line else "")
     path = files.write("tiny.toml", text.encode())
     assert message in refused("experiments", "run", path, output=None)
+
+
+# agreement with people
+
+
+AGREE = ['kind = "metaeval"', "[metaeval]", 'questions = ["systems", "williams"]', 'against = "chrF"', "samples = 20"]
+AGREE += ["[settings]", 'tokenize = "none"', "[metrics]", 'chrF = "chrf"', '"BLEU, short" = "bleu(order=2)"']
+AGREE += ['TER = "ter"']
+
+
+@pytest.fixture
+def study(files: Any, monkeypatch: Any) -> Path:
+    for name, lines in {**OUTPUTS, "reference": REFERENCE}.items():
+        files.write(f"{name}.txt", lines)
+    for name, scores in PEOPLE.items():
+        files.write(f"{name}.tsv", [f"{system} {score}" for system, score in scores.items()])
+    candidates = json.dumps([f"{name}.txt" for name in OUTPUTS])
+    tables = "".join(
+        f'[data.{name}]\ncandidates = {candidates}\nreferences = ["reference.txt"]\nhuman = ["people={name}.tsv"]\n'
+        for name in PEOPLE
+    )
+    files.write("agree.toml", [*AGREE, tables])
+    files.write(
+        "choose.toml",
+        ['kind = "calibration"', "[calibration.vary]", "order = [1, 2]", "[settings]", 'metric = "bleu"', tables],
+    )
+    monkeypatch.chdir(files.folder)
+    return Path(files.folder)
+
+
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO((folder / name).read_text(), newline="")))
+
+
+def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
+    done = command("experiments", "run", "agree.toml", "--no-picture", "-q")
+    assert (done.code, done.err) == (0, "")
+    rows = table(study, "agree.systems.csv")
+    names = ["chrF", "BLEU, short", "TER"]
+    assert [(row["data"], row["metric"]) for row in rows] == [(data, name) for data in PEOPLE for name in names]
+    texts = {"candidates": OUTPUTS, "references": REFERENCE, "human": {"people": PEOPLE["y"]}}
+    alone = metaeval("systems", metrics={"TER": "ter"}, **texts, samples=20).table
+    found = next(row for row in rows if row["data"] == "y" and row["metric"] == "TER")
+    assert float(found["pearson"]) == alone.rows[0][list(alone.columns).index("pearson")]
+    # Errors are turned round: more of them is worse.
+    assert float(found["pearson"]) > 0
+    tests = table(study, "agree.williams.csv")
+    assert all("chrF" in (row["better"], row["worse"]) for row in tests)
+    assert len(tests) == len(PEOPLE) * 2 * 2
+    manifest = json.loads((study / "agree.manifest.json").read_text())
+    assert list(manifest["metrics"]) == names
+    assert {"x.tsv", "a.txt", "reference.txt", "agree.toml"} <= set(manifest["inputs"])
+
+
+def test_calibration_as_an_experiment(command: Any, study: Path) -> None:
+    done = command("experiments", "run", "choose.toml", "--no-picture", "-q")
+    assert (done.code, done.err) == (0, "")
+    assert [row["held out"] for row in table(study, "choose.csv")] == [*PEOPLE, "mean"]
+    assert [row["order"] for row in table(study, "choose.grid.csv")] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("[metrics]", "metrics = 3\n[nothing]"), "unknown"),
+        (("[data.x]", "[data]\nx = 3\n[data.w]"), "[data.x] must be a table, not 3"),
+        (('human = ["people=x.tsv"]', "human = 3"), "[data.x] 'human' must be a list of text, not 3"),
+        (('human = ["people=x.tsv"]', 'huma = ["x"]'), "unknown"),
+        (('human = ["people=x.tsv"]', 'human = ["w.tsv"]'), "w.tsv"),
+        (('TER = "ter"', 'TER = "tur"'), "[metrics] 'TER': unknown metric 'tur'"),
+        (('against = "chrF"', 'against = "chr"'), "unknown metric 'chr'"),
+        (('"systems", "williams"', '"sistems"'), "sistems"),
+    ],
+)
+def test_mistakes_are_one_line(refused: Any, study: Path, change: tuple[str, str], message: str) -> None:
+    text = (study / "agree.toml").read_text()
+    assert change[0] in text
+    (study / "agree.toml").write_text(text.replace(*change, 1))
+    assert message in refused("experiments", "run", "agree.toml", "--no-picture", output=None)

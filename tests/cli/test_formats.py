@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": (f"explain {TEXTS} -l 1-3 -m sleu {SOFT}", "similarity"),
     "sweep": (f"sweep {TEXTS} {SOFT} --matcher vleu -t 0.5 0.8", "threshold score"),
     "metaeval": ("metaeval --human human.tsv --scores metric.tsv --samples 20", "pearson:3 spearman:3"),
+    "left out": ("metaeval --human human.tsv --scores metric.tsv other.tsv --table left-out", "spearman:3"),
     "williams": ("metaeval --human human.tsv --scores metric.tsv other.tsv --table williams", "p_value:4"),
     "matrix": ("matrix -c one.txt two.txt -m chrf", "one two"),
     "pairs": ("matrix --lists lists.jsonl -m chrf", "score"),

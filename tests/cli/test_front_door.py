@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from softbleu import cli
 from softbleu.cli.app import make_program
 from softbleu.cli.command import EARLIER, spread_values
+from softbleu.cli.examples import metric_lines
+from softbleu.cli.options import completion_of
 from softbleu.corpora.parallel import name_systems
 from softbleu.errors import InputError
+from softbleu.matching import MATCHERS
+from softbleu.metrics import METRICS
+from softbleu.metrics.overview import describe_metrics
 from softbleu.report.layout import align, fit
+from softbleu.text.tokens import TOKENIZERS
 
 OF_WHITE_SPACE = "-m chrf --char-order 6 --word-order 0 --whitespace --eps-smoothing --lowercase"
-SACREBLEU = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 
 
 def commands(made, *names):
@@ -39,57 +46,37 @@ def spread(*arguments):
 
 
 @pytest.mark.parametrize(
-    ("given", "made"),
+    "line",
     [
-        ("score -c A B -r R S", "score -c A -c B -r R -r S"),
-        ("score -m bleu chrf -q -c A", "score -m bleu -m chrf -q -c A"),
-        ("score --candidate=A B -b", "score --candidate=A --candidate B -b"),
-        ("score -cA B", "score -cA -c B"),
-        ("score -c - A -o -x", "score -c - -c A -o -x"),
-        ("score -c A --threshold -1 -r R", "score -c A --threshold -1 -r R"),
-        ("sweep --vary a=1 b=2 -t 0.5 -1", "sweep --vary a=1 --vary b=2 -t 0.5 -t -1"),
-        ("score -c A -- -c B C", "score -c A -- -c B C"),
-        ("metaeval --scores a b --human c", "metaeval --scores a --scores b --human c"),
-        ("embeddings neighbours cat dog -k 3", "embeddings neighbours cat dog -k 3"),
-        ("score --long-signature -c A", "score --long -c A"),
-        ("compare --test-seed 5", "compare --seed 5"),
-        ("compare --test-seed=5", "compare --seed=5"),
+        "score -c A B -r R S => score -c A -c B -r R -r S",
+        "score -m bleu chrf -q -c A => score -m bleu -m chrf -q -c A",
+        "score --candidate=A B -b => score --candidate=A --candidate B -b",
+        "score -cA B => score -cA -c B",
+        "score -c - A -o -x => score -c - -c A -o -x",
+        "score -c A --threshold -1 -r R => score -c A --threshold -1 -r R",
+        "sweep --vary a=1 b=2 -t 0.5 -1 => sweep --vary a=1 --vary b=2 -t 0.5 -t -1",
+        "score -c A -- -c B C => score -c A -- -c B C",
+        "embeddings neighbours cat dog -k 3 => embeddings neighbours cat dog -k 3",
+        "score --long-signature -c A => score --long -c A",
+        "compare --test-seed=5 => compare --seed=5",
     ],
 )
-def test_values_go_up_to_the_next_option(given, made):
+def test_values_go_up_to_the_next_option(line):
+    given, made = line.split(" => ")
     assert spread(*given.split()) == made.split()
 
 
 def test_no_option_of_several_values_stands_beside_arguments():
     """There nobody could tell values from arguments."""
     for names, each in PROGRAM.items():
-        kinds = {type(param).__name__ for param in each.params}
-        assert not (any(getattr(param, "multiple", False) for param in each.params) and "TyperArgument" in kinds), (
-            names
-        )
+        if any(getattr(param, "multiple", False) for param in each.params):
+            assert "TyperArgument" not in {type(param).__name__ for param in each.params}, names
 
 
 def test_earlier_spellings_have_a_new_one():
     known = {name for param in PROGRAM["compare",].params for name in param.opts}
     assert set(EARLIER.values()) <= known
     assert not set(EARLIER) & known
-
-
-def test_help_finds_metrics_before_anything_is_parsed(command):
-    done = command("score", "-m", "bleu", "gleu", "-q", "x", "--metric=ter", "--bogus", "-h")
-    assert (done.code, done.err) == (0, "")
-    for option in ("--smooth", "--variant", "--normalized"):
-        assert option in done.out
-    assert "--char-order" not in done.out
-
-
-def test_systems_and_metrics_side_by_side(command, files):
-    done = command("score", "-c", files.candidate, files.second, "-r", files.reference, "-m", "BLEU", "chrf", "TER")
-    assert (done.code, done.err) == (0, "")
-    lines = [line.split() for line in done.out.splitlines()]
-    assert lines[0] == ["system", "BLEU", "chrF", "TER"]
-    assert [line[0] for line in lines[2:4]] == ["candidate", "second"]
-    assert [line[:2] for line in lines[5:]] == [["BLEU", "signature:"], ["chrF", "signature:"], ["TER", "signature:"]]
 
 
 # systems
@@ -112,14 +99,6 @@ def test_folders_and_names(command, files):
         found = command(name, *given, *more).out
         assert '"ours"' in found
         assert not re.search(r'"(name|system)": "reference"', found)
-
-
-@pytest.mark.parametrize("option", ["--colour=red", "-x5", "--colour"])
-def test_an_option_that_there_is_not_is_named(command, files, option):
-    """Whatever comes behind it."""
-    done = command("score", "-c", files.candidate, "-r", files.reference, option, "-f", "json")
-    assert done.code == 2
-    assert f"No such option: {option.partition('=')[0].removesuffix('5')}" in done.err
 
 
 def test_a_reference_alone_may_be_scored(tmp_path):
@@ -157,15 +136,16 @@ def test_a_letter_means_one_thing():
 
 def test_help_shows_what_is_common_or_what_is_named(command):
     plain, named = command("score", "-h").out, command("score", "--metric", "gleu", "-h").out
-    assert "--variant" not in plain
-    assert "--assignment" not in plain
+    options = ("--matcher", "--threshold", "--tokenize", "--seed", "--variant", "--assignment")
+    assert [option in plain for option in options] == [True] * 3 + [False] * 3
     assert "softbleu score --metric gleu --help" in plain
-    for option in ("--matcher", "--threshold", "--tokenize", "--variant", "--assignment", "--seed"):
-        assert option in named
+    assert all(option in named for option in options)
     assert "--smooth" not in named
-    ter = command("score", "-m", "ter", "-h").out
-    assert "--tokenize" in ter
-    assert "Matching" not in ter
+    # Metrics are found before anything is parsed.
+    several = command("score", "-m", "bleu", "ter", "-q", "x", "--metric=gleu", "--bogus", "-h").out
+    shown = [option in several for option in ("--smooth", "--variant", "--normalized", "--char-order")]
+    assert shown == [True, True, True, False]
+    assert "Matching" not in command("score", "-m", "ter", "-h").out
     assert command("score", "-m", "glue", "-h").err.startswith("softbleu: error: unknown metric 'glue'")
 
 
@@ -178,41 +158,27 @@ def test_case_does_not_matter(command, files):
     assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
 
 
-def test_one_seed(command, files):
-    given = ("compare", "-c", files.candidate, files.second, "-r", files.reference, "--samples", 50, "-f", "json")
-    assert command(*given).out == command(*given, "--seed", 12345).out
-    other = command(*given, "--seed", 7)
-    assert (other.code, other.err) == (0, "")
-    assert other.out == command(*given, "--test-seed", 7).out != command(*given).out
-
-
 # what is said
+
+
+INTL = "-m bleu --tokenize intl --smooth add-k --smooth-value 2.00 --effective-order --lowercase"
 
 
 @pytest.mark.parametrize(
     ("signature", "options"),
     [
-        (SACREBLEU, "-m bleu --tokenize 13a --smooth exp"),
-        (f"BLEU|{SACREBLEU}", "-m bleu --tokenize 13a --smooth exp"),
-        (
-            "nrefs:2|case:lc|eff:yes|tok:intl|smooth:add-k[2.00]|version:2.4.0",
-            "-m bleu --tokenize intl --smooth add-k --smooth-value 2.00 --effective-order --lowercase",
-        ),
+        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "-m bleu --tokenize 13a --smooth exp"),
+        ("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "-m bleu --tokenize 13a --smooth exp"),
+        ("nrefs:2|case:lc|eff:yes|tok:intl|smooth:add-k[2.00]|version:2.4.0", INTL),
         ("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0", "-m chrf --char-order 6 --word-order 2"),
         ("nrefs:1|case:lc|eff:no|nc:6|nw:0|space:yes|version:2.6.0", OF_WHITE_SPACE),
         ("nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0", "-m ter --lowercase"),
-        (
-            "nrefs:1|case:mixed|tok:tercom|norm:yes|punct:yes|asian:no|version:2.6.0",
-            "-m ter --no-lowercase --normalized",
-        ),
+        ("nrefs:1|case:mixed|tok:tercom|norm:yes|punct:yes|asian:no", "-m ter --no-lowercase --normalized"),
     ],
 )
-def test_signatures_of_sacrebleu(command, signature, options):
-    done = command("score", "--signature", signature)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        f"softbleu: error: that is a signature of sacrebleu; the same here: softbleu score {options}\n"
-    )
+def test_signatures_of_sacrebleu(command, refused, signature, options):
+    said = f"softbleu: error: that is a signature of sacrebleu; the same here: softbleu score {options}\n"
+    assert refused("score", "--signature", signature) == said
     assert command("score", *options.split(), "-q").code == 0
 
 
@@ -264,10 +230,8 @@ def test_tables_fit_a_terminal(width):
     assert max(map(len, lines)) <= width
     assert [n for _, columns in tables for n in columns if n] == [1, 2, 3, 4]
     assert all(columns[0] == 0 for _, columns in tables)
-
-
-def test_piped_tables_are_not_cut():
-    assert list(fit(ROWS, [False, True, True, True, True], 0)) == [(ROWS, [0, 1, 2, 3, 4])]
+    # Piped tables are not cut.
+    assert list(fit(ROWS, right, 0)) == [(ROWS, [0, 1, 2, 3, 4])]
 
 
 # other commands
@@ -291,3 +255,36 @@ def test_a_metric_named_twice_is_computed_once(command: Any, files: Any) -> None
     once = command("score", *given, "-m", "bleu", "chrf")
     twice = command("score", *given, "-m", "bleu", "BLEU", "chrf", "bleu(order=4)")
     assert (twice.code, twice.out) == (0, once.out)
+
+
+# what there is
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("metrics", METRICS.names()), ("matchers", MATCHERS.names()), ("tokenizers", list(TOKENIZERS))],
+)
+def test_everything_is_listed_with_a_line(command, name, expected):
+    done = command(name, "--format", "jsonl")
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["name"] for row in rows] == expected
+    assert all(isinstance(value, str) and value for row in rows for value in row.values())
+
+
+def test_needs_and_languages(command):
+    rows = {row["name"]: row for row in map(json.loads, command("metrics", "-f", "jsonl").out.splitlines())}
+    assert rows["m2"]["needs"] == "gold edits"
+    assert (rows["bertscore"]["needs"], rows["bertscore"]["language"]) == ("references, vectors in context", "en")
+    assert (rows["ter"]["better"], rows["bleu"]["better"], rows["bleu"]["language"]) == ("lower", "higher", "any")
+
+
+def test_every_completion_names_something():
+    sources = [path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.rglob("*.py")]
+    named = {each for source in sources for each in re.findall(r"<([a-z_.]+:\w+)>", source)}
+    assert len(named) > 10
+    assert all(completion_of(each)() for each in named)
+
+
+def test_help_has_a_line_for_each_metric():
+    expected = [f"[bold]{name}[/bold] {about}" for name, about, *_ in describe_metrics().rows]
+    assert metric_lines().splitlines() == ["Metrics:", *expected]

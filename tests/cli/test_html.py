@@ -1,9 +1,11 @@
-"""`softbleu score --format html`: the file and its notes."""
+"""Pages of `softbleu score` and `compare`, and their one table that LaTeX takes as it is."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -21,31 +23,20 @@ def data_of(html):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html)[1])
 
 
-def test_a_page_in_a_file(command, arguments, files):
-    output = files.folder / "report.html"
-    done = command(*arguments, "--output", output)
-    assert (done.code, done.out, done.err) == (0, "", "")
-    html = output.read_text(encoding="utf-8")
-    assert html.startswith("<!doctype html>")
-    assert html.endswith("</html>\n")
-    scored = json.loads(command(*arguments[:-1], "json").out)
-    data = data_of(html)
-    assert data["signature"] == scored["signature"]
-    assert data["systems"][0]["score"] == scored["systems"][0]["score"]
-
-
-def test_digits_and_level(command, arguments):
+def test_a_page_of_a_run(command, arguments, files):
+    shown = command(*arguments)
+    assert shown.out.startswith("<!doctype html>")
+    assert shown.out.endswith("</html>\n")
+    scored, plain = json.loads(command(*arguments[:-1], "json").out), data_of(shown.out)
+    assert plain["signature"] == scored["signature"]
+    assert plain["systems"][0]["score"] == scored["systems"][0]["score"]
+    assert plain["metric"]["effective"] is False
     data = data_of(command(*arguments, "--digits", 5, "--level", "segment").out)
-    assert data["digits"] == 5
-    assert data["metric"]["effective"] is True
-    assert data_of(command(*arguments).out)["metric"]["effective"] is False
-
-
-def test_standard_input_is_read_once(command, arguments, files):
+    assert (data["digits"], data["metric"]["effective"]) == (5, True)
     given = ["-" if argument == files.candidate else argument for argument in arguments]
     piped = command(*given, stdin=files.candidate.read_bytes())
     assert piped.code == 0, piped.err
-    assert data_of(piped.out)["systems"][0]["score"] == data_of(command(*arguments).out)["systems"][0]["score"]
+    assert data_of(piped.out)["systems"][0]["score"] == plain["systems"][0]["score"]
 
 
 def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
@@ -65,15 +56,48 @@ def test_a_page_of_a_comparison(command, files):
     assert (data["title"], data["pair"], list(data["parts"])) == ("One <b> & other", [0, 1], ["chrf"])
     found = json.loads(command("compare", *texts, "-f", "json").out)["systems"]
     assert [system["score"] for system in data["systems"]] == [system["score"] for system in found]
-    assert [table["title"] for table in data["tables"]] == [
-        "BLEU: differences of pairs",
-        "chrF: differences of pairs",
-        "Scores by length of the segment",
-        "Words by how often the references have them",
-        "N-grams that one system gets and another misses",
-    ]
     row = dict(zip(data["tables"][0]["columns"], data["tables"][0]["rows"][0], strict=True))
     beside = found[1]["beside"]
     assert row["difference"] == f"{beside['difference']:.2f}"
     assert row["interval"] == " to ".join(f"{end:.2f}" for end in beside["interval"])
     assert row["p_value"] == p_text(beside["p_value"])
+
+
+# one table of systems and metrics for a paper
+
+
+@pytest.fixture
+def given(files):
+    reference = [f"these are the words of line {number} here" for number in range(60)]
+    systems = [
+        files.write("left.txt", reference),
+        files.write("bad_50%.txt", ["nothing"] * 60),
+        files.write("twin.txt", [*reference[:59], "these are the words of line 59 there"]),
+    ]
+    return ["compare", "-c", *systems, "-r", files.write("long.txt", reference), "-m", "bleu", "ter"]
+
+
+def test_one_table_of_systems_and_metrics(command, given):
+    lines = command(*given, "-f", "latex", "--samples", 2000).out.splitlines()
+    assert lines[0] == "% * p < 0.05 against left; p corrected after Holm for 2 tests"
+    assert [line.split(":")[0] for line in lines[1:3]] == ["% signature", "% signature"]
+    cells = [[cell.strip() for cell in line.removesuffix(r" \\").split("&")] for line in lines if "&" in line]
+    assert cells[0] == ["system", "BLEU", "TER"]
+    assert cells[1] == ["left", r"\textbf{100.00}", r"\textbf{0.00}"]
+    assert [row[0] for row in cells[2:]] == ["twin", r"bad\_50\%"]
+    assert all(number.endswith("*") for number in cells[3][1:])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [[], ["--all-pairs"]])
+def test_pdflatex_compiles_it(command, given, more, tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("needs pdflatex (Debian: texlive-latex-base, texlive-latex-recommended)")
+    table = command(*given, "-f", "latex", "--samples", 200, *more).out
+    text = f"\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{table}\\end{{document}}\n"
+    (tmp_path / "table.tex").write_text(text, encoding="utf-8")
+    arguments = ["pdflatex", "-interaction=batchmode", "-halt-on-error", "table.tex"]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, check=False)
+    log = (tmp_path / "table.log").read_text(encoding="utf-8", errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    assert "Overfull" not in log

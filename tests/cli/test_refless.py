@@ -15,29 +15,21 @@ BETTER = ["He went to school yesterday .", "This is good information .", "I like
 
 def test_the_command_needs_no_references(command, refused, files):
     candidate, source = files.write("better.txt", BETTER), files.write("source.txt", SOURCE)
-    done = command("score", "-c", candidate, "-s", source, "-m", "refless", "--score-only", "--digits", 6)
-    assert (done.code, done.err) == (0, "")
-    assert float(done.out) == pytest.approx(softbleu.score(BETTER, None, SOURCE, metric="refless").score, abs=1e-6)
-    for options, said in (
-        (("-m", "bleu", "-s", source), "metric 'bleu' needs references: name them with --reference"),
-        (("-m", "refless", "-r", source), "metric 'refless' needs the source text"),
-        (("-m", "refless"), "no reference file: name one with --reference"),
-    ):
-        assert said in refused("score", "-c", candidate, *options)
-
-
-@pytest.mark.parametrize("kind", ["tsv", "jsonl"])
-def test_pairs_need_no_references(command, refused, files, kind):
     rows = list(zip(BETTER, SOURCE, strict=True))
-    text = {
-        "tsv": ["candidate\tsource", *("\t".join(row) for row in rows)],
-        "jsonl": [json.dumps({"candidate": own, "source": source}) for own, source in rows],
-    }[kind]
-    path = files.write(f"texts.{kind}", text)
-    done = command("score", "--pairs", path, "-m", "refless", "--score-only", "--digits", 6)
-    assert (done.code, done.err) == (0, "")
-    assert float(done.out) == pytest.approx(softbleu.score(BETTER, None, SOURCE, metric="refless").score, abs=1e-6)
-    assert "needs references" in refused("score", "--pairs", path, "-m", "bleu")
+    table = files.write("texts.tsv", ["candidate\tsource", *("\t".join(row) for row in rows)])
+    records = [json.dumps({"candidate": own, "source": text}) for own, text in rows]
+    pairs = [["--pairs", table], ["--pairs", files.write("texts.jsonl", records)]]
+    expected = softbleu.score(BETTER, None, SOURCE, metric="refless").score
+    for given in (["-c", candidate, "-s", source], *pairs):
+        done = command("score", *given, "-m", "refless", "--score-only", "--digits", 6)
+        assert (done.code, done.err) == (0, "")
+        assert float(done.out) == pytest.approx(expected, abs=1e-6)
+        assert "metric 'bleu' needs references" in refused("score", *given, "-m", "bleu")
+    for options, said in (
+        (("-r", source), "metric 'refless' needs the source text"),
+        ((), "no reference file: name one with --reference"),
+    ):
+        assert said in refused("score", "-c", candidate, "-m", "refless", *options)
 
 
 def test_segments_have_references_all_or_none(refused, files):

@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 
+from softbleu.io.limits import FACTOR, Limit
 from softbleu.language import VALUES
+from softbleu.metrics.bleu import Bleu
 
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"
 WITHOUT_OUTPUT = ("embeddings convert", "embeddings expand", "experiments run")
@@ -20,6 +25,10 @@ WEIGHTS = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [
 NO_LISTS = enumerate((None, 3, "x", [None]))
 SWEPT = ('references = ["reference.txt"]', "[sweep]", 'matchers = ["exact"]')
 JUDGED = [f"{n},ann,{a},1,{b},2" for n in range(2) for a, b in ("AB", "BC", "AC", "BD", "DC")]
+NO_RUNS = ["[1]", '{"systems": []}', '{"systems": [3]}', '{"systems": [{"name": "A", "score": "high"}]}']
+NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": [4]}]}']
+NO_RUNS += ['{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}']
+NO_RUNS += ['{"system": "A", "score": 1} + {"score": 1}']
 FILES: dict[str, list[str] | bytes] = {
     "a.txt": ["the cat sat on the mat", "it rained all night long"],
     "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score", "x-y\ts\tit is wrong\tit 's all right\t0"],
@@ -36,16 +45,21 @@ FILES: dict[str, list[str] | bytes] = {
     "cut.txt": ["5 2", "a 1 2", "b 1 2"],
     "deep.jsonl": ['{"candidate": ' + "[" * 100_000],
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
+    **{f"d{number}.json": text.split(" + ") for number, text in enumerate(NO_RUNS)},
     "digits.m2": ["S a b", f"A 0 1|||V|||c|||REQUIRED|||-NONE-|||{'9' * 26}"],
     "empty.jsonl": [],
+    "empty.tsv": [],
     "empty.txt": [],
+    "few.csv": ["x,y", "a,b"],
     "few.tsv": ["A 1", "B 2"],
+    "heads.tsv": ["candidate\treference"],
     "flat.tsv": ["A 1", "B 1", "C 1", "D 1"],
     "four.txt": ["one"] * 4,
     "gold.m2": ["S He eat", "A 1 2|||V|||eats|||REQUIRED|||-NONE-|||0"],
     "good.txt": ["the cat sat on the mat", "a little dog barked loudly", "rain fell all night"],
     "great.tsv": ["system\tscore", "A\t1e308", "B\t1", "C\t2", "D\t3"],
     "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
+    "labels.tsv": ["x\ty", "a"],
     "latin.txt": b"one\ntw\xf6\nthree\n",
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
@@ -63,6 +77,7 @@ FILES: dict[str, list[str] | bytes] = {
     "ragged.txt": ["a 1 2", "b 1"],
     "rankings.csv": ["srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank", *JUDGED],
     "ref.1": ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"],
+    "run.json": [json.dumps({"systems": [{"name": "A", "score": 1}]})],
     "scores.tsv": ["system\tscore", "A\t1", "B\t2", "C\t3", "D\t4"],
     "segments.tsv": [f"{system} 1 {score}" for score, system in enumerate("DCBA")],
     "short.txt": ["one line"],
@@ -77,6 +92,8 @@ FILES: dict[str, list[str] | bytes] = {
     "twice.tsv": ["candidate\tcandidate:candidate\treference", "x\ty\tz"],
     "two.txt": ["cats sit", "a dog barked"],
     "unaligned.jsonl": ['{"candidate": "a dog", "reference": "the dog"}'],
+    "unreferenced.jsonl": ['{"candidate": "a", "references": []}'],
+    "wide.tsv": ["x" * 200_000],
     "unheard.txt": ["unheard"],
 }
 
@@ -97,6 +114,8 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str) ->
     for name, content in FILES.items():
         if name.partition(".")[0] in f"{above} {typed}":
             files.write(name, content)
+    # What is there survives, also what is to be written over.
+    files.write("out.txt", ["precious"])
     for name in ("empty", "place.2"):
         (files.folder / name).mkdir()
     output = None if above.startswith(WITHOUT_OUTPUT) else "set" if above == "embeddings train" else "out.txt"
@@ -108,3 +127,79 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str) ->
 def test_there_are_rows() -> None:
     assert len(rows()) > 250
     assert all(said for _, _, said in rows())
+
+
+# beyond rows
+
+
+def test_traceback_only_for_debugging(command, files):
+    arguments = ("score", "-c", "missing.txt", "-r", files.reference)
+    assert "Traceback" not in command(*arguments).err
+    debugged = command(*arguments, "--debug")
+    assert debugged.code == 2
+    assert "Traceback" in debugged.err
+    assert debugged.err.endswith("softbleu: error: no such file: missing.txt\n")
+
+
+def test_faults_of_the_program_are_not_hidden(command, files, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(Bleu, "score", fail)
+    with pytest.raises(RuntimeError, match="a fault"):
+        command("score", "-c", files.candidate, "-r", files.reference)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of bytes")
+def test_names_that_are_no_text(command, files):
+    odd = os.fsdecode(b"odd\xff")
+    candidate = files.write(odd, ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"])
+    place = files.folder / "out.parquet"
+    arguments = ("-c", candidate, "-r", files.reference, "-m", "exact", "-t", "0.5", "--quiet")
+    done = command("sweep", *arguments, "--output", place)
+    assert (done.code, done.err) == (0, "")
+    assert pyarrow.parquet.read_table(place)["system"].to_pylist() == ["odd\\udcff"]
+    store = files.folder / os.fsdecode(b"store\xff")
+    assert command("embeddings", "convert", files.vectors, store, "--licence", odd, "--quiet").code == 0
+    done = command("embeddings", "info", store)
+    assert (done.code, done.err) == (0, "")
+    assert "odd\\udcff" in done.out
+
+
+LONG = b"a dog barked\n" + b"x " * 40 + b"\nrain\n"
+
+
+@pytest.mark.parametrize("name", ["long.txt", "long.txt.gz", "long.utf16"])
+@pytest.mark.parametrize("where", ["-c", "--pairs"])
+def test_a_line_that_is_too_long(command, refused, files, monkeypatch, name, where):
+    content = LONG.replace(b"\n", b" ||| a\n") if where == "--pairs" else LONG
+    encoded = content.decode().encode("utf-16") if name == "long.utf16" else content
+    path = files.write(name, gzip.compress(encoded) if name.endswith("gz") else encoded)
+    encoding = ("--encoding", "utf-16") if name == "long.utf16" else ()
+    given = ("score", where, path, *(() if where == "--pairs" else ("-r", path)), *encoding)
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "50")
+    said = refused(*given)
+    assert str(path) in said
+    assert "a line of more than 50 bytes: cut it, or set SOFTBLEU_LONGEST_LINE to more" in said
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
+    assert command(*given).code == 0
+
+
+def test_a_vector_that_is_too_long(refused, files, monkeypatch):
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
+    path = files.write("long.vec", ["a 1 2 3", "b " + "1 " * 60])
+    scored = ("score", "-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", path)
+    for arguments in (scored, ("embeddings", "train", path)):
+        assert f"{path}, line 2: a line of more than 100 bytes" in refused(*arguments)
+
+
+def test_every_command_allows_more(command, refused, files, monkeypatch):
+    monkeypatch.setenv(FACTOR, "1")
+    monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 1, "none"))
+    arguments = "score", "-c", files.candidate, "-r", files.reference, "-m", "meteor", "--stages", "exact"
+    assert "allow more by --limits " in refused(*arguments)
+    assert command(*arguments, "--limits", "100").code == 0
+    # It is checked before anything else.
+    for other in (("diff", "x", "y"), ("embeddings", "info", "x"), ("score",)):
+        message = refused(*other, "--limits", "0")
+        assert message == "softbleu: error: --limits must be a whole number from 1 to 1000000, not '0'\n"

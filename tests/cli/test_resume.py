@@ -110,25 +110,10 @@ def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tm
     assert started() == 1024
 
 
-def test_the_command_removes_the_journal_once_all_is_written(command: Any, texts: list[str], tmp_path: Path) -> None:
-    output, place = tmp_path / "out.json", tmp_path / ".out.json.score"
-    options = ["score", "-c", texts[0], "-r", texts[1], "-f", "json"]
-    with ParallelFiles.open(texts[:1], texts[1:]) as corpus, pytest.raises(StopError):
-        score_corpus(corpus, checkpoint=str(place), progress=stop_after(4096))
-    assert len(list(place.iterdir())) == 2
-    done = command(*options, "-o", output, "--resume")
-    assert (done.code, done.out, done.err) == (0, "", "")
-    assert output.read_text() == command(*options).out
-    assert not place.exists()
-
-
 def test_a_journal_needs_a_place_of_its_own(refused: Any, files: Any, texts: list[str]) -> None:
     options = ["score", "-c", texts[0], "-r", texts[1], "--resume"]
     assert "--resume notes what is done beside the --output file: name one" in refused(*options, output=None)
     place = files.folder / ".out.json.score"
-    place.touch()
-    assert "no checkpoint of an interrupted run" in refused(*options, output="out.json")
-    place.unlink()
     place.mkdir()
     (place / "letter.txt").write_text("mine")
     assert "no checkpoint of an interrupted run" in refused(*options, output="out.json")

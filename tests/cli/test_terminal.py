@@ -32,31 +32,24 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
 
 
 @pytest.mark.parametrize(
-    ("patience", "quiet", "done", "shown"),
+    ("patience", "quiet", "pipe", "done", "shown"),
     [
-        (None, False, [(1024, 30_000), (30_000, 30_000)], "1024/30000"),
-        (-1.0, False, [(1, 3)], "1/3"),
-        (None, False, [(1, 3), (3, 3)], ""),
-        (None, True, [(1024, 30_000)], ""),
+        (progress.PATIENCE, False, False, [(1024, 30_000), (30_000, 30_000)], "1024/30000"),
+        (-1.0, False, False, [(1, 3)], "1/3"),
+        (progress.PATIENCE, False, False, [(1, 3), (3, 3)], ""),
+        (progress.PATIENCE, True, False, [(1024, 30_000)], ""),
+        (progress.PATIENCE, False, True, [(1024, 30_000)], ""),
     ],
-    ids=["long work", "slow work", "short work", "quiet"],
+    ids=["long work", "slow work", "short work", "quiet", "pipe"],
 )
-def test_a_bar_is_shown_for_long_work(terminal, monkeypatch, patience, quiet, done, shown):
-    if patience is not None:
-        monkeypatch.setattr(progress, "PATIENCE", patience)
+def test_a_bar_is_shown_for_long_work(terminal, monkeypatch, patience, quiet, pipe, done, shown):
+    monkeypatch.setattr(progress, "PATIENCE", patience)
     screen = terminal()
+    monkeypatch.setattr(screen, "isatty", lambda: not pipe)
     with ProgressBar(quiet=quiet) as bar:
         for each in done:
             bar(*each)
     assert shown in screen.getvalue() if shown else screen.getvalue() == ""
-
-
-def test_pipes_see_no_bar(monkeypatch):
-    screen = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", screen)
-    with ProgressBar(quiet=False) as bar:
-        bar(1024, 30_000)
-    assert screen.getvalue() == ""
 
 
 def test_colours_are_for_terminals(monkeypatch, tmp_path):
@@ -70,6 +63,9 @@ def test_colours_are_for_terminals(monkeypatch, tmp_path):
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert not Output.of(None).layout(2).colour
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(ValueError, match="standard output is closed"):
+        Output.of(None)
 
 
 def test_a_note_is_written_once_where_progress_is_shown(capsys):
@@ -80,6 +76,9 @@ def test_a_note_is_written_once_where_progress_is_shown(capsys):
         with ProgressBar(quiet=True):
             progress.note("nothing")
     progress.note("after")
+    with ProgressBar(quiet=False):
+        progress.hush()
+        progress.note("a line")
     assert capsys.readouterr().err == "softbleu: note: a [bold] line\n"
 
 
@@ -90,32 +89,13 @@ def test_a_library_writes_notes_if_progress_is_asked_for(capsys, asked, lines):
     assert capsys.readouterr().err.count("\n") == lines
 
 
-def test_a_note_stands_above_the_bar(terminal):
+def test_a_bar_says_how_much_is_done_a_second_and_a_note_stands_above_it(terminal):
     screen = terminal()
-    with ProgressBar(quiet=False) as bar:
-        bar(1024, 30_000)
-        progress.note("a [bold] line")
-    assert "softbleu: note: a [bold] line" in screen.getvalue()
-
-
-def test_hushed_processes_write_no_notes(capsys):
-    with ProgressBar(quiet=False):
-        progress.hush()
-        progress.note("a line")
-    assert capsys.readouterr().err == ""
-
-
-def test_standard_output_may_be_closed(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(ValueError, match="standard output is closed"):
-        Output.of(None)
-
-
-def test_a_bar_says_how_much_is_done_a_second(terminal):
-    terminal()
     with ProgressBar(quiet=False) as bar:
         for done in (1_000, 2_000, 4_000):
             bar(done, 30_000)
+        progress.note("a [bold] line")
         assert bar._bar is not None
         shown = [str(column.render(bar._bar.tasks[0])) for column in bar._bar.columns]
     assert any(text.endswith("/s") and text.removesuffix("/s").replace(",", "").isdecimal() for text in shown)
+    assert "softbleu: note: a [bold] line" in screen.getvalue()

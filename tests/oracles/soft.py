@@ -18,7 +18,6 @@ Similarity = Callable[[NGram, NGram], float]
 Pair = tuple[int, NGram | None, float]
 
 VANISHING = 1e-12
-SMOOTHING_DEFAULTS = {"none": 0.0, "floor": 0.1, "add-k": 1.0, "exp": 0.0}
 
 
 @dataclass
@@ -273,39 +272,3 @@ def brevity_penalty(candidate_length: int, reference_length: int) -> float:
     if candidate_length >= reference_length:
         return 1.0
     return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0
-
-
-def bleu_score(
-    matches: list[float],
-    totals: list[float],
-    candidate_length: int,
-    reference_length: int,
-    *,
-    smooth: str = "none",
-    smooth_value: float | None = None,
-    effective_order: bool = False,
-) -> float:
-    """Return the score, 0 to 100, of summed statistics; smoothing as sacrebleu."""
-    value = SMOOTHING_DEFAULTS[smooth] if smooth_value is None else smooth_value
-    if all(match == 0 for match in matches):
-        return 0.0
-    precisions: list[float] = []
-    zeros = 0
-    for j, (match, count) in enumerate(zip(matches, totals, strict=True), start=1):
-        if smooth == "add-k" and j > 1:
-            match, count = match + value, count + value
-        if count == 0:
-            break
-        if match == 0 and smooth == "exp":
-            zeros += 1
-            precisions.append(1 / (2**zeros * count))
-        elif match == 0 and smooth == "floor":
-            precisions.append(value / count)
-        else:
-            precisions.append(match / count)
-    if not effective_order:
-        precisions += [0.0] * (len(matches) - len(precisions))
-    if not precisions or min(precisions) <= 0:
-        return 0.0
-    mean_log = math.fsum(math.log(precision) for precision in precisions) / len(precisions)
-    return 100 * brevity_penalty(candidate_length, reference_length) * math.exp(mean_log)

@@ -17,9 +17,8 @@ from shared_data import shared
 import softbleu
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
-from softbleu.errors import UnknownNameError
 from softbleu.metrics.making import make_metric
-from softbleu.report import PAGES, WRITERS, Layout
+from softbleu.report import Layout
 from softbleu.report.html import escape_json, pack, write_html
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
@@ -126,10 +125,6 @@ def test_packed_columns_come_back(columns):
     assert unpacked(json.loads(packed)) == columns
 
 
-def test_the_same_page_has_the_same_bytes(soft):
-    assert soft == soft_page()
-
-
 def test_text_and_matches_are_in_the_data(soft):
     data = data_of(soft)
     columns = unpacked(data["packed"])
@@ -147,13 +142,12 @@ def test_text_and_matches_are_in_the_data(soft):
     assert 0.95 < columns["mass"][1] / 1e6 < 1
     assert columns["end"][1] in (99, 100)
     assert data["thresholds"][data["run"]] == "0.80"
-
-
-def test_version_and_signatures_are_shown(soft):
-    data = data_of(soft)
     assert data["version"] == softbleu.__version__
     assert "threshold:0.8" in data["signature"]
     assert data["segment_signature"] != data["signature"]
+    assert soft == soft_page()
+    for tokenize, glue in (("char", ""), ("char+space", ""), ("13a", " ")):
+        assert data_of(page_of({"A": ["a b"]}, [["a c"]], tokenize=tokenize))["glue"] == glue
 
 
 NOTES = {
@@ -181,17 +175,6 @@ def test_what_a_metric_has_to_show_is_in_the_data(metric):
     assert (page.marks is not None, page.heat is not None) == (metric == "gleu", metric not in NOTES)
     assert [table["title"] for table in data["tables"]] == [table.title for table in page.tables]
     assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
-
-
-def test_characters_are_set_without_blanks():
-    for tokenize in ("char", "char+space"):
-        assert data_of(page_of({"A": ["a b"]}, [["a c"]], tokenize=tokenize))["glue"] == ""
-    assert data_of(page_of({"A": ["a b"]}, [["a c"]]))["glue"] == " "
-
-
-def test_the_format_is_named_among_the_valid_ones():
-    with pytest.raises(UnknownNameError, match=r"did you mean 'html'\?\); valid: text, .*, html"):
-        WRITERS.find("htm", PAGES)
 
 
 @pytest.mark.slow

@@ -103,6 +103,10 @@ def test_titles_are_only_titles() -> None:
     panels = [Lines(name, f"{name} x", f"{name[:9]} y", {"a": [(0.0, 1.0)]}) for name in HOSTILE]
     shown = texts_of(draw(in_rows(panels), "svg"))
     assert {text for name in HOSTILE for text in (name, f"{name} x", f"{name[:9]} y")} <= set(shown)
+    drawn = draw(Lines("\x1b", "x", "y", {name: [(0.0, 1.0)] for name in UNPRINTABLE}), "svg")
+    assert sum("\\" in text for text in texts_of(drawn)) == 5
+    # Characters that the font lacks.
+    assert draw(Lines("猫", "x", "y", {"猫": [(0.0, 1.0)], "犬": [(1.0, 2.0)]}), "png").startswith(MAGIC["png"])
 
 
 @pytest.mark.parametrize(
@@ -121,15 +125,6 @@ def test_names_are_only_names(drawn: Any) -> None:
     names = drawn.names if isinstance(drawn, Scatter) else HOSTILE
     shown = {re.sub(r"^\d+  |  \d+$", "", text) for text in texts_of(draw(drawn, "svg"))}
     assert set(names) <= shown
-
-
-def test_names_that_are_unprintable_are_written_as_escapes() -> None:
-    drawn = draw(Lines("\x1b", "x", "y", {name: [(0.0, 1.0)] for name in UNPRINTABLE}), "svg")
-    assert sum("\\" in text for text in texts_of(drawn)) == 5
-
-
-def test_characters_that_the_font_lacks() -> None:
-    assert draw(Lines("猫", "x", "y", {"猫": [(0.0, 1.0)], "犬": [(1.0, 2.0)]}), "png").startswith(MAGIC["png"])
 
 
 def test_what_cannot_be_drawn() -> None:
@@ -226,16 +221,13 @@ def test_axes_called_the_same_are_the_same() -> None:
         assert [axes.get_xlabel() for axes in figure.axes] == ["threshold"] * 3 + ["similarity"]
 
 
-def test_a_name_has_one_colour_and_stands_in_one_legend() -> None:
+def test_a_name_has_one_colour_and_panels_have_one_size() -> None:
     only = replace(LINES, lines={"exact": [(0.0, 10.0)]})
     with make_figure([[LINES, only]]) as figure:
         first, second = figure.axes
         assert second.lines[0].get_color() == first.lines[1].get_color() != first.lines[0].get_color()
         (legend,) = figure.legends
         assert [text.get_text() for text in legend.get_texts()] == ["vleu", "exact"]
-
-
-def test_panels_have_one_size_whatever_stands_beside() -> None:
     sizes = []
     for name in ("a", LONG * 2):
         with make_figure([[replace(LINES, lines={name: [(0.0, 1.0)], "b": [(0.0, 1.0)]})]]) as figure:
@@ -271,15 +263,12 @@ ROWS = [
 ]
 
 
-def test_a_panel_a_system() -> None:
+def test_a_panel_a_system_and_the_mean_of_many() -> None:
     (panels,) = sweep_lines(ROWS)
     assert [panel.title for panel in panels] == ["A", "B"]
     assert panels[0].lines == {"exact": [(0.5, 10.0), (0.9, 10.0)], "vleu": [(0.5, 15.0), (0.9, 12.0)]}
-    assert panels[1].lines["vleu"] == [(0.5, 27.0), (0.9, 22.0)]
     assert (panels[0].x_label, panels[0].y_label) == ("threshold", "score")
-
-
-def test_the_mean_of_many_systems() -> None:
+    assert {"<b>&$1", "B"} <= set(texts_of(draw_sweep([*ROWS[3:], replace(ROWS[0], system="<b>&$1")], "svg")))
     many = [replace(each, system=name, score=each.score + n) for n, name in enumerate("ABCDE") for each in ROWS[:3]]
     ((panel,),) = sweep_lines(many)
     assert panel.title == "mean of 5 systems"
@@ -288,38 +277,30 @@ def test_the_mean_of_many_systems() -> None:
     assert [len(panels) for panels in sweep_lines(few)] == [MOST_SYSTEMS]
 
 
+VARIED = [row("A", "vleu", 0.5, 1.0, order="1"), row("A", "vleu", 0.6, 4.0, quantile="p99", order="1")]
+VARIED += [row("A", "vleu", 0.5, 2.0, order="2"), row("A", "vleu", 0.5, 3.0, "my variant", order="3")]
+QUANTILES = [row("A", "vleu", 0.0, 30.0), row("A", "vleu", 0.0, 30.0, quantile="p50"), row("A", "vleu", 0.5, 20.0)]
+MEASURES = [replace(ROWS[0], varied={"metric": name, "matcher": "exact"}, score=n) for n, name in enumerate("ab")]
+
+
+LINES_OF = {"order 1": [(0.5, 1), (0.6, 4)], "order 2": [(0.5, 2)], "my variant": [(0.5, 3)]}
+
+
 @pytest.mark.parametrize(
     ("rows", "lines"),
     [
-        (
-            [
-                *(row("A", "vleu", 0.5, 1.0, order="1"), row("A", "vleu", 0.6, 4.0, quantile="p99", order="1")),
-                *(row("A", "vleu", 0.5, 2.0, order="2"), row("A", "vleu", 0.5, 3.0, "my variant", order="3")),
-            ],
-            {"vleu, order 1": [(0.5, 1), (0.6, 4)], "vleu, order 2": [(0.5, 2)], "vleu, my variant": [(0.5, 3)]},
-        ),
+        (VARIED, {f"vleu, {name}": line for name, line in LINES_OF.items()}),
         # A quantile that is a threshold already counts once.
-        (
-            [row("A", "vleu", 0.0, 30.0), row("A", "vleu", 0.0, 30.0, quantile="p50"), row("A", "vleu", 0.5, 20.0)],
-            {"vleu": [(0.0, 30.0), (0.5, 20.0)]},
-        ),
+        (QUANTILES, {"vleu": [(0.0, 30.0), (0.5, 20.0)]}),
         ([ROWS[0]], {"exact": [(0.0, 10.0), (1.0, 10.0)]}),
         # Metrics are not averaged.
-        (
-            [replace(ROWS[0], varied={"metric": name, "matcher": "exact"}, score=n) for n, name in enumerate("ab")],
-            {"exact, a": [(0.0, 0), (1.0, 0)], "exact, b": [(0.0, 1), (1.0, 1)]},
-        ),
+        (MEASURES, {"exact, a": [(0.0, 0), (1.0, 0)], "exact, b": [(0.0, 1), (1.0, 1)]}),
     ],
     ids=["what differs", "quantiles", "no thresholds", "metrics"],
 )
 def test_lines_are_named_by_what_differs(rows: list[SweepRow], lines: dict[str, Any]) -> None:
     ((panel,),) = sweep_lines(rows)
     assert panel.lines == lines
-
-
-def test_sweeps_are_drawn() -> None:
-    rows = [replace(each, system=name) for name in ("<b>&$1", "a$b$") for each in ROWS[:3]]
-    assert {"<b>&$1", "a$b$"} <= set(texts_of(draw_sweep(rows, "svg")))
 
 
 def test_many_variants_have_panels_of_their_own() -> None:

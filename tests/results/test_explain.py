@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import softbleu
 from softbleu import InputError, VectorError
-from softbleu.corpora import ParallelFiles, Segments
+from softbleu.corpora import Segments
 from softbleu.metrics.making import make_metric
 from softbleu.results import Explanation, NgramMatch, explain_corpus
 
@@ -49,25 +48,10 @@ def test_several_segments_in_the_order_asked_for() -> None:
     assert found[0] == found[4]
 
 
-def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 2)
-    names = {}
-    texts = {**CORPUS.candidates, "r": [text for text, *_ in CORPUS.references]}
-    for name, some in texts.items():
-        names[name] = str(tmp_path / name)
-        Path(names[name]).write_text("\n".join(some) + "\n", encoding="utf-8")
-    expected = explain([2, 3], corpus=Segments.of(CORPUS.candidates, texts["r"]))
-    with ParallelFiles.open({"A": names["A"], "B": names["B"]}, [names["r"]]) as corpus:
-        assert explain([2, 3], corpus=corpus) == expected
-
-
 def test_exact_matchers_need_no_vectors() -> None:
     found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])[0]
     assert [match.exact for match in found.matches] == [False, True, False]
-
-
-def test_soft_matchers_need_vectors() -> None:
-    """As for scores: a soft matcher must not turn into an exact one in silence."""
+    # As for scores: a soft matcher must not turn into an exact one in silence.
     with pytest.raises(VectorError, match=r"no/such\.txt"):
         explain_corpus(CORPUS, make_metric("vleu", order=1, vectors="no/such.txt"), [2])
 
@@ -100,6 +84,8 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
     unseen = Segments.of({"A": ["x"]}, [["a (dog|hound)"]])
     (found,) = explain_corpus(unseen, make_metric("hyter", notation="brackets"), [1])
     assert found.references in ((("a", "dog"),), (("a", "hound"),))
+    with pytest.raises(InputError, match="leave out window and shifts"):
+        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])
 
 
 @pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
@@ -115,8 +101,3 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
         assert sum(step.cost for step in explanation.path.steps) == pytest.approx(score.edits)
         words = tuple(step.candidate for step in explanation.path.steps if step.candidate)
         assert words == explanation.candidate
-
-
-def test_paths_out_of_order_are_refused() -> None:
-    with pytest.raises(InputError, match="leave out window and shifts"):
-        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])

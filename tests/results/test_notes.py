@@ -73,7 +73,5 @@ def test_real_text_is_told_apart(language: str) -> None:
     pair = f"{language}-en"
     assert min(shares("wmt21-into-en", pair, "reference-A.en")) > LEAST_ENGLISH
     assert max(shares("wmt21-into-en", pair, f"source.{language}")) < LEAST_ENGLISH
-
-
-def test_learners_text_is_english() -> None:
+    # That of learners is English.
     assert min(shares("conll14", "source.txt")) > LEAST_ENGLISH

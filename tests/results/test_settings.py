@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from complete import complete
 
-from softbleu import InputError, VectorError, compare, explain, score, sweep
-from softbleu.corpora import Segments
+from softbleu import InputError, compare, explain, score, sweep
 from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import UnknownNameError
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
-from softbleu.results import VectorChoice, score_corpus
 from softbleu.results.api import make_metrics
 from softbleu.text.tokens import Tokenizer
 
@@ -30,10 +28,6 @@ def test_defaults() -> None:
     assert measure.at_level("corpus") == Bleu(make_matcher("exact"), effective_order=False)
     assert measure.at_level("segment") == Bleu(make_matcher("exact"), effective_order=True)
     assert measure.tokenizer == Tokenizer("13a", lowercase=False)
-    assert measure.vector_choice == VectorChoice("glove-6b-100d", "fallback", True)
-
-
-def test_a_setting_goes_to_those_that_have_it() -> None:
     bleu, gleu = make_metrics(["bleu", "gleu"], order=2, iterations=7)
     assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))
 
@@ -78,9 +72,7 @@ def test_preset() -> None:
     assert {each.name: value for each, value in in_context.settings()}["vector_case"] == "fallback"
     assert make_metric(matcher="xleu", preset="morgan2014").threshold == 0.0
     assert make_metric(preset="morgan2014").matcher == make_matcher("exact")
-
-
-def test_what_is_given_goes_before_the_preset() -> None:
+    # What is given goes before the preset.
     given: dict[str, Any] = {"assignment": "optimal", "vector_case": "fallback", "smooth": "exp"}
     metric = make_metric(matcher="vleu", preset="morgan2014", **given)
     assert isinstance(metric, Bleu)
@@ -134,22 +126,6 @@ def test_a_matcher_may_be_a_value() -> None:
 # the function
 
 
-def test_lowercase_and_tokenizer_are_used() -> None:
-    def scored(**options: Any) -> float:
-        return score(["The cat."], ["the cat ."], effective_order=True, **options).score
-
-    assert scored(tokenize="13a", lowercase=True) == pytest.approx(100)
-    assert 0 < scored(tokenize="13a") == scored() < 80
-    assert scored(tokenize="none") == 0
-
-
-@pytest.mark.parametrize(("tokenize", "length", "matches"), [("char+space", 4, [3, 2]), ("char", 3, [2, 1])])
-def test_tokens_of_characters(tokenize: str, length: int, matches: list[int]) -> None:
-    found = score(["ab c"], ["ab d"], tokenize=tokenize, order=2).numbers
-    assert isinstance(found, BleuScore)
-    assert (found.candidate_length, found.matches) == (length, matches)
-
-
 def test_vector_case_and_normalize_are_used() -> None:
     def mass(candidate: str = "CAT x", **options: Any) -> float:
         soft = {"matcher": "vleu", "threshold": 0.0, "vectors": VECTORS, **options}
@@ -165,28 +141,12 @@ def test_vector_case_and_normalize_are_used() -> None:
     assert mass("cat x", vectors=longer, normalize=False) == expected
 
 
-def test_score_corpus_is_what_score_does() -> None:
-    measure = make_metric(matcher="vleu", vectors=VECTORS, order=2)
-    corpus = Segments.of({"x": ["a cat"], "y": ["dog"]}, ["a dog"])
-    assert score_corpus(corpus, measure, level="segment") == score(
-        corpus.candidates, corpus.references, matcher="vleu", vectors=VECTORS, order=2, level="segment"
-    )
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
         ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
         ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
-        ({"tokenize": "14a"}, UnknownNameError, "unknown tokenize '14a' .*valid: none, char, .*, 13a, intl"),
-        ({"preset": "morgan"}, UnknownNameError, r"unknown preset 'morgan' .*valid: morgan2014"),
-        ({"order": 17}, InputError, "order must lie between 1 and 16, not 17"),
-        ({"order": 2.5}, InputError, r"order must be a whole number, not 2\.5"),
-        ({"metric": "softbleu", "beta": float("nan")}, InputError, "beta must lie between 0 and 1000000, not nan"),
-        ({"metric": "softbleu", "idf": "no/such.txt"}, InputError, r"no/such\.txt: cannot be read \(No such file"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
-        ({"jobs": 0}, InputError, "the number of jobs must lie between 1 and 1024, not 0"),
-        ({"matcher": "vleu", "vectors": "glove-7b"}, VectorError, "'glove-7b': no such vector file, store or set"),
         ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
         ({"threshold": 0.5}, InputError, "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "),
     ],

@@ -1,0 +1,312 @@
+"""`softbleu embeddings`: evaluate, list, info, similarity, convert, expand and train; `softbleu language train`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.catalogue import read_catalogue
+from softbleu.embeddings.inspection import describe_vectors
+from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.training import TrainingSettings
+from softbleu.encoders import open_encoder
+from softbleu.engine.vectors import compare_words
+from softbleu.language import read_arpa, train_ngrams
+from softbleu.text.tokens import Tokenizer
+
+
+def test_coverage_of_texts(command, files):
+    packed = files.write("packed.gz", gzip.compress(b"The SMALL, dog\n"))
+    given = ("embeddings", "evaluate", "--vectors", files.vectors, "--corpus", packed, "--corpus", files.candidate)
+
+    def rows(*options):
+        found = command(*given, *options, "-f", "json")
+        assert (found.code, found.err) == (0, "")
+        return {(row["of"], row["measure"]): row for row in json.loads(found.out)["rows"]}
+
+    found = rows("--tokenize", "13a", "--missing", 2)
+    tokens, words = found[str(files.candidate), "tokens"], found[str(files.candidate), "words"]
+    # the cat sat on a mat / a small dog barked loudly / rain fell all night
+    assert (tokens["found"], tokens["all"], tokens["value"]) == (5, 15, 5 / 15)
+    assert (words["found"], words["all"]) == (4, 14)
+    assert tokens["without_a_vector"] == "cat 1, sat 1"
+    assert found[str(packed), "tokens"]["without_a_vector"] == ", 1"
+    assert found["SimLex-999", "spearman"]["value"] is None
+    exact = ("--vector-case", "exact")
+    for options, covered in (((), 2), (exact, 1), ((*exact, "--lowercase"), 2), (("--missing", 0), 2)):
+        tokens = rows(*options)[str(packed), "tokens"]
+        assert tokens["found"] == covered
+        assert (tokens["without_a_vector"] is None) == ("--missing" in options)
+
+
+def test_the_list_of_sets(command):
+    rows = {row["name"]: row for row in json.loads(command("embeddings", "list", "-f", "json").out)["rows"]}
+    assert rows.keys() >= {entry.name for entry in read_catalogue()}
+    assert rows["glove-840b-300d"] == {
+        **{"name": "glove-840b-300d", "kind": "words", "language": "en", "state": "download", "licence": "PDDL-1.0"},
+        **{"words": 2_200_000, "dimension": 300, "download_MB": 2030},
+    }
+    assert rows["googlenews-vectors-negative300"]["download_MB"] is None
+    kinds = {name: (row["kind"], row["state"]) for name, row in rows.items()}
+    assert [kinds[name] for name in ("minilm-l6", "glove-6b-100d", "all-mpnet-base-v2")] == [
+        *(("encoder", "bundled"), ("words", "bundled"), ("encoder", "download"))
+    ]
+
+
+def test_a_set_of_the_list(command):
+    for entry in read_catalogue():
+        found = json.loads(command("embeddings", "list", entry.name, "-f", "json").out)
+        assert [found[f"step_{number}"] for number in range(1, len(entry.get) + 1)] == list(entry.get)
+        assert "note" not in found or found["note"] == entry.note
+
+
+# what is known of a set, and of two words
+
+
+@pytest.fixture
+def comparable(files):
+    """More words than the vectors of the other tests have, for densities and neighbours."""
+    rows = [f"w{n} {n % 5 - 1.3:.2f} {n % 7 - 2.1:.2f} {n % 3 + 0.2:.2f} {n / 9:.3f}" for n in range(30)]
+    return files.write("words.txt", rows)
+
+
+def test_info_of_the_default_set(command):
+    done = command("embeddings", "info", "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    facts = describe_vectors(open_vectors("glove-6b-100d"))
+    text = json.dumps(json.loads(done.out))
+    for name, value in facts.items():
+        assert json.dumps(name) in text
+        assert json.dumps(value) in text
+
+
+@pytest.mark.parametrize(
+    ("options", "measure"),
+    [
+        (("--similarity", "csls"), WordMeasure("csls")),
+        (("--vectors-postprocess", "mean,pc:1"), WordMeasure(vectors_postprocess="mean,pc:1")),
+        (("--neighbours", 2, "--mutual"), WordMeasure(neighbours=2, mutual=True)),
+    ],
+)
+def test_similarity(command, comparable, options, measure):
+    done = command("embeddings", "similarity", "w3", "w12", "--vectors", comparable, *options, "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    expected = compare_words(open_vectors(str(comparable)), "w3", "w12", measure)
+    (row,) = json.loads(done.out)["rows"]
+    assert row == {"one": "w3", "other": "w12", "similarity": expected.similarity, "percentile": expected.percentile}
+
+
+# conversion
+
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
+
+
+@pytest.fixture(autouse=True)
+def _few_pairs(monkeypatch):
+    for module in ("embeddings.measure", "encoders.contexts"):
+        monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
+
+
+def test_options_reach_the_store(command, files):
+    wanted = files.write("wanted.txt", ["the", "", "dog", "a", "absent", "dog"])
+    given = (files.vectors, files.folder / "store", "--dtype", "float32", "--vocabulary", wanted, "--limit", 2)
+    about = ("--name", "tiny", "--source", "made up", "--licence", "CC0-1.0", "--keep-lengths")
+    done = command("embeddings", "convert", *given, *about, "-f", "json")
+    assert done.code == 0, done.err
+    rows = [tuple(row.values()) for row in json.loads(done.out)["rows"]]
+    assert rows[0] == ("kept", 2, None)
+    assert rows[-1][:2] == ("passed over", 3)
+    meta = json.loads((files.folder / "store" / "meta.json").read_text())
+    keys = ("name", "source", "licence", "dtype", "count", "normalisation")
+    assert [meta[key] for key in keys] == ["tiny", "made up", "CC0-1.0", "float32", 2, "none"]
+    words, rows = open_vectors(files.folder / "store").head()
+    assert words == ["dog", "a"]
+    np.testing.assert_array_equal(rows, np.array([[0, 1, 0.1], [0.1, 0, 1]], np.float32))
+    said = "exists already; choose another place, or replace it with --force (force=True)"
+    assert command("embeddings", "convert", *given[:2]).err.endswith(f"store: {said}\n")
+    assert command("embeddings", "convert", *given[:2], "--force").code == 0
+    assert len(open_vectors(files.folder / "store").head()[0]) == 6
+
+
+def test_pickles_need_trust(command, files):
+    models = pytest.importorskip("gensim.models")
+    keyed = models.KeyedVectors(2)
+    keyed.add_vectors(["a", "b"], np.eye(2, dtype=np.float32))
+    keyed.save(str(files.folder / "my.kv"))
+    assert command("embeddings", "convert", files.folder / "my.kv", files.folder / "store").code == 2
+    assert command("embeddings", "convert", files.folder / "my.kv", files.folder / "store", "--trust").code == 0
+    assert open_vectors(files.folder / "store").head()[0] == ["a", "b"]
+
+
+# encoders
+
+
+def test_a_model_becomes_an_encoder(command, tmp_path):
+    store = tmp_path / "store"
+    options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0", "--format", "json"]
+    done = command("embeddings", "convert", GOLDEN / "roberta", store, *options)
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert (found["store"], found["dtype"], found["recommended"]) == (str(store), "int8", "1")
+    assert found["rows"] == [{"what": "kept", "layers": 1}, {"what": "left out", "layers": 1}]
+    encoder = open_encoder(store)
+    assert (encoder.depth, encoder.layers) == (1, (1,))
+    done = command("embeddings", "info", store, "--verify", "--format", "json")
+    facts = json.loads(done.out)
+    assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
+    assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
+
+
+# expansion
+
+
+OPTIONS = ("--threshold", 0.5, "--budget", 3)
+
+
+def expand(command, files, *arguments, reference=None):
+    return command(
+        "embeddings", "expand", "-r", reference or files.reference, "--vectors", files.vectors, *OPTIONS, *arguments
+    )
+
+
+def written(files, count=3):
+    return [(files.folder / f"more.{number}").read_text().splitlines() for number in range(1, count + 1)]
+
+
+def test_parallel_files(command, files):
+    done = expand(command, files, "--output-prefix", files.folder / "more")
+    assert (done.code, done.err) == (0, "")
+    assert written(files) == [
+        ["a cat sat on the mat", "the little dog barked loudly", "it rained all night long"],
+        ["the cat sat on a mat", "a small dog barked loudly", "it rained all night long"],
+        ["a cat sat on a mat", "a little hound barked loudly", "it rained all night long"],
+    ]
+    assert done.out.split()[:3] == ["segments", "3", "new"]
+    assert "new references  6\n" in done.out
+
+
+def test_jsonl(command, files):
+    done = expand(command, files, "--format", "jsonl", "--max-replacements", 1)
+    entries = [json.loads(line) for line in done.out.splitlines()]
+    assert [entry["segment"] for entry in entries] == [1, 2, 3]
+    assert [entry["references"] for entry in entries] == [[line] for line in files.reference.read_text().splitlines()]
+    assert [len(entry["variants"]) for entry in entries] == [2, 3, 0]
+    best = entries[1]["variants"][1]
+    assert best["text"] == "a small dog barked loudly"
+    assert best["reference"] == 1
+    assert best["replacements"] == [
+        {"token": 2, "word": "little", "by": "small", "similarity": best["probability"]}
+    ]  # fmt: skip
+    assert best["probability"] == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
+
+
+def test_standard_input_and_blocks(command, files):
+    lines = [f"one dog number {number}" for number in range(2500)]
+    given = ("-r", "-", "--vectors", files.vectors, *OPTIONS, "--format", "jsonl")
+    piped = command("embeddings", "expand", *given, stdin="".join(f"{line}\n" for line in lines).encode())
+    entries = [json.loads(line) for line in piped.out.splitlines()]
+    assert [entry["variants"][0]["text"] for entry in entries] == [line.replace("dog", "hound") for line in lines]
+
+
+def test_13a_finds_words_at_punctuation_and_leaves_unchanged_lines_as_they_are(command, files):
+    text = files.write("raw.txt", ["One dog, too.", 'Nothing "known", here.'])
+    expand(command, files, "--tokenize", "13a", "--output-prefix", files.folder / "more", reference=text)
+    assert written(files, 1) == [["One hound , too .", 'Nothing "known", here.']]
+    expand(command, files, "--output-prefix", files.folder / "more", reference=text)
+    assert written(files, 1) == [["One dog, too.", 'Nothing "known", here.']]
+
+
+# What text is made of, entities and numbers included.
+PARTS = ["dog", "U.S.", "3.5", "1,000", '"', "-", "5-6", "&", ";", "it's", "(", "%"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8))
+def test_words_found_by_13a_are_found_again_when_scored(words):
+    once = Tokenizer("13a").split(" ".join(words))
+    assert Tokenizer("13a").split(" ".join(once)) == once
+
+
+# training
+
+
+TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
+SMALL = ("--dimension", 4, "--min-count", 1, "--bucket", 50)
+
+
+@pytest.fixture
+def text(files):
+    return files.write("corpus.txt", TEXT)
+
+
+def test_train(command, files, text):
+    target = files.folder / "set"
+    done = command("embeddings", "train", text, "--output", target, *SMALL, "--tokenize", "13a", "--lowercase")
+    assert (done.code, done.err) == (0, "")
+    lines = dict(line.split(maxsplit=1) for line in done.out.splitlines()[:2])
+    assert lines == {"store": str(target), "words": "13"}
+    assert "WordSim-353" in done.out
+    meta = json.loads((target / "meta.json").read_text())
+    assert (meta["training"]["tokenizer"], meta["training"]["lowercase"]) == ("13a", True)
+    assert "| tokenizer | 13a |" in (target / "card.md").read_text()
+    texts = ("-c", files.candidate, "-r", files.reference)
+    assert command("score", *texts, "-m", "vleu(threshold=0.8)", "--vectors", target).code == 0
+
+
+def test_every_setting_is_an_option(command, files, text):
+    values = {
+        **{"algorithm": "fasttext", "architecture": "cbow", "dimension": 6, "window": 2, "min_count": 2, "epochs": 2},
+        **{"negative": 3, "hierarchical_softmax": True, "sample": 0.01, "alpha": 0.04, "min_alpha": 0.002},
+        **{"min_ngram": 2, "max_ngram": 4, "bucket": 70, "seed": 11, "workers": 2},
+    }
+    assert all(values[field.name] != field.default for field in fields(TrainingSettings))
+    options = []
+    for name, value in values.items():
+        options += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    target = files.folder / "set"
+    done = command("embeddings", "train", text, "-o", target, *options, "--dtype", "int8", "--name", "mine")
+    assert (done.code, done.err) == (0, "")
+    meta = json.loads((target / "meta.json").read_text())
+    assert meta["training"]["settings"] == values
+    assert (meta["dtype"], meta["name"], meta["licence"]) == ("int8", "mine", "not stated")
+
+
+def test_help_names_the_defaults_of_the_library(command):
+    shown = " ".join(command("embeddings", "train", "--help", environment={"COLUMNS": "300"}).out.split())
+    for field in fields(TrainingSettings):
+        if field.name != "hierarchical_softmax":
+            line = shown.partition(f"--{field.name.replace('_', '-')} ")[2]
+            assert line.partition("(default: ")[2].startswith(f"{field.default})"), field.name
+
+
+def test_a_pipe_can_be_read_only_once(refused):
+    os.mkfifo("pipe")
+    assert "no regular file" in refused("embeddings", "train", "pipe", output="set")
+
+
+# language models
+
+
+def test_a_language_model(command, files):
+    text = files.write("small.txt", TEXT[:3])
+    target = files.folder / "m.arpa.gz"
+    options = ("--order", 2, "--least-word", 2, "--least-ngram", 2, "--tokenize", "13a", "--lowercase")
+    done = command("language", "train", text, "-o", target, *options, "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    lines = [line.lower().replace(".", " .").replace("!", " !").split() for line in TEXT[:3]]
+    model, same = read_arpa(target), train_ngrams(lines, 2, least_word=2, least_ngram=2)
+    assert list(model.words) == list(same.words)
+    assert model.judge(lines).log_probabilities == pytest.approx(same.judge(lines).log_probabilities, abs=1e-4)
+    found = json.loads(done.out)
+    assert found["model"] == str(target)
+    sizes = [row["ngrams"] for row in found["rows"]]
+    assert sizes == [len(table.keys) for table in model.tables] == [8, 7]
