@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -121,10 +122,6 @@ class Accuracy(Estimate):
     ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
 
 
-def _pairs(points: int) -> int:
-    return points * (points - 1) // 2
-
-
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
     """Pairs of which judges say which is better, and by how much a metric has the first one above the second."""
@@ -144,7 +141,7 @@ class JudgedPairs:
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
         """
-        _LIMIT.check(_pairs(len(judges)), f"a table of {len(judges):,} rows")
+        _LIMIT.check(comb(len(judges), 2), f"a table of {len(judges):,} rows")
         one, other = np.triu_indices(len(judges), 1)
         drawn = (one, other) if clusters is None else (clusters[one], clusters[other])
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
@@ -155,7 +152,7 @@ class JudgedPairs:
         """Pair the points of each segment, which weighs 1; None where no segment has two."""
         order = np.argsort(segments, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
-        _LIMIT.check(sum(_pairs(len(group)) for group in groups), "a table of segments")
+        _LIMIT.check(sum(comb(len(group), 2) for group in groups), "a table of segments")
         pairs = [group[np.stack(np.triu_indices(len(group), 1))] for group in groups if len(group) > 1]
         if not pairs:
             return None
@@ -259,9 +256,8 @@ def assessment_accuracies(
         raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
     clusters = np.unique(segments, return_inverse=True)[1]
     within = JudgedPairs.within(judges, scores, segments, clusters)
-    kinds: dict[str, JudgedPairs | None] = {"outputs by segment": within}
-    if within is None or _pairs(len(judges)) <= _MOST_TOGETHER:
-        kinds = {"outputs": JudgedPairs.among(judges, scores, clusters), **kinds}
+    few = within is None or comb(len(judges), 2) <= _MOST_TOGETHER
+    kinds = {"outputs": JudgedPairs.among(judges, scores, clusters) if few else None, "outputs by segment": within}
     given = (samples, seed)
     return [_accuracy(table.name, human, of, each, *given, calibrated=True) for of, each in kinds.items() if each]
 

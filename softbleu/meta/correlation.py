@@ -211,11 +211,8 @@ def _pearson(one: Floats, other: Floats, weights: Floats) -> Floats:
     centred = [column - (weights * column).sum(axis=1, keepdims=True) / total for column in (one, other)]
     sums = [(weights * a * b).sum(axis=1) for a, b in combinations_with_replacement(centred, 2)]
     drawn = weights > 0
-    varied = np.ones(len(weights), np.bool_)
-    for column in (one, other):
-        ends = np.where(drawn, column, np.inf).min(axis=1), np.where(drawn, column, -np.inf).max(axis=1)
-        varied &= ends[0] < ends[1]
-    return divide(sums[1], np.where(varied, np.sqrt(sums[0] * sums[2]), 0))
+    ranges = [np.where(drawn, c, -np.inf).max(axis=1) - np.where(drawn, c, np.inf).min(axis=1) for c in (one, other)]
+    return divide(sums[1], np.where(np.minimum(*ranges) > 0, np.sqrt(sums[0] * sums[2]), 0))
 
 
 def _midranks(column: Floats, weights: Floats) -> Floats:

@@ -273,9 +273,8 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
     corrected = correct([pair.test.p_value for pair in tested], "holm")
     pairs = tuple(replace(pair, corrected=p_value) for pair, p_value in zip(tested, corrected, strict=True))
-    rows = [
-        [*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test), pair.corrected] for pair in pairs
-    ]
+    cells = ((*pair.values, pair.between, *astuple(pair.test), pair.corrected) for pair in pairs)
+    rows = [[*_values(pair, names[:4]), *each] for pair, each in zip(pairs, cells, strict=True)]
     table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
     return _answer("williams", table, columns, pairs=pairs)
 
