@@ -106,6 +106,13 @@ def test_direct_assessment(command: Any, judged: Any) -> None:
     (plain,) = rows(command(*given))
     assert (clean["human"], clean["points"], clean["spearman"]) == ("direct assessment", 3, 1.0)
     assert clean["pearson"] > plain["pearson"]
+    assert [row["of"] for row in rows(command(*given, "--table", "accuracy"))] == ["outputs", "outputs by segment"]
+    two = command(*given[:-1], "tsv", "-m", "chrf", "--table", "differences", "--samples", "30").out.splitlines()
+    assert [line.split("\t")[1] for line in two[1:4]] == [
+        "accuracy, outputs",
+        "accuracy, outputs by segment",
+        "pearson",
+    ]
 
 
 def test_ranking_and_annotators(command: Any, judged: Any) -> None:

@@ -156,7 +156,8 @@ def test_expected_wins_as_published() -> None:
     assert max(abs(found[name] - score) for name, score in expected.items()) < 0.00075
     ranked = rank_by_wins(comparisons)
     assert [each.name for each in ranked] == list(expected)
-    assert max(abs(each.mean - each.score) for each in ranked) < 0.0005
+    # Four standard errors of the mean of 1,000 samples of segments.
+    assert max(abs(each.mean - each.score) for each in ranked) < 0.003
 
 
 @pytest.mark.slow

@@ -61,12 +61,17 @@ class Assessments:
         return people[kept], found[kept], segments[kept].astype(np.int64)
 
     def tables(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
-        """Put the scores of people and of a metric into tables (systems, segments), NaN where either has none."""
+        """Put the scores of people and of a metric into tables (systems, segments), NaN where either has none.
+
+        Assessed texts are of no systems.
+        """
         names = [name for name in scored if any(name in each for each in self.systems)]
         places = {name: number for number, name in enumerate(names)}
         people = np.full((len(names), 1 + max(self.segments, default=0)), np.nan)
         found = people.copy()
-        for score, systems, segment in zip(self.scores, self.systems, self.segments, strict=True):
+        for score, systems, segment in zip(
+            self.scores[: len(self.systems)], self.systems, self.segments, strict=True
+        ):
             for name in systems:
                 if name in places:
                     people[places[name], segment] = score
