@@ -8,6 +8,7 @@ import tracemalloc
 from dataclasses import replace
 
 import pytest
+from refusing import refused
 
 from softbleu.corpora import read_segments
 from softbleu.corpora.aligned import read_aligned
@@ -148,11 +149,9 @@ def test_memory_does_not_grow():
     ],
 )
 def test_what_cannot_be_generated(settings, message):
-    with pytest.raises(InputError) as error:
-        generate(GenerationSettings(**settings))
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 250
+    said = refused(InputError, "", lambda: generate(GenerationSettings(**settings)))
+    assert message in said
+    assert len(said) < 250
 
 
 def test_formats_that_do_not_fit():
@@ -160,8 +159,7 @@ def test_formats_that_do_not_fit():
         generate(GenerationSettings(count=1)).lines("pairs")
     with pytest.raises(UnknownNameError, match=r"unknown format of pairs 'plain' .*; valid: pairs, tsv, jsonl"):
         generate(GenerationSettings(pairing="halves")).lines("plain")
-    with pytest.raises(InputError, match="gives no pairs"):
-        generate(GenerationSettings(count=1)).pairs()
+    refused(InputError, "gives no pairs", lambda: generate(GenerationSettings(count=1)).pairs())
 
 
 def test_one_sentence_has_no_partner(tmp_path):
@@ -190,6 +188,4 @@ def test_bad_aligned_pairs(tmp_path, change, message):
     bad = change if isinstance(change, str) else json.dumps({**good, **change} if change else change)
     path = tmp_path / "pairs.jsonl"
     path.write_text(f"{json.dumps(good)}\n{bad}\n")
-    with pytest.raises(InputError) as error:
-        list(read_aligned(str(path)))
-    assert message in str(error.value)
+    assert message in refused(InputError, "", lambda: list(read_aligned(str(path))))

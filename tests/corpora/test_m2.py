@@ -6,6 +6,7 @@ import gzip
 import re
 
 import pytest
+from refusing import refused
 
 from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldReferences, GoldSegment, _tokenized
@@ -123,12 +124,8 @@ def test_forms_of_the_file(tmp_path):
     ],
 )
 def test_what_is_not_understood_is_named(tmp_path, text, message):
-    with pytest.raises(InputError, match=re.escape(message)) as caught:
-        read_m2(written(tmp_path, text))
-    assert "gold.m2" in str(caught.value)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match="no such file"):
-        read_m2(str(tmp_path / "none.m2"))
+    assert "gold.m2" in refused(InputError, re.escape(message), lambda: read_m2(written(tmp_path, text)))
+    refused(InputError, "no such file", read_m2, str(tmp_path / "none.m2"))
 
 
 def test_files_with_gold_edits(tmp_path):
@@ -150,23 +147,18 @@ def test_files_that_do_not_fit_are_named(tmp_path):
     with pytest.raises(InputError, match=r"short\.txt has 2 lines, .*gold\.m2 has 3 sentences"):
         ParallelFiles.open([short], [], gold=gold)
     system = written(tmp_path, "one\ntwo\nthree\n", "system.txt")
-    with pytest.raises(InputError, match="leave out either --reference or --gold"):
-        ParallelFiles.open([system], [system], gold=gold)
+    refused(InputError, "leave out either --reference or --gold", ParallelFiles.open, [system], [system], gold=gold)
     with ParallelFiles.open([system], [], system, gold=gold) as corpus:
         (block,) = corpus.blocks()
-        with pytest.raises(InputError, match=r"system\.txt, line 1: not the sentence that the gold edits are for"):
-            block.load()
+        refused(InputError, r"system\.txt, line 1: not the sentence that the gold edits are for", block.load)
 
 
 def test_segments_with_gold_edits(tmp_path):
     gold = read_m2(written(tmp_path, TEXT))
     segments = Segments.of_gold({"x": ["one", "two", "three"]}, gold)
     assert (len(segments), segments.systems, segments.only("x").gold) == (3, ("x",), gold)
-    with pytest.raises(InputError, match="2 candidates but gold edits for 3 segments"):
-        Segments.of_gold(["one", "two"], gold)
-    with pytest.raises(InputError, match="2 candidates of 'x'"):
-        Segments.of_gold({"x": ["one", "two"]}, gold)
+    refused(InputError, "2 candidates but gold edits for 3 segments", Segments.of_gold, ["one", "two"], gold)
+    refused(InputError, "2 candidates of 'x'", Segments.of_gold, {"x": ["one", "two"]}, gold)
     with pytest.raises(InputError, match="source, line 2: not the sentence"):
         Segments.of_gold(["one", "two", "three"], gold, ["He eat a apple .", "Else", "They they go home"])
-    with pytest.raises(InputError, match=r"pass softbleu\.corpora\.read_m2"):
-        Segments.of_gold(["one"], ["one"])
+    refused(InputError, r"pass softbleu\.corpora\.read_m2", Segments.of_gold, ["one"], ["one"])

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
+from refusing import refused
 
 from softbleu import InputError
 from softbleu.corpora import ParallelFiles, Segments, name_files
@@ -192,8 +193,7 @@ class TestLines:
 def test_other_encodings(content, encoding, message, tmp_path):
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        ParallelFiles.open([str(path)], [str(path)], encoding=encoding)
+    refused(InputError, message, ParallelFiles.open, [str(path)], [str(path)], encoding=encoding)
 
 
 PACKED = gzip.compress(bytes(range(256)), mtime=0)
@@ -203,16 +203,13 @@ PACKED = gzip.compress(bytes(range(256)), mtime=0)
 def test_damaged_gzip(content, tmp_path):
     path = tmp_path / "c.txt.gz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
-        ParallelFiles.open([str(path)], [str(path)])
+    refused(InputError, r"c\.txt\.gz: broken gzip data", ParallelFiles.open, [str(path)], [str(path)])
 
 
 def test_missing_file_and_folder(tmp_path):
-    with pytest.raises(InputError, match=r"^no such file: \S*nothing.txt$"):
-        ParallelFiles.open([str(tmp_path / "nothing.txt")], ["r"])
+    refused(InputError, r"^no such file: \S*nothing.txt$", ParallelFiles.open, [str(tmp_path / "nothing.txt")], ["r"])
     (tmp_path / "c").write_text("a\n")
-    with pytest.raises(InputError, match="is a folder: name a file in it"):
-        ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path)])
+    refused(InputError, "is a folder: name a file in it", ParallelFiles.open, [str(tmp_path / "c")], [str(tmp_path)])
 
 
 @pytest.mark.parametrize(
@@ -225,8 +222,7 @@ def test_missing_file_and_folder(tmp_path):
     ],
 )
 def test_files_that_make_no_sense(candidates, references, message):
-    with pytest.raises(InputError, match=message):
-        ParallelFiles.open(candidates, references)
+    refused(InputError, message, ParallelFiles.open, candidates, references)
 
 
 def test_copies_go_when_files_are_closed_or_refused(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from refusing import refused
 
 from softbleu import InputError
 from softbleu.corpora import Segments
@@ -32,8 +33,7 @@ def test_transposed_references_are_refused(systems):
         r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
     )
     references = [list("abc"), list("def")]
-    with pytest.raises(InputError, match=message):
-        Segments.of(systems, references)
+    refused(InputError, message, Segments.of, systems, references)
     # The advice works; other lengths are not called transposed.
     found = Segments.of(systems, list(zip(*references, strict=True)))
     assert found.references == [("a", "d"), ("b", "e"), ("c", "f")]
@@ -56,13 +56,10 @@ def test_transposed_references_are_refused(systems):
     ],
 )
 def test_anything_but_text(candidates, references, message):
-    with pytest.raises(InputError, match=message):
-        Segments.of(candidates, references)
+    refused(InputError, message, Segments.of, candidates, references)
 
 
 def test_source():
     assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
-    with pytest.raises(InputError, match="1 segments but 2 source texts"):
-        Segments.of(["a"], ["b"], ["s", "t"])
-    with pytest.raises(InputError, match="source, number 1: text is needed, not int"):
-        Segments.of(["a"], ["b"], [5])
+    refused(InputError, "1 segments but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
+    refused(InputError, "source, number 1: text is needed, not int", Segments.of, ["a"], ["b"], [5])

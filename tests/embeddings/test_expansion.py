@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import expansion as oracle
+from refusing import refused
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.expansion import Expansion, expand_corpus, find_alternatives, iterate_variants
@@ -76,12 +77,9 @@ def test_ties():
     ],
 )
 def test_refused(near, budget, most, message):
-    with pytest.raises(InputError, match=message):
-        expand_tokens(["a"], near, budget, most)
-    with pytest.raises(InputError, match="threshold must lie between 0 and 1, not nan"):
-        Expansion(threshold=float("nan"))
-    with pytest.raises(InputError, match="max_replacements must be a number from 1, not 0"):
-        Expansion(max_replacements=0)
+    refused(InputError, message, expand_tokens, ["a"], near, budget, most)
+    refused(InputError, "threshold must lie between 0 and 1, not nan", lambda: Expansion(threshold=float("nan")))
+    refused(InputError, "max_replacements must be a number from 1, not 0", Expansion, max_replacements=0)
 
 
 # several references

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.memory import KeptVectors
@@ -65,8 +66,7 @@ def test_values_not_finite(row, value):
     rows = np.ones((5001, 2))
     rows[row, 1] = value
     source = open_vectors(keyed([f"w{i}" for i in range(5001)], rows))
-    with pytest.raises(VectorError, match=f"NaN or infinite value for word 'w{row}'"):
-        source.select(["unrelated"])
+    refused(VectorError, f"NaN or infinite value for word 'w{row}'", source.select, ["unrelated"])
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,7 @@ def test_values_not_finite(row, value):
     ],
 )
 def test_what_is_no_set_of_vectors(location, message):
-    with pytest.raises(VectorError, match=message):
-        open_vectors(location)
+    refused(VectorError, message, open_vectors, location)
 
 
 # Vectors that are asked for a few words at a time are those of one selection.

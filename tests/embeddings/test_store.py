@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import convert_vectors
@@ -87,8 +88,7 @@ def test_a_failed_write_leaves_the_old_store(store):
     before = {path.name: path.read_bytes() for path in store.iterdir()}
     broken = ROWS.copy()
     broken[4, 2] = np.nan
-    with pytest.raises(VectorError, match="row 4: NaN, infinite or too large for int8"):
-        write(store, rows=broken)
+    refused(VectorError, "row 4: NaN, infinite or too large for int8", write, store, rows=broken)
     assert {path.name: path.read_bytes() for path in store.iterdir()} == before
     assert [path.name for path in store.parent.iterdir()] == ["tiny"]
 
@@ -110,8 +110,7 @@ def test_a_failed_write_leaves_the_old_store(store):
     ],
 )
 def test_what_cannot_be_written(changes, message, tmp_path):
-    with pytest.raises(VectorError, match=message):
-        write(tmp_path / "tiny", **changes)
+    refused(VectorError, message, lambda: write(tmp_path / "tiny", **changes))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,29 +143,24 @@ def test_quantise_extremes():
 )
 def test_strange_meta(changes, message, store):
     edit(store / "meta.json", **changes)
-    with pytest.raises(VectorError, match=message):
-        open_vectors(store)
+    refused(VectorError, message, open_vectors, store)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
 def test_unreadable_meta(content, store):
     (store / "meta.json").write_bytes(content)
-    with pytest.raises(VectorError, match=r"meta\.json.*write the store again"):
-        open_vectors(store)
+    refused(VectorError, r"meta\.json.*write the store again", open_vectors, store)
     (store / "meta.json").unlink()
-    with pytest.raises(VectorError, match=r"a directory without meta\.json is no vector store"):
-        open_vectors(store)
+    refused(VectorError, r"a directory without meta\.json is no vector store", open_vectors, store)
 
 
 @pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt"])
 def test_missing_and_cut_parts(part, store):
     content = (store / part).read_bytes()
     (store / part).write_bytes(content[:-8])
-    with pytest.raises(VectorError, match=rf"{part}: .*write the store again"):
-        open_vectors(store)
+    refused(VectorError, rf"{part}: .*write the store again", open_vectors, store)
     (store / part).unlink()
-    with pytest.raises(VectorError, match=rf"{part}: .*write the store again"):
-        open_vectors(store)
+    refused(VectorError, rf"{part}: .*write the store again", open_vectors, store)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +172,7 @@ def test_missing_and_cut_parts(part, store):
 )
 def test_arrays_that_are_not_loaded(change, message, store):
     np.save(store / "vectors.npy", change(np.load(store / "vectors.npy")), allow_pickle=True)
-    with pytest.raises(VectorError, match=rf"vectors\.npy: {message}"):
-        open_vectors(store)
+    refused(VectorError, rf"vectors\.npy: {message}", open_vectors, store)
 
 
 @pytest.mark.parametrize("place", [0, 3])
@@ -202,8 +195,7 @@ def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store):
 def test_pipes_in_the_place_of_files_are_refused(part, store):
     (store / part).unlink(missing_ok=True)
     os.mkfifo(store / part)
-    with pytest.raises(VectorError, match=rf"{part}: no plain file"):
-        open_vectors(store)
+    refused(VectorError, rf"{part}: no plain file", open_vectors, store)
 
 
 def test_a_lookup_of_rows_that_are_not_there(store):
@@ -307,5 +299,4 @@ def test_a_damaged_lookup_is_refused(damage, tmp_path):
         (quick / "lookup.npy").write_bytes(b"nonsense")
     else:
         np.save(quick / "lookup.npy", table[:, 1:] if damage == "another shape" else table.astype(np.int64))
-    with pytest.raises(VectorError, match=r"lookup\.npy: .*write the store again"):
-        open_vectors(quick)
+    refused(VectorError, r"lookup\.npy: .*write the store again", open_vectors, quick)

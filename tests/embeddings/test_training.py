@@ -12,6 +12,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.store import store_fingerprint
@@ -196,10 +197,8 @@ def test_long_segments_are_not_cut_short(tmp_path):
     ],
 )
 def test_text_that_nothing_can_be_learnt_from(text, settings, parts, tmp_path):
-    with pytest.raises(InputError) as error:
-        train_vectors(text, tmp_path / "set", settings)
-    assert all(part in str(error.value) for part in parts), error.value
-    assert "\n" not in str(error.value)
+    said = refused(InputError, "", train_vectors, text, tmp_path / "set", settings)
+    assert all(part in said for part in parts), said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -231,8 +230,7 @@ SIX = [["a", "b", "c"]] * 2
 )
 def test_what_fails_is_told_at_once(passes, kind, message, tmp_path):
     """gensim itself would wait for ever."""
-    with pytest.raises(kind, match=message):
-        train_vectors(Changing(*passes), tmp_path / "set", SMALL)
+    refused(kind, message, lambda: train_vectors(Changing(*passes), tmp_path / "set", SMALL))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -257,16 +255,14 @@ def test_progress_that_fails_ends_the_training(tmp_path):
     ],
 )
 def test_settings_that_cannot_be(options, message):
-    with pytest.raises(InputError, match=message):
-        TrainingSettings(**options)
+    refused(InputError, message, lambda: TrainingSettings(**options))
 
 
 def test_a_place_that_is_taken(tmp_path):
     target = tmp_path / "set"
     train_vectors(make_text(20), target, SMALL)
     before = {path.name: path.read_bytes() for path in target.iterdir()}
-    with pytest.raises(VectorError, match="exists already"):
-        train_vectors(make_text(30), target, SMALL)
+    refused(VectorError, "exists already", lambda: train_vectors(make_text(30), target, SMALL))
     assert {path.name: path.read_bytes() for path in target.iterdir()} == before
     train_vectors(make_text(30), target, SMALL, force=True)
     assert (target / "vectors.npy").read_bytes() != before["vectors.npy"]
@@ -300,19 +296,16 @@ def test_files_are_read_as_text(tmp_path):
 def test_files_that_cannot_be_read(content, encoding, parts, tmp_path):
     path = tmp_path / "text.txt"
     path.write_bytes(content)
-    with pytest.raises(SoftbleuError) as error:
-        list(TextCorpus([path], str.split, encoding))
-    assert all(part in str(error.value) for part in parts), error.value
+    said = refused(SoftbleuError, "", lambda: list(TextCorpus([path], str.split, encoding)))
+    assert all(part in said for part in parts), said
 
 
 def test_files_that_are_none_or_change(tmp_path):
     for files, message in (([], "no text"), ([tmp_path / "no"], "no such file"), ([tmp_path], "no regular file")):
-        with pytest.raises(InputError, match=message):
-            TextCorpus(files, str.split)
+        refused(InputError, message, TextCorpus, files, str.split)
     path = tmp_path / "text.txt"
     path.write_text("a b\n")
     corpus = TextCorpus([path], str.split)
     assert list(corpus) == [["a", "b"]]
     path.write_text("a c\n")
-    with pytest.raises(InputError, match="changed since"):
-        list(corpus)
+    refused(InputError, "changed since", list, corpus)

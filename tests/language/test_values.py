@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusing import refused
 
 from softbleu.errors import InputError
 from softbleu.language import VALUES, FoundError, LanguageSet, WordList, as_written, default_language, split_words
@@ -106,11 +107,9 @@ def test_word_lists(tmp_path):
     path.write_bytes(gzip.compress(b"Good\n\nhouse\n"))
     assert WordList.read(path).words == {"good", "house"}
     path.write_bytes(b"\xff\n")
-    with pytest.raises(InputError, match="not UTF-8"):
-        WordList.read(path)
+    refused(InputError, "not UTF-8", WordList.read, path)
     path.write_bytes(b"\n")
-    with pytest.raises(InputError, match="without words"):
-        WordList.read(path)
+    refused(InputError, "without words", WordList.read, path)
 
 
 def test_what_speaks_against_a_line():

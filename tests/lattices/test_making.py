@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from meteor_data import write_meteor_data
 from oracles import networks as oracle
+from refusing import refused
 
 import softbleu
 from softbleu.cli.app import run
@@ -173,8 +174,7 @@ def att(text):
     ],
 )
 def test_what_is_no_network(read, text, message):
-    with pytest.raises(InputError, match=message):
-        read(text)
+    refused(InputError, message, read, text)
 
 
 def test_brackets_mean_what_they_say():
@@ -206,8 +206,7 @@ def test_too_many_arcs_are_refused(monkeypatch):
     ]
     for make in makers:
         monkeypatch.delenv("SOFTBLEU_LIMITS", raising=False)
-        with pytest.raises(InputError, match=r"a network \([35] arcs, 2 are .*: allow fewer .*--limits [23]"):
-            make()
+        refused(InputError, r"a network \([35] arcs, 2 are .*: allow fewer .*--limits [23]", make)
         monkeypatch.setenv("SOFTBLEU_LIMITS", "3")
         assert make()
 

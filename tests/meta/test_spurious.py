@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import soft
 from oracles import spurious as oracle
+from refusing import refused
 from shared_data import shared
 from strategies import WORDS, word_vectors
 
@@ -240,8 +241,7 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
     ],
 )
 def test_variants_that_cannot_be(matcher: str, remedy: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        make_variants({}, [matcher], [remedy])
+    refused(InputError, message, make_variants, {}, [matcher], [remedy])
 
 
 def test_quantiles_are_thresholds_of_each_variant() -> None:
@@ -358,14 +358,12 @@ def test_tables_have_their_columns() -> None:
     ],
 )
 def test_pairs_that_cannot_be(bad: list[AlignedPair], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        MatchedText.of_pairs(bad)
+    refused(InputError, message, MatchedText.of_pairs, bad)
 
 
 def test_what_cannot_be_analysed() -> None:
     with pytest.raises(InputError, match="one system at a time, not 2"):
         MatchedText.of_corpus(Segments.of({"one": ["a"], "two": ["b"]}, ["a"]))
-    with pytest.raises(InputError, match="threshold must lie between 0 and 1"):
-        analyse([pair("a", "A")], thresholds=[1.5])
+    refused(InputError, "threshold must lie between 0 and 1", lambda: analyse([pair("a", "A")], thresholds=[1.5]))
     with pytest.raises(UnknownNameError, match="unknown table 'partner'"):
         credit_table("partner", [analyse([pair("a", "A", (0, 0))])])

@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import soft
 from oracles import softbleu as oracle
+from refusing import refused
 from strategies import WORDS, Vectors, lines, word_vectors
 
 from softbleu.corpora import Segments
@@ -248,8 +249,7 @@ def test_a_segment_that_is_too_long_is_refused(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         limit = Limit("softbleu", "pairs of words", entries(case) - 1, "none")
         patch.setattr("softbleu.metrics.softbleu._LIMIT", limit)
-        with pytest.raises(InputError, match=r"^a segment [^\n]* is too much for softbleu[^\n]*$"):
-            case.rows()
+        refused(InputError, r"^a segment [^\n]* is too much for softbleu[^\n]*$", case.rows)
 
 
 def test_no_vectors_no_score(tmp_path: Path) -> None:
@@ -257,5 +257,4 @@ def test_no_vectors_no_score(tmp_path: Path) -> None:
     (chunk,) = block.chunks(0, 1)
     with pytest.raises(InputError, match=r"^softbleu compares words by vectors: name some[^\n]*$"):
         Softbleu().statistics(chunk, None, choose_kernels("numpy"))
-    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)$"):
-        IdfCorpus.of(str(tmp_path))
+    refused(InputError, r"cannot be read \(Is a directory\)$", IdfCorpus.of, str(tmp_path))
