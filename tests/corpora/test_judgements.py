@@ -37,52 +37,20 @@ def written(folder, content, name="file.txt"):
 
 
 def rows(found):
+    columns = (found.segment, found.first, found.second, found.outcome)
     names = found.systems
-    return [
-        (int(segment), names[first], names[second], int(outcome))
-        for segment, first, second, outcome in zip(
-            found.segment, found.first, found.second, found.outcome, strict=True
-        )
-    ]
+    return [(a, names[b], names[c], d) for a, b, c, d in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-def test_xml(tmp_path):
+def test_rankings(tmp_path):
     found = read_rankings(written(tmp_path, XML))
     assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
     assert found.annotators == ("ann",)
     assert rows(read_rankings(written(tmp_path, XML), expand=False)) == [(3, "A", "C", -1)]
     assert rows(read_rankings(written(tmp_path, XML), start=1))[0][0] == 2
-
-
-def test_csv(tmp_path):
     assert rows(read_rankings(written(tmp_path, FIVE))) == [(3, "A", "B.1", 1)]
     assert rows(read_rankings(written(tmp_path, FIVE), start=0)) == [(4, "A", "B.1", 1)]
     assert rows(read_rankings(written(tmp_path, gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
-        (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
-        (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
-        (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
-        (XML.replace("</appraise", "</praise"), "line 10: not XML"),
-        (XML.replace('"3"', '"9999999999999"'), "line 4: the segment cannot be 9999999999999"),
-        (FIVE.replace("\n4,", "\n0,"), "line 2: segment 0, though the first is 1"),
-        (FIVE.replace("1,2,-1", "1,2"), "line 2: 7 cells under 8 column names"),
-        (FIVE.replace("1,2,-1", "1,x,-1"), "line 2: rank is a whole number, not 'x'"),
-        (FIVE.replace("1,2,-1", "1,-1,-1"), "there are no comparisons"),
-        (FIVE.replace("judgeId", "judge"), "line 1: rankings need a column judgeid"),
-        (FIVE.replace("system3rank", "rank3"), "line 1: rankings need a column system3rank"),
-        ("", "line 1: rankings need columns system1Id"),
-    ],
-)
-def test_broken_rankings(tmp_path, content, message):
-    name = written(tmp_path, content)
-    said = refused(InputError, "", read_rankings, name)
-    assert message in said
-    assert said.startswith(name)
 
 
 def test_only_some_systems():
@@ -129,28 +97,6 @@ def test_scores_of_both_kinds_are_joined(tmp_path):
     refused(InputError, "two tables of scores are called 'm'", lambda: merge_scores([*systems, *systems]))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "there are no scores"),
-        ("a\n", "line 1: 1 columns and no names of columns"),
-        ("a 1\nb\n", "line 2: 1 cells, where 2 are needed"),
-        ("a 1\nb high\n", "line 2: 'high' is no score: a number is needed"),
-        ("a 1\nb nan\n", "line 2: 'nan' is no score: a number is needed, 0 or of size 1e-100 to 1e+100"),
-        ("a 1\na 1\n", "line 2: a second score of 'a'"),
-        ("a 5 1\na 6 1\n", "segments are numbered from 0 or 1, not 5"),
-        ("a 1 1\na 3 1\nb 1 1\nb 2 1\n", "no score of segment 2 of 'a'"),
-        ("a 1 1\na 2 1\nb 1 1\n", "no score of segment 2 of 'b'"),
-        ('{"system": "a"}', "no scores; JSON is read as"),
-        ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
-        ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
-    ],
-)
-def test_broken_scores(tmp_path, content, message):
-    name = written(tmp_path, content)
-    assert message in refused(InputError, "", read_scores, name)
-
-
 CZECH = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\n"
 DA = CZECH + "de-en t A.1 1 0\n"
 TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\tit is\t0.25\n"
@@ -179,9 +125,37 @@ def test_assessed_texts(tmp_path):
         clean.pick({"translation": np.zeros(2)}, "bleu")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+BROKEN = {
+    read_rankings: [
+        (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
+        (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
+        (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
+        (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
+        (XML.replace("</appraise", "</praise"), "line 10: not XML"),
+        (XML.replace('"3"', '"9999999999999"'), "line 4: the segment cannot be 9999999999999"),
+        (FIVE.replace("\n4,", "\n0,"), "line 2: segment 0, though the first is 1"),
+        (FIVE.replace("1,2,-1", "1,2"), "line 2: 7 cells under 8 column names"),
+        (FIVE.replace("1,2,-1", "1,x,-1"), "line 2: rank is a whole number, not 'x'"),
+        (FIVE.replace("1,2,-1", "1,-1,-1"), "there are no comparisons"),
+        (FIVE.replace("judgeId", "judge"), "line 1: rankings need a column judgeid"),
+        (FIVE.replace("system3rank", "rank3"), "line 1: rankings need a column system3rank"),
+        ("", "line 1: rankings need columns system1Id"),
+    ],
+    read_scores: [
+        ("", "there are no scores"),
+        ("a\n", "line 1: 1 columns and no names of columns"),
+        ("a 1\nb\n", "line 2: 1 cells, where 2 are needed"),
+        ("a 1\nb high\n", "line 2: 'high' is no score: a number is needed"),
+        ("a 1\nb nan\n", "line 2: 'nan' is no score: a number is needed, 0 or of size 1e-100 to 1e+100"),
+        ("a 1\na 1\n", "line 2: a second score of 'a'"),
+        ("a 5 1\na 6 1\n", "segments are numbered from 0 or 1, not 5"),
+        ("a 1 1\na 3 1\nb 1 1\nb 2 1\n", "no score of segment 2 of 'a'"),
+        ("a 1 1\na 2 1\nb 1 1\n", "no score of segment 2 of 'b'"),
+        ('{"system": "a"}', "no scores; JSON is read as"),
+        ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
+        ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
+    ],
+    read_assessments: [
         ("", "line 1: assessments need columns"),
         (DA, "name one direction of cs-en, de-en"),
         (CZECH.replace(" 2 0.5", " 0 0.5"), "line 2: SID is the number of a segment"),
@@ -189,6 +163,14 @@ def test_assessed_texts(tmp_path):
         (DA.replace("B 1 -0.5", "B 1"), "line 3: 4 cells under 5 column names"),
         ("LP SYSTEM SID HUMAN\n", "there are no assessments"),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "message"), [(read, *row) for read, rows in BROKEN.items() for row in rows]
 )
-def test_broken_assessments(tmp_path, content, message):
-    assert message in refused(InputError, "", lambda: read_assessments(written(tmp_path, content)))
+def test_broken_files(tmp_path, read, content, message):
+    name = written(tmp_path, content)
+    said = refused(InputError, "", read, name)
+    assert message in said
+    assert said.startswith(name)

