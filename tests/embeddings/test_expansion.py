@@ -118,9 +118,6 @@ def alternatives_of(words, vectors, **options):
     return find_alternatives(open_vectors(vectors), words, Expansion(**options))
 
 
-NEAR = [[1.0, 0.01 * step] for step in range(1, 12)]
-
-
 @given(
     st.dictionaries(
         st.sampled_from(["cat", "Cat", "CAT", "dog", "Dog", "mat", "x2", "!", "été"]),
@@ -137,51 +134,35 @@ def test_alternatives_are_the_near_neighbours(vectors, threshold, most):
     assert found == {word: near for word, near in expected.items() if near}
 
 
-def test_spelling_follows_the_word():
-    vectors = dict(zip(["car", "vehicle", "Cars"], NEAR, strict=False))
-    found = alternatives_of(["car", "Car", "CAR", "cAR"], vectors)
-    names = {word: [name for name, _ in near] for word, near in found.items()}
-    assert names == {
-        "car": ["vehicle", "Cars"],
-        "Car": ["Vehicle", "Cars"],
-        "CAR": ["VEHICLE", "CARS"],
-        "cAR": ["vehicle", "Cars"],
-    }
-    assert alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})["I"][0][0] == "We"
+CASES = [" ".join(letters).replace(" ", "") for letters in itertools.product("aA", "bB", "cC", "dD")]
+SWAPPED = [
+    # Spelling follows the word.
+    ("car vehicle Cars", {}, "car=vehicle,Cars Car=Vehicle,Cars CAR=VEHICLE,CARS cAR=vehicle,Cars"),
+    ("i we", {}, "I=We"),
+    # Spellings that become one count once, the nearest.
+    ("car vehicle Vehicle truck", {"neighbours": 2}, "Car=Vehicle,Truck"),
+    # Never another case of the word itself.
+    (" ".join([*CASES, "other"]), {"neighbours": 1}, "abcd=other ABCD=OTHER aBcD=other"),
+    # Neither punctuation nor numbers nor words with marks in them.
+    ("two 2 3 three ! ? well-known 's", {}, "two=three 2= != well-known= 's="),
+    ("", {}, ""),
+    ("a b", {}, "absent="),
+    # Function words stay, and are not put in.
+    ("the this rule law over", {"content_words": True}, "The= rule=law"),
+    ("the this rule law over", {"neighbours": 1}, "The=This"),
+    ("rule this law", {"neighbours": 1}, "rule=this"),
+]
 
 
-def test_spellings_that_become_one_count_once_and_nearest():
-    vectors = dict(zip(["car", "vehicle", "Vehicle", "truck"], NEAR, strict=False))
-    found = alternatives_of(["Car"], vectors, neighbours=2)
-    assert [name for name, _ in found["Car"]] == ["Vehicle", "Truck"]
-    assert found["Car"][0][1] == round(oracle.cosine(NEAR[0], NEAR[1]), 6)
+@pytest.mark.parametrize(("words", "options", "expected"), SWAPPED)
+def test_what_a_word_is_swapped_for(words, options, expected):
+    vectors = {word: [1.0, 0.01 * step] for step, word in enumerate(words.split(), start=1)} | {"zero": [0.0, 0.0]}
+    asked = dict(each.split("=", 1) if each[0] != "!" else ("!", "") for each in expected.split())
+    found = alternatives_of(list(asked), vectors, **options)
+    assert {word: ",".join(name for name, _ in found.get(word, ())) for word in asked} == asked
 
 
-def test_never_another_case_of_the_word_itself():
-    spellings = ["".join(letters) for letters in itertools.product("aA", "bB", "cC", "dD")]
-    rows = {name: [1.0, 0.001 * number] for number, name in enumerate(spellings)} | {"other": [1.0, 0.5]}
-    found = alternatives_of(["abcd", "ABCD", "aBcD"], rows, neighbours=1)
-    assert {word: [name for name, _ in near] for word, near in found.items()} == {
-        "abcd": ["other"], "ABCD": ["OTHER"], "aBcD": ["other"],
-    }  # fmt: skip
-
-
-def test_neither_punctuation_nor_numbers_are_swapped():
-    vectors = dict(zip(["two", "2", "3", "three", "!", "?", "well-known", "'s", "zero"], NEAR, strict=False))
-    found = alternatives_of(["two", "2", "!", "well-known", "'s"], vectors | {"zero": [0.0, 0.0]})
-    assert {word: [name for name, _ in near] for word, near in found.items()} == {"two": ["three"]}
-    assert alternatives_of([], {"a": [1.0]}) == {}
-    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
-
-
-def test_function_words_stay_and_are_not_put_in():
-    vectors = dict(zip(["the", "this", "rule", "law", "over"], NEAR, strict=False))
-    everything = alternatives_of(["The", "rule"], vectors)
-    content = alternatives_of(["The", "rule"], vectors, content_words=True)
-    assert "This" in [name for name, _ in everything["The"]]
-    assert "this" in [name for name, _ in everything["rule"]]
-    assert {word: [name for name, _ in near] for word, near in content.items()} == {"rule": ["law"]}
-    # A threshold is exceeded strictly.
+def test_a_threshold_is_exceeded_strictly():
     vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
     assert alternatives_of(["a"], vectors, threshold=0.6) == {}
     assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}

@@ -15,7 +15,7 @@ from refusing import refused
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.index import NeighbourGraph, build_index, cached_graph, nearest_graph, range_graph
 from softbleu.embeddings.neighbours import index_store, nearest_words, word_graph
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 
 SETS = {
     "cat": [1.0, 0.1], "Cat": [0.9, 0.3], "kitten": [2.0, 0.1], "void": [0.0, 0.0], "tax": [0.1, 1.0],
@@ -56,10 +56,6 @@ def test_an_index_serves_as_scope() -> None:
         assert lists(make(rows, build_index(rows), value)) == lists(make(rows, rows, value))
 
 
-def test_no_neighbours_asked_for() -> None:
-    refused(InputError, "at least 1, not 0", nearest_graph, [[1.0]], [[1.0]], 0, [0])
-
-
 KEY: dict[str, Any] = {"fingerprint": "a" * 64, "words": ["one", "two"], "scope": 3, "threshold": 0.5}
 GRAPH = NeighbourGraph(np.array([0, 2, 3]), np.array([1, 2, 0]), np.array([0.9, 0.6, 0.8], dtype=np.float32))
 
@@ -84,27 +80,12 @@ def test_graph_is_computed_once(cache: Path) -> None:
         {"words": ["\udc80", "é"]},
     ],
 )  # fmt: skip
-def test_key_holds_everything(change: dict[str, Any], cache: Path) -> None:
+def test_key_holds_everything(change: dict[str, Any], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cached_graph(lambda: GRAPH, **KEY)
     cached_graph(lambda: GRAPH, **{**KEY, **change})
-    assert len(list((cache / "graphs").iterdir())) == 2
-
-
-def test_key_names_the_format(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cached_graph(lambda: GRAPH, **KEY)
     monkeypatch.setattr("softbleu.embeddings.index.GRAPH_FORMAT", 1)
     cached_graph(lambda: GRAPH, **KEY)
-    assert len(list((cache / "graphs").iterdir())) == 2
-
-
-def test_damaged_file_is_computed_again(cache: Path) -> None:
-    cached_graph(lambda: GRAPH, **KEY)
-    (path,) = (cache / "graphs").glob("*/targets.npy")
-    content = path.read_bytes()
-    for cut in (0, 1, 30, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:cut])
-        assert lists(cached_graph(lambda: GRAPH, **KEY)) == lists(GRAPH)
-    assert path.read_bytes() == content
+    assert len(list((cache / "graphs").iterdir())) == 3
 
 
 def names(source: Any, *words: str, **options: Any) -> list[list[str]]:
@@ -133,28 +114,24 @@ def test_word_without_vector() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error"),
+    ("options", "message"),
     [
-        ({"count": 0}, InputError),
-        ({"limit": 0}, InputError),
-        ({"kind": "flat"}, UnknownNameError),
-        ({"case": "lower"}, UnknownNameError),
-        ({"kind": "hnsw", "threshold": 0.5}, InputError),
+        ({"count": 0}, "the count must be at least 1"),
+        ({"limit": 0}, "the limit must be at least 1"),
+        ({"kind": "flat"}, "unknown index 'flat'"),
+        ({"case": "lower"}, "unknown vector case 'lower'"),
+        ({"kind": "hnsw", "threshold": 0.5}, "need an exact index"),
     ],
 )
-def test_bad_options(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        nearest_words(open_vectors(SETS), ["cat"], **options)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    refused(InputError, message, lambda: nearest_words(open_vectors(SETS), ["cat"], **options))
 
 
 def test_word_graph_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     source = open_vectors(SETS)
     first = word_graph(source, ["cat", "tax", "cat", "nothing"], 0.9)
-    assert [(word, near) for word, _, near, _ in first.pairs()] == [
-        ("cat", "kitten"),
-        ("cat", "Cat"),
-        ("tax", "duty"),
-    ]
+    pairs = [(word, near) for word, _, near, _ in first.pairs()]
+    assert pairs == [("cat", "kitten"), ("cat", "Cat"), ("tax", "duty")]
     assert (list(first.words), list(first.unknown)) == (["cat", "tax"], ["nothing"])
     monkeypatch.setattr("softbleu.embeddings.neighbours.range_graph", never)
     assert list(word_graph(source, ["cat", "tax"], 0.9).pairs()) == list(first.pairs())
@@ -172,10 +149,7 @@ def test_saved_index_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path, count = index_store(tmp_path / "set", "hnsw")
     assert (path.parent, count) == (tmp_path / "set", 200)
     monkeypatch.setattr("softbleu.embeddings.neighbours.build_index", never)
-    assert (
-        names(source, "w5", "w7", kind="hnsw")
-        == before
-        == names(open_vectors(tmp_path / "set"), "w5", "w7", kind="hnsw")
-    )
+    for each in (source, open_vectors(tmp_path / "set")):
+        assert names(each, "w5", "w7", kind="hnsw") == before
     with pytest.raises(TypeError):
         names(source, "w5", kind="hnsw", limit=100)

