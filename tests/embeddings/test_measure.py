@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from oracles import measure as oracle
 from refusing import refused
 
 from softbleu import InputError, score
-from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings import function_words, open_vectors, write_store
+from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.measure import (
     PERCENTILES,
     QUANTILES,
@@ -69,26 +71,6 @@ def test_scope_ends_where_it_says(monkeypatch):
             open_vectors(head), 95.0, measure
         )
     assert SCOPE == 50_000
-
-
-@pytest.mark.parametrize("count", [2, 5, 11, 12, 40])
-def test_density_is_the_mean_cosine_of_ten_or_of_all_there_are(count):
-    vectors = random_vectors(count)
-    words = [*vectors, "unheard"]
-    found = measure_words(open_vectors(vectors), words, "exact", WordMeasure("csls")).mean_neighbour_similarity
-    expected = [oracle.Measure(vectors).density(word) for word in words]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
-    assert found[-1] == 0
-
-
-def test_words_beyond_the_scope_have_neighbours_in_it_and_are_nobodys(monkeypatch):
-    vectors = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0], "x": [1.0, 0.1, 0.0], "y": [1.0, 0.11, 0.0]}
-    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 2)
-    words = ["a", "x", "y"]
-    either = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1)).allowed_pairs
-    both = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1, mutual=True)).allowed_pairs
-    assert either.tolist() == [0, 1, 2, 3, 4, 6, 8]
-    assert both.tolist() == [0, 4, 8]
 
 
 def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch):
@@ -188,11 +170,13 @@ def treated(rows, postprocess):
     return measure_words(source, words, "exact", WordMeasure(vectors_postprocess=postprocess)).rows
 
 
-@pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 6), (False, 1), (False, 3)])
-def test_equal_to_the_oracle(mean, components):
+@pytest.mark.parametrize("scope", [12, SCOPE])
+@pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 2), (True, 6), (False, 1), (False, 3)])
+def test_equal_to_the_oracle(mean, components, scope, monkeypatch):
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", scope)
     rows = random_rows().astype(np.float32)
     vectors = {f"w{number}": row.tolist() for number, row in enumerate(rows)}
-    directions = oracle.Measure(vectors, mean=mean, components=components).directions
+    directions = oracle.Measure(vectors, mean=mean, components=components, scope=scope).directions
     found = treated(rows, str(Postprocess(mean, components)))
     np.testing.assert_allclose(found, np.array(list(directions.values())), rtol=0, atol=1e-6)
 
@@ -207,28 +191,6 @@ def test_what_is_removed_is_gone(subtract_mean):
     assert parts.mean.any() == subtract_mean
     if subtract_mean:
         np.testing.assert_allclose(left.mean(axis=0), 0, atol=1e-12)
-
-
-def test_length_does_not_count():
-    """The mean is that of directions."""
-    rows = random_rows()
-    factors = np.arange(1, len(rows) + 1)[:, None]
-    np.testing.assert_allclose(treated(rows * factors, "mean,pc:1"), treated(rows, "mean,pc:1"), atol=1e-6)
-
-
-def test_zero_vectors_stay_zero_and_move_nothing():
-    rows = random_rows()
-    found = treated(np.vstack([rows[:5], np.zeros((9, 7)), rows[5:]]), "mean,pc:1")
-    assert not found[5:14].any()
-    np.testing.assert_allclose(np.delete(found, range(5, 14), axis=0), treated(rows, "mean,pc:1"), atol=1e-6)
-
-
-def test_scope_decides_and_all_are_treated(monkeypatch):
-    rows = random_rows().astype(np.float32)
-    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 12)
-    vectors = {f"w{number}": row.tolist() for number, row in enumerate(rows)}
-    directions = oracle.Measure(vectors, mean=True, components=2, scope=12).directions
-    np.testing.assert_allclose(treated(rows, "mean,pc:2"), np.array(list(directions.values())), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -274,3 +236,37 @@ def test_text_and_back(text):
     else:
         # No rows have nothing in common. Warnings are errors here: a mean of nothing is one.
         assert not postprocess.estimate(np.zeros((0, 3))).remove_from(np.zeros((2, 3))).any()
+
+
+# function words
+
+
+LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
+FREE = ("cat", "Cat", "dog", "house", "mat", "oov", "café", "x2", "thee")
+
+
+def test_which_words_are_lone():
+    assert all(map(is_function_word, (*LONE, "")))
+    often_something_else = ("little", "past", "mine", "like2", "will-o'-the-wisp")
+    assert not any(map(is_function_word, (*FREE, *often_something_else)))
+    for own in function_words._CLASSES.values():
+        assert len(own.split()) == len(set(own.split()))
+    assert 200 < len(FUNCTION_WORDS) < 400
+    assert all(word == word.lower() and re.fullmatch(r"[a-z']+", word) for word in FUNCTION_WORDS)
+    assert {word for words in function_words._CLASSES.values() for word in words.split()} == FUNCTION_WORDS
+    words, source = [*LONE, *FREE], open_vectors({"cat": [1.0, 2.0]})
+    assert measure_words(source, words, "fallback", WordMeasure()).self_only is None
+    lone = measure_words(source, words, "fallback", WordMeasure(function_words="exact")).self_only
+    assert lone.tolist() == [word in LONE for word in words]
+    refused(UnknownNameError, "unknown function words 'hard'; valid: soft, exact", WordMeasure, function_words="hard")
+
+
+def test_lone_words_may_still_stand_in_a_phrase():
+    """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
+    vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
+    exact, free = (
+        score(["the cat"], ["a cat"], metric="sleu", vectors=vectors, order=1, function_words=way).score
+        for way in ("exact", "soft")
+    )
+    assert exact == pytest.approx(50.0)
+    assert free > 99

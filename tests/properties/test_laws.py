@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -112,24 +113,11 @@ def test_the_corpus_score_is_that_of_the_summed_segments(case: Case) -> None:
     assignment=st.sampled_from(ASSIGNMENTS),
     more=st.sampled_from(["", "the cat", "oov oov oov oov oov"]),
 )
-def test_identity_scores_one_hundred(
-    texts: list[list[str]], case: Case, matcher: str, assignment: str, more: str
-) -> None:
-    candidates = [" ".join(text) for text in texts]
-    options = {} if matcher == "exact" else {**case.options, "assignment": assignment}
-    result = score(
-        candidates,
-        [[more, text] for text in candidates],
-        matcher=matcher,
-        vectors=case.vectors,
-        effective_order=True,
-        level="segment",
-        **options,
-    )
-    assert result.score == pytest.approx(100, abs=1e-9)
-    assert result.segments is not None
-    for segment in result.segments:
-        assert segment.score == pytest.approx(100, abs=1e-9)
+def test_identity_scores_one_hundred(texts: Any, case: Case, matcher: str, assignment: str, more: str) -> None:
+    references = [[more.split(), text] for text in texts]
+    same = Case(texts, references, case.vectors, matcher, options={**case.options, "assignment": assignment})
+    assert [segment.score for segment in same.scores()] == pytest.approx([100] * len(texts), abs=1e-9)
+    assert corpus_score(same).score == pytest.approx(100, abs=1e-9)
 
 
 @given(case=cases(), assignment=st.sampled_from(ASSIGNMENTS), path=st.sampled_from(list(PATHS)[:3]))
@@ -196,14 +184,14 @@ def assert_capacity_respected(
 
 
 @given(
-    case=cases(most_segments=2), intruder=st.lists(st.sampled_from(WORDS), max_size=5), rules=st.sampled_from(GREEDY)
+    case=cases(most_segments=2),
+    intruder=st.lists(st.sampled_from(WORDS), max_size=5),
+    rules=st.tuples(st.sampled_from(GREEDY), st.sampled_from(["mean", "sif"])),
 )
-def test_scores_of_one_system_do_not_depend_on_the_others(
-    case: Case, intruder: list[str], rules: tuple[str, str]
-) -> None:
+def test_scores_of_one_system_do_not_depend_on_the_others(case: Case, intruder: list[str], rules: Any) -> None:
     assume(any(case.candidates))
-    segments = case.segments
-    options = {**case.options, "assignment": rules[0], "consumption": rules[1]}
+    segments, ((assignment, consumption), composition) = case.segments, rules
+    options = {**case.options, "assignment": assignment, "consumption": consumption, "composition": composition}
     settings_ = {"matcher": case.matcher, "vectors": case.vectors, **options}
     own = segments.candidates["candidate"]
     alone = score({"a": own}, segments.references, **settings_)
