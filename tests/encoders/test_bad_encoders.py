@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from encoders.conftest import GOLDEN
 from refusing import refused
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
@@ -20,7 +21,6 @@ from softbleu.encoders import encoder_files, is_encoder, open_encoder
 from softbleu.encoders.convert import convert_encoder
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError, VectorError
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 Change = Callable[[Path], object]
 
 
@@ -141,43 +141,37 @@ BAD_STORES: dict[str, tuple[Change, str]] = {
     "a size": (meta(dimension=10), "words is F32 of shape"),
     "a depth": (meta(depth=3, layers=[3]), "layers.2.qkv.weight is missing"),
     "an activation": (meta(activation="gelu_new"), "unknown activation 'gelu_new' .*; valid: gelu, gelu_tanh, relu"),
-    "weights cut short": (
-        cut_short("weights.safetensors"),
-        "weights.safetensors: no safetensors file, or a damaged one",
-    ),
+    "weights cut short": (cut_short("weights.safetensors"), "weights.safetensors: no safetensors file, or a damaged"),
     "no weights": (without("weights.safetensors"), "weights.safetensors: cannot be read"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_STORES)
-def test_stores(name, tmp_path):
-    store = tmp_path / "store"
-    convert_encoder(GOLDEN / "bert", store, dtype="float32")
+def test_stores(name, stored, tmp_path):
+    stored()
     change, message = BAD_STORES[name]
-    change(store)
-    refused(VectorError, message, open_encoder, store)
+    change(tmp_path / "store")
+    refused(VectorError, message, open_encoder, tmp_path / "store")
 
 
-def test_an_edited_store_is_noticed_by_verify(tmp_path):
-    convert_encoder(GOLDEN / "bert", tmp_path / "store")
+def test_an_edited_store_is_noticed_by_verify(stored, tmp_path):
+    stored()
     meta(activation="relu")(tmp_path / "store")
     encoder = open_encoder(tmp_path / "store")
     assert describe_encoder(encoder)["verified"] == "no"
     refused(VectorError, "was damaged or edited; convert the model again", describe_encoder, encoder, verify=True)
 
 
-def test_damage_to_a_number_is_noticed_when_encoding(tmp_path):
-    convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype="float32")
+def test_damage_to_a_number_is_noticed_when_encoding(stored, tmp_path):
+    stored()
     path = tmp_path / "store" / "weights.safetensors"
     tensors = load_file(path)
     tensors["norm.bias"][:] = np.inf
     save_file(tensors, path)
     encoder = open_encoder(tmp_path / "store")
-    with (
-        np.errstate(all="ignore"),
-        pytest.raises(VectorError, match="store: a hidden state is NaN or infinite; convert the model again"),
-    ):
-        encoder.encode(encoder.tokenize([["a"]]), (0,))
+    with np.errstate(all="ignore"):
+        said = "store: a hidden state is NaN or infinite; convert the model again"
+        refused(VectorError, said, encoder.encode, encoder.tokenize([["a"]]), (0,))
 
 
 def test_what_is_no_encoder(tmp_path, monkeypatch):
@@ -189,13 +183,9 @@ def test_what_is_no_encoder(tmp_path, monkeypatch):
     refused(MissingExtraError, r"pip install 'softbleu\[transformers\]'", open_encoder, "transformers:tiny")
 
 
-def test_an_encoder_is_its_own_location(tmp_path):
-    convert_encoder(GOLDEN / "bert", tmp_path / "store")
-    encoder = open_encoder(tmp_path / "store")
+def test_an_encoder_is_its_own_location(stored, tmp_path):
+    encoder = stored()
     assert is_encoder(encoder)
     assert open_encoder(encoder) is encoder
-    assert [path.name for path in encoder_files(tmp_path / "store")] == [
-        "meta.json",
-        "weights.safetensors",
-        "tokenizer.json",
-    ]
+    files = [path.name for path in encoder_files(tmp_path / "store")]
+    assert files == ["meta.json", "weights.safetensors", "tokenizer.json"]

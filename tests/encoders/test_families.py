@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
+from encoders.conftest import GOLDEN
 from safetensors.numpy import load_file, save_file
 
 from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.convert import convert_encoder
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 FAMILIES = ("bert", "distilbert", "mpnet", "roberta")
 
 
@@ -25,19 +24,9 @@ def expected(family):
     return Pieces(ids, words, offsets), states
 
 
-def changed(family, folder, change):
-    """A model whose arrays were changed."""
-    shutil.copytree(GOLDEN / family, folder)
-    tensors = load_file(folder / "model.safetensors")
-    change(tensors)
-    save_file(tensors, folder / "model.safetensors")
-    return folder
-
-
 @pytest.mark.parametrize("family", FAMILIES)
-def test_all_layers_are_those_of_transformers(family, tmp_path):
-    convert_encoder(GOLDEN / family, tmp_path / "store", dtype="float32")
-    encoder = open_encoder(tmp_path / "store")
+def test_all_layers_are_those_of_transformers(family, stored):
+    encoder = stored(family)
     pieces, states = expected(family)
     assert (encoder.depth, encoder.dimension, encoder.vocabulary) == (2, 8, 30)
     assert np.abs(states).max() > 1
@@ -48,10 +37,9 @@ def test_all_layers_are_those_of_transformers(family, tmp_path):
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("float16", 0.01), ("int8", 0.05)])
-def test_rounded_weights_change_little(dtype, error, tmp_path):
-    convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype=dtype)
+def test_rounded_weights_change_little(dtype, error, stored):
     pieces, states = expected("bert")
-    difference = np.abs(open_encoder(tmp_path / "store").encode(pieces, (2,)) - states[2]).max()
+    difference = np.abs(stored(dtype=dtype).encode(pieces, (2,)) - states[2]).max()
     assert 1e-5 < difference < error
 
 
@@ -63,26 +51,21 @@ def test_layers_above_those_asked_for_are_left_out(tmp_path):
     np.testing.assert_allclose(encoder.encode(pieces, (1,)), states[1], atol=1e-5)
 
 
-def prefix(tensors):
-    for name in list(tensors):
-        tensors[f"model.{name}"] = tensors.pop(name)
+def old_name(name):
+    return name.replace("weight", "gamma").replace("bias", "beta") if "LayerNorm" in name else name
 
 
-def old_names(tensors):
-    for name in [name for name in tensors if "LayerNorm" in name]:
-        old = name.replace("weight", "gamma").replace("bias", "beta")
-        tensors[old] = tensors.pop(name)
-
-
-@pytest.mark.parametrize("change", [prefix, old_names])
-def test_names_of_weights_vary(change, tmp_path):
-    model = changed("bert", tmp_path / "model", change)
-    convert_encoder(model, tmp_path / "store", dtype="float32")
+@pytest.mark.parametrize("rename", ["model.{}".format, old_name])
+def test_names_of_weights_vary(rename, stored, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "bert", model)
+    tensors = load_file(model / "model.safetensors")
+    save_file({rename(name): values for name, values in tensors.items()}, model / "model.safetensors")
     pieces, states = expected("bert")
-    np.testing.assert_allclose(open_encoder(tmp_path / "store").encode(pieces, (2,)), states[2], atol=1e-5)
+    np.testing.assert_allclose(stored(model).encode(pieces, (2,)), states[2], atol=1e-5)
 
 
-def test_weights_may_lie_in_several_files(tmp_path):
+def test_weights_may_lie_in_several_files(stored, tmp_path):
     model = tmp_path / "model"
     shutil.copytree(GOLDEN / "bert", model)
     tensors = load_file(model / "model.safetensors")
@@ -92,12 +75,10 @@ def test_weights_may_lie_in_several_files(tmp_path):
     for part in set(places.values()):
         save_file({name: tensors[name] for name in names if places[name] == part}, model / part)
     (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
-    convert_encoder(model, tmp_path / "store", dtype="float32")
-    convert_encoder(GOLDEN / "bert", tmp_path / "whole", dtype="float32")
-    assert open_encoder(tmp_path / "store").fingerprint == open_encoder(tmp_path / "whole").fingerprint
+    assert stored(model).fingerprint == stored("bert", "whole").fingerprint
 
 
-def test_bfloat16_is_read(tmp_path):
+def test_bfloat16_is_read(stored, tmp_path):
     """Written by hand: NumPy has no such type, whose numbers are the upper halves of a float32."""
     model = tmp_path / "model"
     shutil.copytree(GOLDEN / "bert", model)
@@ -112,7 +93,6 @@ def test_bfloat16_is_read(tmp_path):
             tensors[name] = (values.view(np.uint32) >> 16 << 16).view(np.float32)
     text = json.dumps(header).encode()
     (model / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + content)
-    convert_encoder(model, tmp_path / "store", dtype="float32")
+    found = stored(model).fingerprint
     save_file(tensors, model / "model.safetensors")
-    convert_encoder(model, tmp_path / "other", dtype="float32")
-    assert open_encoder(tmp_path / "store").fingerprint == open_encoder(tmp_path / "other").fingerprint
+    assert found == stored(model, "other").fingerprint

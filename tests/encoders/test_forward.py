@@ -1,21 +1,21 @@
-"""The forward pass: what a line gets does not depend on the lines beside it."""
+"""The forward pass: what a line gets does not depend on the lines beside it; and cosines of random pairs of words."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from encoders.conftest import GOLDEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.encoder import encode_line
 
 from softbleu.encoders import Pieces, open_encoder
+from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.forward import activate, distance_classes
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
 WORDS = TEXT.split()
 LAYERS = (1, 2)
@@ -60,9 +60,8 @@ def test_many_lines_change_no_bit():
         np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
 
 
-def test_as_a_literal_forward_pass(tmp_path):
-    convert_encoder(GOLDEN / "mpnet", tmp_path / "store", dtype="float32")
-    encoder = open_encoder(tmp_path / "store")
+def test_as_a_literal_forward_pass(stored, tmp_path):
+    encoder = stored("mpnet")
     pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
     found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
     for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):
@@ -102,3 +101,56 @@ def test_layers_that_are_not_there():
     for layers in ((7,), (-1,), (), (4, 4)):
         with pytest.raises(ValueError, match="minilm-l6: no layer"):
             encoder.encode(nothing, layers)
+
+
+# quantiles of the cosines of random pairs of words in context
+
+
+KEPT = ["p50", "p75", "p90", "p95", "p97.5", "p99", "p99.5", "p99.9", "p99.95", "p99.99"]
+
+
+class Spelling:
+    """Two pieces a word, whose vectors add up to one that stands for its spelling in lower case alone."""
+
+    dimension = 64
+
+    def __init__(self):
+        self.texts: list[str] = []
+
+    def tokenize(self, lines):
+        self.texts = [word.lower() for line in lines for word in line for _ in range(2)]
+        words = [place for line in lines for place in range(len(line)) for _ in range(2)]
+        ends = np.cumsum([0, *(2 * len(line) for line in lines)])
+        return Pieces(np.arange(len(words), dtype=np.int32), np.array(words, np.int32), ends)
+
+    def encode(self, pieces, layers):
+        kinds = {word: code for code, word in enumerate(sorted(set(self.texts)))}
+        rows = np.zeros((len(self.texts), self.dimension), np.float32)
+        for place, word in enumerate(self.texts):
+            rows[place] = np.random.default_rng(kinds[word]).normal(size=self.dimension)
+            rows[place] += 5 * (-1) ** place
+        return rows
+
+
+def test_pairs_are_of_different_words():
+    """A pair of equal words, whatever their case, would have the cosine 1."""
+    encoder = Spelling()
+    found = context_similarities(encoder, (1,))
+    assert len(found) == 100
+    assert found.max() < 0.6
+    np.testing.assert_array_equal(found, context_similarities(encoder, (1,)))
+
+
+def test_they_are_kept_with_a_store(stored):
+    encoder = stored(layers=[2])
+    assert list(encoder.quantiles) == KEPT
+    similarities = context_similarities(encoder, (2,))
+    assert encoder.quantiles["p90"] == round(float(np.percentile(similarities, 90)), 6)
+
+
+@pytest.mark.slow
+def test_those_of_the_bundled_encoder(monkeypatch):
+    monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 1_000_000)
+    encoder = open_encoder("minilm-l6")
+    similarities = context_similarities(encoder, encoder.layers)
+    assert encoder.quantiles["p99.9"] == pytest.approx(np.percentile(similarities, 99.9), abs=1e-5)
