@@ -110,19 +110,6 @@ class TestLines:
         finally:
             os.close(reader)
 
-    def test_several_systems_references_and_a_source(self, tmp_path):
-        names = {}
-        for name in ("one", "two", "r1", "r2", "s"):
-            names[name] = str(tmp_path / name)
-            (tmp_path / name).write_text("".join(f"{name} {text}\n" for text in TEXT), encoding="utf-8")
-        candidates = {"A": names["one"], "B": names["two"]}
-        with ParallelFiles.open(candidates, [names["r1"], names["r2"]], names["s"]) as corpus:
-            assert corpus.systems == ("A", "B")
-            segments = loaded(corpus)
-        assert segments.candidates == {"A": [f"one {text}" for text in TEXT], "B": [f"two {text}" for text in TEXT]}
-        assert segments.references == [(f"r1 {text}", f"r2 {text}") for text in TEXT]
-        assert segments.source == [f"s {text}" for text in TEXT]
-
     @pytest.mark.parametrize("line", [1, 3, 5])
     @pytest.mark.parametrize("kernels", ["numpy", "numba"])
     def test_invalid_utf8_names_file_line_and_byte(self, line, kernels, tmp_path):

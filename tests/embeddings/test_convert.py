@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import json
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +22,7 @@ from vector_files import ROWS, WORDS, binary, text
 from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
+from softbleu.embeddings.store import StoreWriter
 from softbleu.errors import VectorError
 
 UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
@@ -122,20 +127,6 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
 
 
 # precision
-
-
-@pytest.mark.parametrize(("dtype", "relative", "of_largest"), [("float16", 2**-11, 0.0), ("int8", 0.0, 0.5 / 127)])
-def test_precision(dtype, relative, of_largest, tmp_path):
-    rows = np.random.default_rng(11).normal(size=(500, 50)).astype(np.float32) * 7
-    words = [f"w{number}" for number in range(500)]
-    convert_vectors(dict(zip(words, rows, strict=True)), tmp_path / "store", dtype=dtype)
-    unit = rows.astype(np.float64) / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    kept = open_vectors(tmp_path / "store").head()[1]
-    bound = relative * np.abs(unit) + of_largest * np.abs(unit).max(axis=1, keepdims=True) + 1e-7
-    assert (np.abs(kept - unit) <= bound).all()
-    assert (kept != unit).any()
-    similarities = (kept @ kept.T) / np.outer(np.linalg.norm(kept, axis=1), np.linalg.norm(kept, axis=1))
-    assert np.abs(similarities - unit @ unit.T).max() < {"float16": 2**-10, "int8": 8e-3}[dtype]
 
 
 def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
@@ -338,3 +329,78 @@ def test_scores_are_those_of_the_file(tmp_path):
     assert found["float32"] == pytest.approx(found[None], abs=1e-6)
     assert [found["float16"], found["int8"]] == pytest.approx([found[None]] * 2, abs=0.05)
     assert len(set(found.values())) > 1
+
+
+# what kills leave: that of a command ended at any step is in adversarial/steps.py
+
+
+def test_where_folders_cannot_change_places(tmp_path, monkeypatch):
+    monkeypatch.setattr("softbleu.io.files.exchange", lambda one, other: False)
+    for word in ("old", "new"):
+        convert_vectors({word: [1.0]}, tmp_path / "store", force=True)
+    assert open_vectors(tmp_path / "store").head()[0] == ["new"]
+    assert names(tmp_path) == ["store"]
+
+
+@pytest.fixture(scope="module")
+def dead():
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize("name", ["store", "store[1]*"])
+def test_drafts_that_others_left(name, dead, tmp_path):
+    kept = {f".{name}.1.draft", f".other.{dead}.draft", f".{name}.12x.draft", f".{name}.{dead}.mine"}
+    for left in {f".{name}.{dead}.draft", f".{name}.{os.getpid()}.draft", *kept}:
+        (tmp_path / left).mkdir()
+        (tmp_path / left / "vectors.npy").write_bytes(b"half")
+    convert_vectors({"a": [1.0]}, tmp_path / name)
+    assert set(names(tmp_path)) == {name, *kept}
+
+
+def test_what_was_moved_away_is_put_back(dead, tmp_path):
+    (tmp_path / "bad.txt").write_text("a 1 2\nb 1\n")
+    convert_vectors({"old": [1.0]}, tmp_path / "store")
+    for source, force, message in ((tmp_path / "bad.txt", True, "line 2"), ({"new": [1.0]}, False, "exists already")):
+        (tmp_path / "store").rename(tmp_path / f".store.{dead}.former")
+        with pytest.raises(VectorError, match=message):
+            convert_vectors(source, tmp_path / "store", force=force)
+        assert open_vectors(tmp_path / "store").head()[0] == ["old"]
+        assert names(tmp_path) == ["bad.txt", "store"]
+
+
+@pytest.mark.parametrize("step", ["add", "finish", "fsync", "first text", "second text"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
+@pytest.mark.parametrize("old", [True, False])
+def test_a_full_disk(old, number, step, tmp_path, monkeypatch):
+    def state():
+        return {str(path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def full(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    write_text, texts = Path.write_text, []
+
+    def half(path, content, **options):
+        texts.append(path)
+        if len(texts) == ["first text", "second text"].index(step) + 1:
+            write_text(path, content[:9], **options)
+            full()
+        return write_text(path, content, **options)
+
+    if old:
+        convert_vectors({"old": [1.0]}, tmp_path / "store")
+    before = state()
+    if "text" in step:
+        monkeypatch.setattr(Path, "write_text", half)
+    elif step == "fsync":
+        monkeypatch.setattr("os.fsync", full)
+    else:
+        monkeypatch.setattr(StoreWriter, step, full)
+    with pytest.raises(VectorError, match=r"store: the disk is full .*nothing was changed") as caught:
+        convert_vectors({"new": [1.0, 0.0], "newer": [0.0, 1.0]}, tmp_path / "store", force=True)
+    assert os.strerror(number) in str(caught.value)
+    assert state() == before
+    assert names(tmp_path) == (["store"] if old else [])

@@ -13,11 +13,11 @@ from refusing import refused
 from softbleu import InputError, score
 from softbleu.embeddings import function_words, open_vectors, write_store
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
+from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import (
     PERCENTILES,
     QUANTILES,
     SCOPE,
-    CommonParts,
     Postprocess,
     WordMeasure,
     kept_quantiles,
@@ -26,8 +26,8 @@ from softbleu.embeddings.measure import (
     parse_percentile,
     random_similarities,
     similarity_quantile,
-    unit_rows,
 )
+from softbleu.engine.vectors import compare_words
 from softbleu.errors import UnknownNameError, VectorError
 
 
@@ -181,18 +181,6 @@ def test_equal_to_the_oracle(mean, components, scope, monkeypatch):
     np.testing.assert_allclose(found, np.array(list(directions.values())), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("subtract_mean", [False, True])
-def test_what_is_removed_is_gone(subtract_mean):
-    rows = unit_rows(random_rows())
-    parts = CommonParts.estimate(rows, 2, subtract_mean=subtract_mean)
-    left = parts.remove_from(rows)
-    np.testing.assert_allclose(left @ parts.components.T, 0, atol=1e-12)
-    np.testing.assert_allclose(parts.components @ parts.components.T, np.eye(2), atol=1e-12)
-    assert parts.mean.any() == subtract_mean
-    if subtract_mean:
-        np.testing.assert_allclose(left.mean(axis=0), 0, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("rows", "postprocess"),
     [([[1.0, 2.0, 3.0]] * 6, "mean"), ([[0.1 * k, 0.3 * k, 0.7 * k] for k in range(1, 7)], "pc:1")],
@@ -270,3 +258,93 @@ def test_lone_words_may_still_stand_in_a_phrase():
     )
     assert exact == pytest.approx(50.0)
     assert free > 99
+
+
+# facts about a set, and two words compared as the matchers compare them
+
+
+ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)
+VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
+VARIANTS = [
+    ({}, WordMeasure()),
+    ({"mean": True, "components": 1}, WordMeasure(vectors_postprocess="mean,pc:1")),
+    ({"similarity": "csls"}, WordMeasure("csls")),
+    ({"neighbours": 3, "mutual": True}, WordMeasure(neighbours=3, mutual=True)),
+]
+
+
+@pytest.fixture
+def store(tmp_path):
+    write_store(
+        tmp_path / "store", list(VECTORS), ROWS, dtype="float32", name="random", source="here", licence="none"
+    )
+    return tmp_path / "store"
+
+
+@pytest.mark.parametrize(("remedy", "measure"), VARIANTS)
+def test_similarity_is_the_token_product(remedy, measure):
+    source, words = open_vectors(VECTORS), oracle.Measure(VECTORS, **remedy)
+    for one, other in [("w0", "w1"), ("w3", "w9"), ("W4", "w4"), ("w7", "w7"), ("w20", "W2")]:
+        found = compare_words(source, one, other, measure)
+        assert (found.one, found.other) == (one, other)
+        assert found.similarity == pytest.approx(words.product(one, other), abs=1e-6)
+
+
+@pytest.mark.parametrize(("remedy", "measure"), VARIANTS[:3])
+def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy, measure):
+    words = oracle.Measure(VECTORS, **remedy)
+    own = words.product("w3", "w9")
+    pairs = [words.product(a, b) for a in VECTORS for b in VECTORS if a != b and {a, b} != {"w3", "w9"}]
+    less = 100 * sum(product < own for product in pairs) / (len(pairs) + 2)
+    found = compare_words(open_vectors(VECTORS), "w3", "w9", measure)
+    # The pair itself, one in three hundred, may be above or below itself by a rounding error.
+    assert less - 0.3 <= found.percentile <= less + 100 / 300 + 0.3
+
+
+def test_words_without_a_vector_cannot_be_compared():
+    source = open_vectors({**VECTORS, "nothing": [0.0] * 5})
+    for one, other, missing in [("w1", "xyz", "xyz"), ("xyz", "w1", "xyz"), ("w1", "nothing", "nothing")]:
+        refused(VectorError, f"no vector for the word '{missing}'", compare_words, source, one, other)
+    refused(VectorError, "'W1'", compare_words, source, "W1", "w2", case="exact")
+
+
+def test_facts_of_a_store(store):
+    source = open_vectors(str(store))
+    facts = describe_vectors(source)
+    size = sum(path.stat().st_size for path in store.iterdir())
+    assert (facts["kind"], facts["words"], facts["dimension"], facts["bytes"]) == ("store", 25, 5, size)
+    assert (facts["sha256"], facts["indexes"], facts["verified"]) == (source.fingerprint, "none", "no")
+    assert not [name for name in facts if "random pairs" in name]
+    assert describe_vectors(source, verify=True) == {**facts, "verified": "yes"}
+    # Quantiles that are kept are shown.
+    kept = measure_quantiles(source)
+    meta = json.loads((store / "meta.json").read_text(encoding="utf-8"))
+    (store / "meta.json").write_text(json.dumps({**meta, QUANTILES: kept}), encoding="utf-8")
+    facts = describe_vectors(open_vectors(str(store)))
+    shown = {name.split()[1]: value for name, value in facts.items() if "random pairs" in name}
+    assert len(shown) == 10
+    assert shown == kept["cosine"]
+
+
+def test_damage_is_found_when_asked_for(store):
+    rows = max(store.iterdir(), key=lambda path: path.stat().st_size)
+    content = bytearray(rows.read_bytes())
+    content[-1] ^= 1
+    rows.write_bytes(content)
+    assert describe_vectors(open_vectors(str(store)))["verified"] == "no"
+    with pytest.raises(VectorError, match=r"damaged or edited") as caught:
+        describe_vectors(open_vectors(str(store)), verify=True)
+    assert "\n" not in str(caught.value)
+    assert str(store) in str(caught.value)
+
+
+def test_facts_of_a_file(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("the 1 2\ncat 2 3\n", encoding="utf-8")
+    facts = describe_vectors(open_vectors(str(path)))
+    assert (facts["dimension"], facts["bytes"], facts["verified"]) == (2, 16, "no")
+    assert str(facts["kind"]).endswith(" file")
+    assert "sha256" not in facts
+    assert describe_vectors(open_vectors(str(path)), verify=True)["sha256"] == open_vectors(str(path)).fingerprint
+    facts = describe_vectors(open_vectors({"a": [1.0, 2.0, 3.0]}))
+    assert (facts["name"], facts["dimension"]) == ("mapping", 3)

@@ -88,15 +88,9 @@ def tables(draw, *, values=9):
     )
 
 
-@given(table=tables())
-@settings(max_examples=60)
+@given(table=tables() | tables(values=2))
+@settings(max_examples=100)
 def test_every_threshold(table):
-    assert_as_served(*table)
-
-
-@given(table=tables(values=2))
-@settings(max_examples=50)
-def test_ties(table):
     assert_as_served(*table)
 
 

@@ -9,17 +9,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import soft
 from refusing import refused
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from strategies import cases
 
 import softbleu
 from softbleu.engine.encode import LineCoder
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions, small_backend
-from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, split_13a
+from softbleu.kernels.pairs import TokenPairs
+from softbleu.results import RunOptions, collect_statistics
+from softbleu.text.tokens import WORD_PARTS, Tokenizer, Tokens, Vocabulary, WordParts, split_13a
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
@@ -72,20 +75,6 @@ def ngrams(line, n):
 
 
 # clipped counts
-
-
-@pytest.mark.parametrize("words", [2, 1000])
-@pytest.mark.parametrize("order", [1, 4, 8])
-def test_clipped_counts_of_random_text(kernels, order, words):
-    choose = np.random.default_rng(order * words)
-
-    def line():
-        return choose.integers(0, words, choose.integers(0, 25)).tolist()
-
-    candidates = [line() for _ in range(150)]
-    references = [[line() for _ in range(choose.integers(1, 5))] for _ in candidates]
-    expected = clipped_by_counters(candidates, references, order)
-    assert clipped(kernels, candidates, references, order) == expected
 
 
 @st.composite
@@ -215,22 +204,11 @@ def test_a_very_long_word(kernels):
     assert_coded_as_split(kernels, [f"{long} {long}y {long}", "x"])
 
 
-@given(
-    lines=st.lists(
-        st.text(st.one_of(st.sampled_from("ab é\t\r\u00a0\u2028\u3000"), st.characters(codec="utf-8"))), max_size=6
-    ),
-    name=st.sampled_from(["numpy", "numba"]),
-)
-@settings(max_examples=40)
-def test_any_text(lines, name):
-    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines])
-
-
 # 13a
 
 ANY_13A = st.lists(
     st.one_of(
-        st.sampled_from("ab019.,-- &;<>'\"()/é\u00a0\u3000"),
+        st.sampled_from("ab019.,-- &;<>'\"()/é\t\r\u00a0\u2028\u3000"),
         st.sampled_from(["<skipped>", "&quot;", "&amp;", "&lt;", "&gt;", "1,000.5", "...", "日本"]),
         st.characters(codec="utf-8"),
     ),
@@ -243,10 +221,11 @@ def by_sacrebleu(line):
     return Tokenizer13a()(line.rstrip()).split()
 
 
-@given(lines=st.lists(ANY_13A, max_size=4), name=st.sampled_from(["numpy", "numba"]))
+@pytest.mark.parametrize("split", [str.split, by_sacrebleu])
+@given(lines=st.lists(ANY_13A, max_size=5), name=st.sampled_from(["numpy", "numba"]))
 @settings(max_examples=80)
-def test_any_text_with_13a_is_that_of_sacrebleu(lines, name):
-    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], by_sacrebleu)
+def test_any_text(split, lines, name):
+    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], split)
 
 
 @given(line=ANY_13A | ANY_13A.map(lambda line: line.replace(" ", "\n")))
@@ -341,3 +320,69 @@ def test_many_references_of_which_few_have_an_ngram(monkeypatch):
     monkeypatch.setattr(positions, "_TABLE", 0)
     assert softbleu.score(*texts).numbers == expected
     assert expected.matches[0] > 0
+
+
+# what compares words and pairs n-grams, compiled: the digits of NumPy and SciPy
+
+
+def both():
+    return [kernels_of("numpy"), kernels_of("numba")]
+
+
+LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
+
+
+@given(
+    lengths=LENGTHS,
+    values=st.sampled_from([[0.0, 1.0], [0.0, 0.3, 0.5, 1.0], list(np.linspace(0, 1, 50))]),
+    order=st.integers(1, 4),
+    greedy=st.sampled_from([0.0, 0.5, 1.0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+@example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.0, 7)
+@example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.5, 7)
+@settings(max_examples=50)
+def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
+    rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
+    draw, pairs = np.random.default_rng(seed), TokenPairs(rows, columns)
+    similarities = draw.choice(values, int(pairs.cells[-1]))
+    sides = [draw.choice([0.0, 0.5, 1.0, 2.25], int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
+    one, other = (each.matched_weights(similarities.copy(), pairs, *sides, order, greedy).tolist() for each in both())
+    assert one == other
+
+
+@given(
+    case=cases(assignment="exact-first", longest=9, longest_reference=9),
+    consumption=st.sampled_from(["unit", "similarity"]),
+    composition=st.sampled_from(["mean", "sif", "aligned"]),
+)
+@settings(max_examples=25)
+def test_soft_matches(case, consumption, composition):
+    case = case.with_options(consumption=consumption, composition=composition)
+    one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
+    assert one == other
+
+
+def rows_by(kernels, segments, measure):
+    kernels_of(kernels)
+    (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
+    return statistics.rows.tolist()
+
+
+@given(
+    lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
+    weight=st.sampled_from([0.4, 0.8, 1.0]),
+)
+@settings(max_examples=40)
+def test_spellings(lines, weight):
+    vocabulary = Vocabulary()
+    candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))
+    parts = WordParts.of(vocabulary, WORD_PARTS["spelling"])
+    pairs = TokenPairs(candidate.offsets, reference.offsets)
+    found = [np.full(int(pairs.cells[-1]), 0.25) for _ in both()]
+    for kernels, products in zip(both(), found, strict=True):
+        kernels.raise_to_spellings(products, pairs, candidate.codes, reference.codes, parts, weight)
+    assert found[0].tolist() == found[1].tolist()
+    left, right = pairs.tokens
+    same = candidate.codes[left] == reference.codes[right]
+    assert (found[0][same] == weight).all()

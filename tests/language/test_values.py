@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -8,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
 
-from softbleu.errors import InputError
-from softbleu.language import VALUES, FoundError, LanguageSet, WordList, as_written, default_language, split_words
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.language import (
+    VALUES,
+    FoundError,
+    Harper,
+    LanguageSet,
+    WordList,
+    as_written,
+    default_language,
+    split_words,
+)
 
 LINES = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
 
@@ -142,3 +152,34 @@ def test_words_are_found_unlikely_as_models_that_read_capitals_read_them():
     found = LanguageSet(Model(), own.unigrams, own.spelling).find("It do n't .")
     assert [(each.kind, each.text) for each in found] == [("unlikely", "don't.")]
     assert found[0].value == pytest.approx(-99 - sum(own.unigrams.judge_words(["do", "n't", "."])))
+
+
+# the detector of errors
+
+
+FAULTY = ["This is an test of the the linter.", "It is the behaviour of colours.", "It is a good test.", ""]
+
+
+needs_harper = pytest.mark.skipif(find_spec("harper") is None, reason="needs harper-py, of the extra refless")
+
+
+@needs_harper
+def test_errors_are_found_and_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
+    found = Harper().errors(FAULTY)
+    assert [FAULTY[0][error.start : error.end] for error in found[0]] == ["an", "the the"]
+    assert all(error.kind and error.message for error in found[0])
+    # How words are spelt, the word list says: spellings of all countries are right.
+    assert found[1:] == [(), (), ()]
+    monkeypatch.setattr(Harper, "_check", lambda self, line: pytest.fail("checked again"))
+    assert Harper().errors(FAULTY[::-1]) == found[::-1]
+    monkeypatch.undo()
+    (broken,) = Harper().errors(["an test \ud800 b"])
+    assert broken[0].start == 0
+
+
+@needs_harper
+def test_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("softbleu.language.detector._PACKAGE", "no-such-package")
+    with pytest.raises(MissingExtraError, match=r"needs no-such-package.*pip install 'softbleu\[refless\]'"):
+        Harper().errors(FAULTY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import ClassVar
 
@@ -24,31 +24,8 @@ def test_matchers_are_values():
     assert MATCHERS.names()[:4] == ["exact", *SOFT]
     assert [make_matcher(name).name for name in ("exact", *SOFT)] == ["exact", *SOFT]
     assert make_matcher("vleu", threshold=None) == make_matcher("vleu")
-    one, same, other = (make_matcher("vleu", threshold=value) for value in (0.5, 0.5, 0.6))
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != other
     settings = "threshold=0.5, assignment='exact-first', consumption='unit', composition='mean'"
-    assert repr(one) == f"VleuMatcher({settings})"
-
-    with pytest.raises(FrozenInstanceError):
-        one.threshold = 0.1
-
-
-@pytest.mark.parametrize(
-    ("name", "order", "expected"),
-    [
-        ("exact", 1, []),
-        ("sleu", 1, [1]),
-        ("sleu", 2, []),
-        ("vleu", 1, [1]),
-        ("vleu", 3, [3]),
-        ("xleu", 1, [1, 2, 3, 4]),
-        ("xleu", 4, [1, 2, 3, 4]),
-    ],
-)
-def test_what_may_match_what(name, order, expected):
-    assert list(make_matcher(name).pool_orders(order, 4)) == expected
+    assert repr(make_matcher("vleu", threshold=0.5)) == f"VleuMatcher({settings})"
 
 
 @pytest.mark.parametrize("name", ["exact", *SOFT])

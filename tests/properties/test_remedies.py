@@ -207,14 +207,6 @@ def test_token_products(seed: int, remedy: dict[str, Any], case: str, scope: int
     assert ((found == 0) == (expected == 0)).all()
 
 
-@given(seed=st.integers(0, 1 << 32), remedy=measures)
-def test_products_are_symmetric_and_words_equal_themselves(seed: int, remedy: dict[str, Any]) -> None:
-    found = products(random_vectors(seed, 4), list(SPOKEN), "fallback", {**remedy, "similarity": "csls"}, 12)
-    np.testing.assert_allclose(found, found.T, rtol=0, atol=1e-15)
-    assert (np.diagonal(found) == 1).all()
-    assert np.abs(found).max() <= 1
-
-
 def test_similarities_beyond_1_are_1_however_great() -> None:
     """Under CSLS an n-gram's norm may come near to 0, and what is divided by it need not."""
     assert round_millionths(SCALE * np.array([1.5, 3000.0, 1e9, -1.5])).tolist() == [1_000_000] * 3 + [-1_000_000]
