@@ -121,9 +121,6 @@ def test_draws_follow_the_weights():
     assert {word: drawn[word] / 4000 for word in expected} == pytest.approx(expected, abs=0.025)
     drawn = Counter(derivations.sentence(derivations.draw_uniformly(chance))[0] for _ in range(4000))
     assert {word: drawn[word] / 4000 for word in expected} == pytest.approx(dict.fromkeys(expected, 0.25), abs=0.025)
-
-
-def test_whole_numbers_of_any_size():
     chance = Chance(0)
     for bound in (1, 7, 1 << 40, 10**60):
         drawn = [chance.below(bound) for _ in range(500)]

@@ -114,9 +114,6 @@ def test_assessments(tmp_path):
         found.pick({"B": np.array([7.0])}, "bleu")
     with pytest.raises(InputError, match="bleu has scores of none of the assessed systems"):
         found.pick({"C": np.array([7.0])}, "bleu")
-
-
-def test_assessed_texts(tmp_path):
     name = written(tmp_path, TEXTS)
     plain, clean = read_assessments(name), read_assessments(name, unescape=True)
     assert plain.texts.candidates["translation"] == ["it &apos;s"]

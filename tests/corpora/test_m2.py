@@ -56,9 +56,6 @@ def test_references_are_the_corrected_texts(tmp_path):
     ]
     references = GoldReferences(segments)
     assert (len(references), references[1:3][1][1], references[0][1]) == (3, "They go home .", "He eat a apple .")
-
-
-def test_edits_as_numbers_take_a_mark_for_a_deletion(tmp_path):
     third = read_m2(written(tmp_path, TEXT))[2]
     coded = third.coded(lambda text: tuple(map(len, text.split())))
     assert coded.annotators == (0, 1)

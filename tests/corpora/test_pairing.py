@@ -45,7 +45,7 @@ def pairs_of(derivations, settings, count=100, seed=0):
     return [paraphraser.pair(derivations.draw(chance)) for _ in range(count)]
 
 
-def test_halves_of_the_paper():
+def test_halves():
     pairs = list(pair_halves(PAPER, 0, distinct_numbers(PAPER)))
     sides = [{pair.candidate for pair in pairs}, {pair.reference for pair in pairs}]
     assert [len(pairs), *map(len, sides)] == [504] * 3
@@ -53,9 +53,6 @@ def test_halves_of_the_paper():
     assert "identical" not in {pair.label for pair in pairs}
     other = list(pair_halves(PAPER, 1, distinct_numbers(PAPER)))
     assert {pair.candidate for pair in other} != sides[0]
-
-
-def test_sentences_of_several_derivations_count_once():
     twice = Derivations.of(parse_grammar("twice", ["S -> A | B", "A -> 'x' | 'y'", "B -> 'y' | 'z'"]))
     assert (twice.count(), distinct_numbers(twice).tolist()) == (4, [0, 1, 3])
     assert len(list(pair_halves(twice, 0, distinct_numbers(twice)))) == 1

@@ -14,7 +14,7 @@ import pytest
 from refusing import refused
 
 from softbleu import InputError
-from softbleu.corpora import ParallelFiles, Segments, name_files
+from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.parallel import joined
 from softbleu.metrics import Bleu
 from softbleu.results import score_corpus
@@ -45,30 +45,25 @@ def _sizes(request, monkeypatch):
 
 
 def loaded(corpus):
-    """All blocks together, read as lines, after seeing that the same is read as bytes."""
-    candidates = {system: [] for system in corpus.systems}
-    references = []
-    source = []
+    """Candidates by system and references of all blocks, read as lines, after seeing that bytes say the same."""
+    candidates, references = {system: [] for system in corpus.systems}, []
     for block in corpus.blocks():
         part = block.load()
         assert len(part) == len(block)
         for system, texts in part.candidates.items():
             candidates[system] += texts
-        references += [tuple(texts) for texts in part.references]
-        source += part.source or []
-        assert_bytes_are_lines(*block.texts(), part)
+        references += part.references
+        by_reference, by_system, _ = block.texts()
+        assert_bytes_are_lines(by_reference, zip(*part.references, strict=True))
+        assert_bytes_are_lines(by_system, part.candidates.values())
     assert len(references) == len(corpus)
-    return Segments(candidates, references, source or None)
+    return candidates, references
 
 
-def assert_bytes_are_lines(references, candidates, source, part):
-    by_reference = list(zip(*part.references, strict=True))
-    sources = [] if part.source is None else [part.source]
-    for texts, lines in ((references, by_reference), (candidates, list(part.candidates.values())), (source, sources)):
-        assert [[line.split() for line in text.decode().removesuffix("\n").split("\n")] for text in texts] == [
-            [line.split() for line in some] for some in lines
-        ]
-        assert all(text.endswith(b"\n") for text in texts)
+def assert_bytes_are_lines(texts, expected):
+    assert all(text.endswith(b"\n") for text in texts)
+    found = [[line.split() for line in text.decode().removesuffix("\n").split("\n")] for text in texts]
+    assert found == [[line.split() for line in lines] for lines in expected]
 
 
 def read_back(folder, content, encoding="utf-8", name="c.txt"):
@@ -76,10 +71,10 @@ def read_back(folder, content, encoding="utf-8", name="c.txt"):
     path = folder / name
     path.write_bytes(content)
     with ParallelFiles.open([str(path)], [str(path)], encoding=encoding) as corpus:
-        segments = loaded(corpus)
-    (candidates,) = segments.candidates.values()
-    assert [(text,) for text in candidates] == segments.references
-    return list(candidates)
+        candidates, references = loaded(corpus)
+    (lines,) = candidates.values()
+    assert [(text,) for text in lines] == references
+    return lines
 
 
 @pytest.mark.usefixtures("_sizes")
@@ -95,7 +90,7 @@ class TestLines:
         path.write_text("\n".join(TEXT), encoding=encoding)
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(end.join(TEXT).encode(encoding))))
         with ParallelFiles.open(["-"], [str(path)], encoding=encoding.removesuffix("-sig")) as corpus:
-            assert loaded(corpus).candidates == {"-": TEXT}
+            assert loaded(corpus)[0] == {"-": TEXT}
 
     def test_pipes_are_read_once(self, tmp_path):
         """As the shell's process substitution gives them: a pipe that cannot be opened a second time."""
@@ -106,7 +101,7 @@ class TestLines:
             os.write(writer, "\n".join(TEXT).encode())
             os.close(writer)
             with ParallelFiles.open([f"/dev/fd/{reader}"], [str(path)]) as corpus:
-                assert list(loaded(corpus).candidates.values()) == [TEXT]
+                assert list(loaded(corpus)[0].values()) == [TEXT]
         finally:
             os.close(reader)
 

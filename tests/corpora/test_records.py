@@ -131,14 +131,11 @@ def test_bytes(piece, tmp_path, monkeypatch):
 # segments in memory: checked once, when they are put together
 
 
-def test_what_segments_are_made_of():
+def test_segments_in_memory(monkeypatch):
     assert Segments.of(["a", "b"], ["c", ["d", "e"]]).references == [("c",), ("d", "e")]
     assert Segments.of(["a", "b"], [["c", None], [None, "e"]]).references == [("c",), ("e",)]
     assert Segments.of(["a"], ["b"]).systems == ("candidate",)
     assert Segments.of({"A": ["a"], "B": ["b"]}, ["c"]).systems == ("A", "B")
-
-
-def test_blocks(monkeypatch):
     monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 2)
     corpus = Segments.of({"A": list("abcde")}, list("vwxyz"), list("12345"))
     blocks = list(corpus.blocks())
@@ -146,6 +143,9 @@ def test_blocks(monkeypatch):
     assert [text for block in blocks for text in block.candidates["A"]] == list("abcde")
     assert [texts for block in blocks for texts in block.references] == corpus.references
     assert [text for block in blocks for text in block.source or ""] == list("12345")
+    assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
+    refused(InputError, "1 segments but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
+    refused(InputError, "source, number 1: text is needed, not int", Segments.of, ["a"], ["b"], [5])
 
 
 @pytest.mark.parametrize("systems", [list("abc"), {"A": list("abc")}])
@@ -179,9 +179,3 @@ def test_transposed_references_are_refused(systems):
 )
 def test_anything_but_text(candidates, references, message):
     refused(InputError, message, Segments.of, candidates, references)
-
-
-def test_source():
-    assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
-    refused(InputError, "1 segments but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
-    refused(InputError, "source, number 1: text is needed, not int", Segments.of, ["a"], ["b"], [5])

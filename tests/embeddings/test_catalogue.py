@@ -37,9 +37,6 @@ def test_what_is_known_is_plausible():
         assert 1 <= len(entry.get) <= 2
         assert all("\n" not in command for command in entry.get)
         assert_commands_make_a_store_of_the_same_name(entry)
-
-
-def test_all_bundled_and_packaged_sets_are_there():
     names = {entry.name for entry in read_catalogue()}
     assert set(bundled_names()) | set(encoder_names()) | set(PACKAGES) <= names
     entry, source = find_entry("glove-6b-100d"), open_vectors("glove-6b-100d")

@@ -68,6 +68,17 @@ def location(request, tmp_path):
     return tmp_path / "vectors.any"
 
 
+@pytest.fixture
+def converted(tmp_path):
+    """Convert a source into the folder `store`, unless one is named; what was done, the words and their rows."""
+
+    def convert(source, place="store", **options):
+        done = convert_vectors(source, tmp_path / place, **{"dtype": "float32", **options})
+        return done, *open_vectors(tmp_path / place).head()
+
+    return convert
+
+
 def given(tmp_path, content):
     (tmp_path / "vectors.any").write_bytes(content)
     return tmp_path / "vectors.any"
@@ -88,23 +99,20 @@ def words_of(place):
 # every format
 
 
-def test_every_format_gives_the_same_unit_rows(location, tmp_path):
-    done = convert_vectors(location, tmp_path / "store", dtype="float32", trust=True)
-    assert done == Conversion(8, 0, 0, 0, 0, 0, {})
-    words, rows = open_vectors(tmp_path / "store").head()
-    assert words == WORDS
+def test_every_format_gives_the_same_unit_rows(location, converted, tmp_path):
+    done, words, rows = converted(location, trust=True)
+    assert (done, words) == (Conversion(8, 0, 0, 0, 0, 0, {}), WORDS)
     np.testing.assert_allclose(rows, UNIT, rtol=2e-7, atol=1e-9)
     selected = open_vectors(tmp_path / "store").select(["end", "The", "THE", "absent"])
     np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
 
 
-def test_a_gensim_model_gives_its_words(tmp_path):
+def test_a_gensim_model_gives_its_words(converted, tmp_path):
     models = pytest.importorskip("gensim.models")
     corpus = [["cat", "dog", "mat"], ["dog", "cat", "sat"]] * 5
     model = models.Word2Vec(corpus, vector_size=6, min_count=1, seed=1, workers=1, epochs=1)
     model.save(str(tmp_path / "words.model"))
-    convert_vectors(tmp_path / "words.model", tmp_path / "store", dtype="float32", normalize=False, trust=True)
-    words, rows = open_vectors(tmp_path / "store").head()
+    _, words, rows = converted(tmp_path / "words.model", normalize=False, trust=True)
     assert words == list(model.wv.index_to_key)
     np.testing.assert_array_equal(rows, model.wv.vectors)
 
@@ -126,9 +134,6 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     assert names(tmp_path) == ["cut.kv", "evil.kv"]
 
 
-# precision
-
-
 def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     source = given(tmp_path, PLAIN["GloVe"])
     convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
@@ -141,38 +146,32 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     kept = meta(tmp_path / "other")
     assert (kept["name"], kept["source"], kept["normalisation"]) == ("n", "somewhere", "none")
     np.testing.assert_array_equal(open_vectors(tmp_path / "other").head()[1], ROWS)
-
-
-# which words
-
-
-def test_limit_takes_the_first_words(location, tmp_path):
-    done = convert_vectors(location, tmp_path / "store", dtype="float32", limit=3, trust=True)
-    words, rows = open_vectors(tmp_path / "store").head()
-    assert (done.words, words) == (3, WORDS[:3])
-    np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
-    assert meta(tmp_path / "store")["conversion"]["limit"] == 3
-    wanted = {"end", "THE", "日本", "absent", "the"}
-    for limit, expected, passed_over in ((None, ["the", "日本", "end"], 5), (2, ["the", "日本"], 3)):
-        done = convert_vectors(location, tmp_path / f"{limit}", vocabulary=wanted, limit=limit, trust=True)
-        assert words_of(tmp_path / f"{limit}") == expected
-        assert (done.words, done.passed_over) == (len(expected), passed_over)
-
-
-def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path):
     many = given(tmp_path, b"".join(b"w%d" % n + b" 1" * 60 + b"\n" for n in range(10_000)))
     convert_vectors(many, tmp_path / "store", limit=2)
     assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
 
 
+# which words
+
+
+def test_limit_takes_the_first_words(location, converted, tmp_path):
+    done, words, rows = converted(location, limit=3, trust=True)
+    assert (done.words, words) == (3, WORDS[:3])
+    np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
+    assert meta(tmp_path / "store")["conversion"]["limit"] == 3
+    wanted = {"end", "THE", "日本", "absent", "the"}
+    for limit, expected, passed_over in ((None, ["the", "日本", "end"], 5), (2, ["the", "日本"], 3)):
+        done, words, _ = converted(location, f"{limit}", vocabulary=wanted, limit=limit, trust=True)
+        assert (words, done.words, done.passed_over) == (expected, len(expected), passed_over)
+
+
 @pytest.mark.parametrize("kind", ["binary", "text"])
-def test_what_is_left_out_is_counted(kind, tmp_path):
+def test_what_is_left_out_is_counted(kind, converted, tmp_path):
     words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]
     rows = np.arange(1, 21, dtype=np.float32).reshape(10, 2)
     rows[3], rows[4], rows[5] = 0, np.nan, [np.inf, 1]
     content = binary(words, rows) if kind == "binary" else text(words, rows, header=True)
-    done = convert_vectors(given(tmp_path, content), tmp_path / "store", dtype="float32", normalize=False)
-    kept, values = open_vectors(tmp_path / "store").head()
+    done, kept, values = converted(given(tmp_path, content), normalize=False)
     assert kept == ["cat", "dog", "nil", "mat"]
     # the first row of a repeated word counts
     assert values.tolist() == [[1, 2], [3, 4], [0, 0], [15, 16]]
@@ -184,30 +183,25 @@ def test_what_is_left_out_is_counted(kind, tmp_path):
     assert meta(tmp_path / "store")["conversion"]["duplicates"] == 3
 
 
-def test_words_that_no_line_can_hold(tmp_path):
-    done = convert_vectors(
-        {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]},
-        tmp_path / "store", dtype="float32", normalize=False,
-    )  # fmt: skip
+def test_words_that_no_line_can_hold(converted, tmp_path):
+    vectors = {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]}
+    done, words, rows = converted(vectors, normalize=False)
     assert (done.words, done.unusable_words, done.examples) == (3, 3, {"unusable_words": ""})
-    words, rows = open_vectors(tmp_path / "store").head()
     assert dict(zip(words, rows[:, 0].tolist(), strict=True)) == {"a\rb": 2, "a\u2028b": 3, "ok": 4}
     assert open_vectors(tmp_path / "store").select(["a\u2028b", "a\rb"]).rows[:, 0].tolist() == [3, 2]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 6])
-def test_a_limit_means_the_first_usable_words(limit, tmp_path):
+def test_a_limit_means_the_first_usable_words(limit, converted, tmp_path):
     rows = np.ones((6, 2), np.float32)
     rows[1] = np.nan
-    convert_vectors(given(tmp_path, binary("abcdef", rows)), tmp_path / "store", limit=limit)
-    assert words_of(tmp_path / "store") == list("acdef")[:limit]
+    assert converted(given(tmp_path, binary("abcdef", rows)), limit=limit)[1] == list("acdef")[:limit]
 
 
 @pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
-def test_tiny_and_huge_rows_have_a_direction(size, tmp_path):
-    row = np.array([size, 0], np.float32)
-    convert_vectors({"odd": row, "usual": [0.0, 2.0]}, tmp_path / "store", dtype="float32")
-    np.testing.assert_allclose(open_vectors(tmp_path / "store").head()[1], [[1, 0], [0, 1]], rtol=1e-6)
+def test_tiny_and_huge_rows_have_a_direction(size, converted):
+    _, _, rows = converted({"odd": np.array([size, 0], np.float32), "usual": [0.0, 2.0]})
+    np.testing.assert_allclose(rows, [[1, 0], [0, 1]], rtol=1e-6)
 
 
 # damage

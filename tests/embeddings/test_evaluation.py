@@ -109,6 +109,8 @@ def test_coverage_of_a_text():
     assert found == TextCoverage(6, 4, 5, 3, Counter({"is": 1, "too": 1}))
     assert (found.share, found.type_share) == (4 / 6, 3 / 5)
     assert measure_coverage(source, [["A", "rose"]], "exact").missing == Counter({"A": 1})
+    with pytest.raises(InputError, match=r"empty\.txt: no coverage"):
+        evaluate_vectors(open_vectors({"a": [1.0]}), {"empty.txt": [[], []]})
 
 
 @pytest.mark.slow
@@ -119,11 +121,6 @@ def test_news_are_covered_as_on_the_card():
     with shared("data", "morgan2014", "reference.en").open(encoding="utf-8", newline="\n") as lines:
         found = measure_coverage(open_vectors("glove-6b-100d"), (split(line.rstrip("\n")) for line in lines))
     assert (found.tokens, found.covered, found.missing["don't"]) == (64_505, 62_238, 30)
-
-
-def test_a_text_without_tokens_is_named():
-    with pytest.raises(InputError, match=r"empty\.txt: no coverage"):
-        evaluate_vectors(open_vectors({"a": [1.0]}), {"empty.txt": [[], []]})
 
 
 def test_card():

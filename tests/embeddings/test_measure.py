@@ -95,23 +95,20 @@ def test_csls_quantiles_are_clamped_like_csls(percentile):
     assert found.score == 0
 
 
-def test_threshold_from_a_quantile_is_at_least_0():
-    vectors = random_vectors(30)
-    assert similarity_quantile(open_vectors(vectors), 1.0) < 0
-    found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
-    assert "|threshold:0.0|" in found.signature
-    assert "|quantile:p1|" in found.signature
-
-
 # what is kept
 
 
-def test_bundled_set_keeps_the_quantiles_that_it_has():
+def test_bundled_quantiles_are_those_of_the_set():
     source = open_vectors("glove-6b-100d")
     assert len(source.quantiles) == len(PERCENTILES)
     similarities = random_similarities(source, WordMeasure())
     for percentile in PERCENTILES:
         assert source.quantiles[f"p{percentile:g}"] == round(float(np.percentile(similarities, percentile)), 6)
+    vectors = random_vectors(30)
+    assert similarity_quantile(open_vectors(vectors), 1.0) < 0
+    found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
+    assert "|threshold:0.0|" in found.signature
+    assert "|quantile:p1|" in found.signature
 
 
 def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
@@ -324,9 +321,6 @@ def test_facts_of_a_store(store):
     shown = {name.split()[1]: value for name, value in facts.items() if "random pairs" in name}
     assert len(shown) == 10
     assert shown == kept["cosine"]
-
-
-def test_damage_is_found_when_asked_for(store):
     rows = max(store.iterdir(), key=lambda path: path.stat().st_size)
     content = bytearray(rows.read_bytes())
     content[-1] ^= 1

@@ -56,9 +56,18 @@ def test_select(package):
     assert (found.norms[1], found.zero_words, found.name) == (5.0, 1, NAME)
     assert found.rows.dtype == np.float32
     assert source.select(["THE"], "exact").known.tolist() == [False]
-    assert source.select(["dog"]).known.tolist() == [False]
     assert source.select([]).rows.shape == (0, 2)
+    words, rows = source.head()
+    assert words == WORDS
+    np.testing.assert_array_equal(rows, ROWS)
+    words, rows = open_package(NAME).head(2)
+    assert (words, rows.tolist(), rows.dtype) == (["the", "cat"], [[3, 4], [0, 1]], np.float32)
+    assert open_package(NAME).head(0)[1].shape == (0, 2)
     assert MODULE not in sys.modules
+    # A value that is not finite counts where it is asked for.
+    write_package(package.parents[1], rows=np.where(ROWS == 2, np.nan, ROWS))
+    assert open_package(NAME).select(["cat"]).known.all()
+    refused(VectorError, "'caf\u00e9'", lambda: open_package(NAME).select(["caf\u00e9"]))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -68,15 +77,6 @@ def test_select_as_from_memory(package, asked, case):
     found, expected = open_package(NAME).select(asked, case), plain.select(asked, case)
     np.testing.assert_array_equal(found.rows, expected.rows)
     assert found.zero_words == expected.zero_words
-
-
-def test_head(package):
-    words, rows = open_package(NAME).head(2)
-    assert (words, rows.tolist(), rows.dtype) == (["the", "cat"], [[3, 4], [0, 1]], np.float32)
-    words, rows = open_package(NAME).head()
-    assert words == WORDS
-    np.testing.assert_array_equal(rows, ROWS)
-    assert open_package(NAME).head(0)[1].shape == (0, 2)
 
 
 def test_fingerprint_is_of_both_files(package):
@@ -127,14 +127,6 @@ def test_damaged(package, damage, parts):
     damage(package)
     said = refused(VectorError, "", open_package, NAME)
     assert all(part in said for part in (*parts, "install the package again")), said
-
-
-def test_values_that_are_not_finite(package):
-    rows = ROWS.copy()
-    rows[3, 1] = np.nan
-    write_package(package.parents[1], rows=rows)
-    assert open_package(NAME).select(["cat"]).known.all()
-    refused(VectorError, "'caf\u00e9'", lambda: open_package(NAME).select(["caf\u00e9"]))
 
 
 @pytest.mark.skipif(not is_installed(NAME), reason=f"needs the package {NAME}")

@@ -174,16 +174,13 @@ def test_damage_to_a_number_is_noticed_when_encoding(stored, tmp_path):
         refused(VectorError, said, encoder.encode, encoder.tokenize([["a"]]), (0,))
 
 
-def test_what_is_no_encoder(tmp_path, monkeypatch):
+def test_what_is_an_encoder(tmp_path, monkeypatch, stored):
     assert [is_encoder(each) for each in ("glove-6b-100d", tmp_path, {"a": [1.0]}, None)] == [False] * 4
     assert encoder_files("glove-6b-100d") == encoder_files(None) == []
     refused(VectorError, r"'nothing': no encoder; .*: minilm-l6", open_encoder, "nothing")
     refused(VectorError, "dict: no encoder", open_encoder, {})
     monkeypatch.setitem(sys.modules, "transformers", None)
     refused(MissingExtraError, r"pip install 'softbleu\[transformers\]'", open_encoder, "transformers:tiny")
-
-
-def test_an_encoder_is_its_own_location(stored, tmp_path):
     encoder = stored()
     assert is_encoder(encoder)
     assert open_encoder(encoder) is encoder

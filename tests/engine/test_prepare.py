@@ -177,9 +177,7 @@ def test_13a_tokenises_each_word_once(split: Counter[str], lowercase: bool) -> N
 
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
-def test_what_does_not_fit_into_memory_has_the_same_digits(
-    monkeypatch: pytest.MonkeyPatch, measures: list[Metric]
-) -> None:
+def test_what_does_not_fit_into_memory_has_the_same_digits(monkeypatch: Any, measures: Any) -> None:
     expected = score_corpus(make_corpus(), measures, level="segment")
     monkeypatch.setattr(encode, "MOST_KEPT", 50)
     assert score_corpus(make_corpus(), measures, level="segment") == expected
@@ -363,11 +361,13 @@ def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
 # coverage
 
 
-def test_a_soft_matcher_without_vectors_takes_the_usual_ones() -> None:
+def test_coverage_where_vectors_were_looked_at() -> None:
     """It must not turn into an exact one in silence."""
     result = score_corpus(make_corpus(), Bleu(make_matcher("vleu", threshold=0.3)))[0]
     assert parse_signature(result.signature)["vectors"].startswith(f"{DEFAULT_VECTORS}#")
     assert result.coverage is not None
+    for measure in (BLEU, make_metric("vleu", threshold=1.0, vectors=VECTORS)):
+        assert score_corpus(make_corpus(), measure)[0].coverage is None
 
 
 def test_coverage_counts_tokens_with_a_vector() -> None:
@@ -398,11 +398,6 @@ def test_coverage_is_that_of_the_texts() -> None:
         assert result.coverage.as_dict() == {"candidate": candidate, "reference": reference, "zero_words": 0}
 
 
-def test_no_coverage_where_no_vector_was_looked_at() -> None:
-    for measure in (BLEU, make_metric("vleu", threshold=1.0, vectors=VECTORS)):
-        assert score_corpus(make_corpus(), measure)[0].coverage is None
-
-
 def test_raw_norms_of_one_system_do_not_weigh_in_another() -> None:
     """The mean norm that words without a vector get must not depend on what else is scored in the same call."""
     vectors = {"cat": [3.0, 0.0], "dog": [1.0, 1.0], "far": [50.0, 50.0]}
@@ -423,9 +418,12 @@ def test_the_signature_by_its_keys() -> None:
     assert list(pairs) == ["metric", *(each.key for each, _ in metric.settings()), "level", "nrefs", "version"]
     assert (pairs["level"], pairs["nrefs"], pairs["version"]) == ("corpus", "2", __version__)
     assert (pairs["smooth-value"], pairs["normalize"], pairs["neighbours"]) == ("0.5", "yes", "none")
+    # Segments are scored with effective order, the corpus without: one signature cannot be silent about that.
+    corpus, segment = (score_corpus(make_corpus(), level=level)[0] for level in ("corpus", "segment"))
+    assert segment.signature != corpus.signature
 
 
-def test_the_content_of_vectors_is_in_the_signature(tmp_path: Path) -> None:
+def test_contents_of_vectors_and_models_are_in_the_signature(tmp_path: Path) -> None:
     found = []
     for content in ("cat 1 2\ndog 2 1\n", "cat 1 2\ndog 2 3\n"):
         path = tmp_path / "vectors.txt"
@@ -434,16 +432,7 @@ def test_the_content_of_vectors_is_in_the_signature(tmp_path: Path) -> None:
         found.append(parse_signature(result.signature)["vectors"])
     assert found[0] != found[1]
     assert all(text.startswith("vectors.txt#") for text in found)
-
-
-def test_the_content_of_a_language_model_is_in_the_signature(tmp_path: Path) -> None:
     write_arpa(train_ngrams([["a", "cat"], ["a", "dog"]], 2), tmp_path / "m.arpa")
     given = make_metric("refless", language_model=str(tmp_path / "m.arpa"))
     assert "m.arpa#" in given.signature()
     assert given.signature() != make_metric("refless").signature()
-
-
-def test_segment_scores_are_covered_by_the_signature() -> None:
-    """Segments are scored with effective order, the corpus without: one signature cannot be silent about that."""
-    corpus, segment = (score_corpus(make_corpus(), level=level)[0] for level in ("corpus", "segment"))
-    assert segment.signature != corpus.signature

@@ -160,9 +160,7 @@ def test_options_go_before_the_signature_and_what_differs_is_noted(command: Comm
     assert (code, err) == (0, f"softbleu: note: version is {__version__} here, 0.0.1 in the signature\n")
 
 
-def test_vectors_are_those_of_the_signature_wherever_they_lie(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_are_those_of_the_signature_wherever_they_lie(command: Any, tmp_path: Path, monkeypatch: Any) -> None:
     code, out, _ = command("--matcher", "vleu", "--vectors", "words.txt", "--format", "json")
     assert code == 0
     signature = json.loads(out)["signature"]

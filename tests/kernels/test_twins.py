@@ -111,7 +111,7 @@ def test_clipped_counts_of_long_segments(segments, order, name, table):
         assert clipped(kernels, *segments, order) == expected
 
 
-def test_long_lines(kernels):
+def test_long_lines_and_great_codes(kernels):
     choose = np.random.default_rng(5)
     few, many = choose.integers(0, 3, 2000).tolist(), choose.integers(0, 3000, 2000).tolist()
     candidates = [few, [0] * 10_000, many, [7]]
@@ -119,9 +119,6 @@ def test_long_lines(kernels):
     expected = clipped_by_counters(candidates, references, 4)
     assert clipped(kernels, candidates, references, 4) == expected
     assert expected[1] == [9999, 9998, 9997, 9996]
-
-
-def test_great_codes(kernels):
     last = 2**31 - 1
     line = [last, last - 1, last]
     assert clipped(kernels, [line], [[line]], 4) == [[3, 2, 1, 0]]
@@ -171,39 +168,6 @@ def assert_coded_as_split(kernels, lines, split=str.split):
     assert len(coder) == len(word_of)
 
 
-def test_all_white_space(kernels):
-    assert len(WHITE_SPACE) == 29
-    blanks = [blank for blank in WHITE_SPACE if blank != "\n"]
-    assert_coded_as_split(kernels, [f"{blank}one{blank}{blank}two{blank}" for blank in blanks])
-    assert_coded_as_split(kernels, [f"a{blank}b" for blank in blanks])
-    assert_coded_as_split(kernels, [*blanks, "".join(blanks), ""])
-
-
-def test_code_points(kernels):
-    """Each as a word, at the end of a line, and between two words: only white space cuts."""
-    wide = (*range(0xFE00, 0x10100), *range(0x1F600, 0x1F680), 0x10FFFF)
-    points = [chr(point) for point in (*range(0x3100), *wide) if point != ord("\n")]
-    assert_coded_as_split(kernels, points)
-    assert_coded_as_split(kernels, [f"a{point}b {point}" for point in points])
-
-
-def test_words_that_share_beginnings_and_bytes(kernels):
-    words = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
-    assert_coded_as_split(kernels, [" ".join(words), " ".join(reversed(words)), "".join(words)])
-    assert_coded_as_split(kernels, [])
-
-
-def test_more_words_than_the_first_table_holds(kernels):
-    words = [f"{number:x}" for number in range(100_000)]
-    lines = [" ".join(words[start : start + 100]) for start in range(0, len(words), 100)]
-    assert_coded_as_split(kernels, lines + lines[::-1])
-
-
-def test_a_very_long_word(kernels):
-    long = "x" * 70_000
-    assert_coded_as_split(kernels, [f"{long} {long}y {long}", "x"])
-
-
 # 13a
 
 ANY_13A = st.lists(
@@ -221,6 +185,39 @@ def by_sacrebleu(line):
     return Tokenizer13a()(line.rstrip()).split()
 
 
+BLANKS = [blank for blank in WHITE_SPACE if blank != "\n"]
+WIDE = (*range(0xFE00, 0x10100), *range(0x1F600, 0x1F680), 0x10FFFF)
+POINTS = [chr(point) for point in (*range(0x3100), *WIDE) if point != ord("\n")]
+STARTS = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
+NUMBERS = [" ".join(f"{number:x}" for number in range(start, start + 100)) for start in range(0, 100_000, 100)]
+LONG = "x" * 70_000
+MARKED = ["".join(word) for size in range(1, 5) for word in product("a1.-,(", repeat=size)]
+# Of letters beyond Latin and Greek a few: digits, marks and blanks of all scripts are there.
+SCRIPTS = [chr(point) for point in (*range(0x400), *range(0x3040, 0x30B0), *range(0x400, 0x10100), 0x1D7D8)]
+SCRIPTS = [each for each in SCRIPTS if each < "\u0400" or unicodedata.category(each)[0] in "NPZ"]
+SCRIPTS.remove("\n")
+CODED = {
+    "blanks around words": (str.split, [f"{blank}one{blank}{blank}two{blank}" for blank in BLANKS]),
+    "blanks between words": (str.split, [f"a{blank}b" for blank in BLANKS]),
+    "blanks alone": (str.split, [*BLANKS, "".join(BLANKS), ""]),
+    # Each as a word, at the end of a line, and between two words: only white space cuts.
+    "code points": (str.split, POINTS),
+    "code points in words": (str.split, [f"a{point}b {point}" for point in POINTS]),
+    "shared beginnings and bytes": (str.split, [" ".join(STARTS), " ".join(reversed(STARTS)), "".join(STARTS)]),
+    "nothing": (str.split, []),
+    "more words than the first table holds": (str.split, NUMBERS + NUMBERS[::-1]),
+    "a very long word": (str.split, [f"{LONG} {LONG}y {LONG}", "x"]),
+    "short words of digits, marks and letters": (by_sacrebleu, [" ".join(MARKED)]),
+    "code points beside marks": (by_sacrebleu, [f"{point}.{point}-1,{point} a{point}." for point in SCRIPTS]),
+}
+
+
+@pytest.mark.parametrize("case", CODED)
+def test_text_is_coded_as_it_is_split(kernels, case):
+    assert len(WHITE_SPACE) == 29
+    assert_coded_as_split(kernels, *reversed(CODED[case]))
+
+
 @pytest.mark.parametrize("split", [str.split, by_sacrebleu])
 @given(lines=st.lists(ANY_13A, max_size=5), name=st.sampled_from(["numpy", "numba"]))
 @settings(max_examples=80)
@@ -234,18 +231,8 @@ def test_any_line_with_13a_is_that_of_sacrebleu(line):
     assert split_13a(line) == by_sacrebleu(line)
 
 
-def test_all_short_words_of_digits_marks_and_letters(kernels):
-    words = ["".join(word) for size in range(1, 5) for word in product("a1.-,(", repeat=size)]
-    assert_coded_as_split(kernels, [" ".join(words)], by_sacrebleu)
-    assert [split_13a(word) for word in words] == list(map(by_sacrebleu, words))
-
-
-def test_every_code_point_beside_marks(kernels):
-    """Of letters beyond Latin and Greek a few: digits, marks and blanks of all scripts are there."""
-    points = [chr(point) for point in (*range(0x400), *range(0x3040, 0x30B0), *range(0x400, 0x10100), 0x1D7D8)]
-    points = [each for each in points if each < "\u0400" or unicodedata.category(each)[0] in "NPZ"]
-    points.remove("\n")
-    assert_coded_as_split(kernels, [f"{point}.{point}-1,{point} a{point}." for point in points], by_sacrebleu)
+def test_short_words_with_13a_are_those_of_sacrebleu():
+    assert [split_13a(word) for word in MARKED] == list(map(by_sacrebleu, MARKED))
 
 
 # choosing

@@ -75,7 +75,7 @@ def test_probabilities_are_those_of_the_literal_model(llama):
     assert judged.unknown.tolist() == [0] * len(LINES)
 
 
-def test_words_add_up_to_the_line(llama):
+def test_words_and_parts_add_up_to_the_line(llama):
     model = opened(llama)
     for line, total in zip(words(LINES), model.judge(words(LINES)).log_probabilities, strict=True):
         found = model.judge_words(line)
@@ -83,6 +83,11 @@ def test_words_add_up_to_the_line(llama):
         assert sum(found) == pytest.approx(total)
         assert max(found) < 0
     assert model.judge_words([]) == []
+    model = opened(llama)
+    long = ["ab" * 700]
+    parts = ["ab" * 256, "ab" * 256, "ab" * 188]
+    expected = sum(model.judge([[part]]).log_probabilities[0] for part in parts)
+    assert model.judge([long]).log_probabilities[0] == pytest.approx(expected)
 
 
 def test_a_line_has_the_same_digits_in_any_company(llama, monkeypatch):
@@ -93,14 +98,6 @@ def test_a_line_has_the_same_digits_in_any_company(llama, monkeypatch):
     alone = [model.judge([line]).log_probabilities[0] for line in many]
     turned = model.judge(many[::-1]).log_probabilities[::-1]
     assert together.tolist() == alone == turned.tolist()
-
-
-def test_long_lines_are_judged_in_parts(llama):
-    model = opened(llama)
-    long = ["ab" * 700]
-    parts = ["ab" * 256, "ab" * 256, "ab" * 188]
-    expected = sum(model.judge([[part]]).log_probabilities[0] for part in parts)
-    assert model.judge([long]).log_probabilities[0] == pytest.approx(expected)
 
 
 def test_lines_are_judged_once(llama, monkeypatch):
@@ -168,17 +165,13 @@ def test_files_of_other_models(tmp_path, change, said):
     assert not (tmp_path / "folder").exists()
 
 
-@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.999])
-def test_truncated_files(llama, tmp_path, share):
-    content = llama.read_bytes()
-    cut = tmp_path / "cut.gguf"
-    cut.write_bytes(content[: int(len(content) * share)])
-    refused(InputError, r"cut\.gguf", lambda: opened(cut).judge(words(LINES)))
-
-
 def test_damaged_folders(llama, tmp_path):
     folder = tmp_path / "folder"
     convert_gguf(llama, folder)
+    for share in (0, 0.1, 0.5, 0.999):
+        content = llama.read_bytes()
+        (tmp_path / "cut.gguf").write_bytes(content[: int(len(content) * share)])
+        refused(InputError, r"cut\.gguf", lambda: opened(tmp_path / "cut.gguf").judge(words(LINES)))
     for name, content, said in (
         ("model.bin", (folder / "model.bin").read_bytes()[:-200], "no causal model that ctranslate2 can run"),
         ("config.json", b"{}", "which piece begins a text"),
@@ -188,7 +181,7 @@ def test_damaged_folders(llama, tmp_path):
         other = tmp_path / f"without-{name}"
         shutil.copytree(folder, other)
         (other / name).write_bytes(content)
-        refused(InputError, said, opened(other).judge, words(LINES))
+        refused(InputError, said, lambda place=other: opened(place).judge(words(LINES)))
         (other / name).unlink()
         refused(InputError, name, ModelChoice.of, str(other))
 

@@ -76,16 +76,6 @@ def test_rare_words_become_unknown():
     assert same.judge([["a", "c"]]).log_probabilities == model.judge([["a", "c"]]).log_probabilities
 
 
-def test_a_line_has_the_same_digits_in_any_company():
-    lines = sample()
-    model = train_ngrams(lines, 3)
-    together = model.judge(lines)
-    for number in (0, 7, len(lines) - 1):
-        alone = model.judge([lines[number]])
-        assert alone.log_probabilities[0] == together.log_probabilities[number]
-        assert alone.tokens[0] == together.tokens[number] == len(lines[number])
-
-
 @pytest.mark.parametrize("name", ["m.arpa", "m.arpa.gz"])
 def test_written_and_read_again(tmp_path, name):
     model = train_ngrams(sample(), 3)

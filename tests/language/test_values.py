@@ -59,13 +59,6 @@ def test_lines_as_people_write_them(line, written):
     assert as_written(as_written(line)) == as_written(line)
 
 
-def test_spelling():
-    found = default_language().spelling.misspelt(
-        split_words("Behaviour and behavior , organise organize , but recieve Xyz .")
-    )
-    assert [place for place, wrong in enumerate(found) if wrong] == [8]
-
-
 def test_values():
     values = dict(zip(VALUES, default_language().values(LINES).T, strict=True))
     assert values["misspelt"].tolist() == [0, 2, 0, 0, 0]

@@ -52,10 +52,13 @@ def hyter(candidate, network, **settings):
     )
 
 
-def test_a_path_with_words_is_found_however_dear():
+def test_costs_by_hand():
     network = WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])
     found = hyter([], network).numbers
     assert (found.edits, found.length) == (2.5, 1)
+    network = WordNetwork.chain(["a", "b", "c", "d", "e"])
+    assert hyter(list("deabc"), network, shifts=True).numbers.edits == 1
+    assert hyter(list("deabc"), network).numbers.edits == 4
 
 
 HUNDRED = st.just(100) | st.integers(0, 150)
@@ -117,12 +120,6 @@ def test_shifts_never_cost_more(candidate, network):
     plain, shifted = (hyter(candidate, network, shifts=shifts).numbers for shifts in (False, True))
     assert shifted.edits <= plain.edits
     assert shifted.length == plain.length
-
-
-def test_a_shift_costs_a_word():
-    network = WordNetwork.chain(["a", "b", "c", "d", "e"])
-    assert hyter(list("deabc"), network, shifts=True).numbers.edits == 1
-    assert hyter(list("deabc"), network).numbers.edits == 4
 
 
 # n-grams of networks: equal to enumeration of all paths; a network that is a reference is that reference

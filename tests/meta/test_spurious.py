@@ -215,15 +215,12 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
     assert shares["function-words"] < shares["plain"]
 
 
-def test_quantiles_are_thresholds_of_each_variant() -> None:
+def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     variants = make_variants({"vectors": LETTERS}, ["vleu"], ["plain", "csls"])
     plain, csls = find_spurious(MatchedText.of_pairs([pair("a b", "B A", (0, 1), (1, 0))]), variants, ["p99"])
     assert len(plain.thresholds) == len(csls.thresholds) == 2
     assert plain.thresholds != csls.thresholds
     assert plain.thresholds[plain.at] == csls.thresholds[csls.at] == 0.8
-
-
-def test_random_pairs_are_drawn_once_for_a_choice_of_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     original = measure._draw_similarities
     monkeypatch.setattr(measure, "_DRAWN", {})

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import settings as examples
+from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
 
@@ -79,14 +78,6 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
     assert found == expected
 
 
-def test_gleu() -> None:
-    base = {**BASE, "metric": "gleu", "iterations": 20}
-    points = sweep_points(base, {"matcher": ["exact", "vleu"], "threshold": [0.0, 0.8]})
-    rows = sweep_corpus(CORPUS, points)
-    assert_as_alone(rows, points)
-    assert all("metric:gleu|" in row.signature for row in rows)
-
-
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "aligned": {"composition": "aligned"},
@@ -103,6 +94,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "long vectors": {"normalize": False},
     "unsmoothed": {"smooth": "none", "denominator": "all"},
     "other vectors": {"vectors": vectors_of(6)},
+    "gleu": {"metric": "gleu", "iterations": 20},
 }
 
 
@@ -114,26 +106,14 @@ def test_all_variants_at_once() -> None:
     assert [name for name in VARIANTS if scores[name] == scores["plain"]] == ["plain"]
 
 
-@given(
-    st.integers(0, 1 << 32),
-    st.lists(st.floats(0, 1), min_size=1, max_size=6),
-    st.sampled_from(["exact-first", "sequential"]),
-    st.sampled_from(["mean", "aligned", "sif"]),
-    st.integers(1, 4),
-)
-@example(1, [0.0, 0.3, 0.8, 0.99, 1.0], "exact-first", "mean", 4)
-@examples(max_examples=8)
-def test_random_corpora(seed: int, thresholds: list[float], assignment: str, composition: str, order: int) -> None:
-    corpus = corpus_of(seed, 5, ("A", "B"))
-    base = {**BASE, "assignment": assignment, "composition": composition, "order": order}
-    points = sweep_points(base, {"matcher": ["exact", "sleu", "vleu", "xleu"], "threshold": thresholds})
-    assert len(points) == 1 + 3 * len(dict.fromkeys(thresholds))
-    assert_as_alone(sweep_corpus(corpus, points), points, corpus)
+TAIL = ["threshold", "score", "signature"]
 
 
-def test_quantiles() -> None:
+def test_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     variants = {"": {}, "csls": {"similarity": "csls"}}
-    points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": ["p90", 0.5, "p99"]}, variants)
+    matchers = ["exact", "sleu", "vleu", "xleu"]
+    points = sweep_points(BASE, {"matcher": matchers, "threshold": ["p90", 0.5, "p99"]}, variants)
+    assert len(points) == 2 * (1 + 3 * 3)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     by_point = {(row.label, row.varied.get("quantile")): row for row in rows if row.varied["matcher"] == "vleu"}
@@ -145,12 +125,6 @@ def test_quantiles() -> None:
     assert "|quantile:p99|" in by_point["", "p99"].signature
     assert "|quantile:none|" in by_point["", None].signature
     assert table_of(rows).columns == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
-
-
-TAIL = ["threshold", "score", "signature"]
-
-
-def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
     original = choice.similarity_quantile
     monkeypatch.setattr(choice, "similarity_quantile", lambda *given: asked.append(given[1]) or original(*given))
@@ -284,14 +258,11 @@ def test_the_journal_of_another_sweep_is_left_alone(
     assert as_json(rows) == as_json(sweep_corpus(*other))
 
 
-def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
+def test_nothing_is_noted_of_a_sweep_that_cannot_begin_and_progress_counts_systems(tmp_path: Path) -> None:
     points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
     with pytest.raises(VectorError):
         sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_progress_counts_systems(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     for _ in range(2):
         sweep_corpus(CORPUS, POINTS[:1], checkpoint=tmp_path / "journal", progress=lambda *found: calls.append(found))

@@ -294,19 +294,13 @@ def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
     assert replace(two, candidates=[*one.candidates, ["dog"]]).masses()[0] == two.masses()[0]
 
 
-def test_no_reference_tokens_at_all() -> None:
+def test_frequencies() -> None:
     case = SifCase([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, "vleu", 2, options=ALL)
     assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
-
-
-def test_vectors_without_frequencies_are_refused() -> None:
     vectors = TokenVectors(np.ones((1, 2), np.float32), np.ones(1))
     assert vectors.weighted(by_frequency=False) is vectors
     with pytest.raises(InputError, match="frequencies"):
         vectors.weighted(by_frequency=True)
-
-
-def test_frequency_weights_multiply_the_others() -> None:
     shares = np.array([0.5, 0.0])
     vectors = TokenVectors(np.ones((2, 2), np.float32), np.ones(2), np.array([3.0, 2.0]), frequencies=shares)
     assert vectors.weighted(by_frequency=True).weights == pytest.approx([3 * 0.001 / 0.501, 2.0])
