@@ -26,7 +26,7 @@ from softbleu.embeddings.index import (
     save_index,
 )
 from softbleu.embeddings.neighbours import index_store, nearest_words, word_graph
-from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.errors import InputError, VectorError
 
 PRINT = "0123456789abcdef" * 4
 RNG = np.random.default_rng(8)
@@ -175,7 +175,6 @@ def test_index_without_rows():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: build_index(ROWS, "hsnw"), UnknownNameError, "unknown index 'hsnw'"),
         (lambda: nearest_graph([[1.0]], [[1.0]], 0, [0]), InputError, "at least 1, not 0"),
         (lambda: build_index([[1.0, np.nan]]), VectorError, "row 0: NaN or infinite"),
         (lambda: build_index([1.0, 2.0]), VectorError, "shape"),
@@ -291,9 +290,6 @@ def test_words() -> None:
     [
         ({"count": 0}, "the count must be at least 1"),
         ({"limit": 0}, "the limit must be at least 1"),
-        ({"kind": "flat"}, "unknown index 'flat'"),
-        ({"case": "lower"}, "unknown vector case 'lower'"),
-        ({"kind": "hnsw", "threshold": 0.5}, "need an exact index"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:

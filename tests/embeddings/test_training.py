@@ -36,14 +36,8 @@ def test_gensim_gets_every_setting(algorithm, architecture, hierarchical, monkey
     import gensim.models
 
     kind = {"word2vec": "Word2Vec", "fasttext": "FastText"}[algorithm]
-    made = []
-
-    class Spied(getattr(gensim.models, kind)):
-        def __init__(self, **options):
-            super().__init__(**options)
-            made.append(self)
-
-    monkeypatch.setattr(gensim.models, kind, Spied)
+    made, make = [], getattr(gensim.models, kind)
+    monkeypatch.setattr(gensim.models, kind, lambda **options: made.append(make(**options)) or made[0])
     same = {"window": 3, "min_count": 2, "epochs": 3, "negative": 4, "sample": 0.01, "alpha": 0.04}
     same |= {"min_alpha": 0.002, "seed": 11, "workers": 2}
     own = {"dimension": 9, "hierarchical_softmax": hierarchical, "min_ngram": 2, "max_ngram": 5, "bucket": 70}

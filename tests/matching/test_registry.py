@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib.metadata import EntryPoint
 from typing import ClassVar
 
 import pytest
@@ -11,11 +10,9 @@ from refusing import refused
 
 from softbleu import InputError
 from softbleu.corpora import Segments
-from softbleu.errors import UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher, make_matcher
-from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
-from softbleu.results import read_metric, score_corpus
+from softbleu.results import score_corpus
 
 SOFT = ("sleu", "vleu", "xleu")
 
@@ -103,18 +100,3 @@ def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, mon
         monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
     found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
-
-
-def test_matchers_of_other_packages(monkeypatch):
-    entry = EntryPoint("pairs", f"{__name__}:Pairs", "softbleu.matchers")
-    monkeypatch.setattr(EntryPoint, "load", lambda self: Pairs)
-
-    def entry_points(group):
-        return (entry,) if group == "softbleu.matchers" else ()
-
-    monkeypatch.setattr("softbleu.config.declare.entry_points_of", entry_points)
-    assert MATCHERS.names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
-    assert make_matcher("pairs", threshold=0.25) == Pairs(threshold=0.25)
-    assert read_metric("pairs(threshold=0.25, order=2)") == Bleu(Pairs(threshold=0.25), order=2)
-    assert str(make_metric(matcher="pairs", order=2)) == "pairs(order=2)"
-    refused(UnknownNameError, "valid: exact, sleu, vleu, xleu, pairs", make_matcher, "nothing")

@@ -39,57 +39,44 @@ def test_exact_statistics(case: Case) -> None:
 
 
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
-@pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
+@pytest.mark.parametrize("greedy", GREEDY)
 @pytest.mark.parametrize("matcher", SOFT)
-def test_greedy_statistics_and_partners(matcher: str, assignment: str, consumption: str, composition: str) -> None:
-    @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, composition=composition))
-    @settings(max_examples=5)
-    def check(case: Case) -> None:
-        oracle = case.oracle()
-        for path, sizes in PATHS.items():
-            note(path)
-            with limits(sizes):
-                assert_statistics_equal(case, oracle)
-                assert_partners_equal(case, oracle)
+@given(data=st.data())
+@settings(max_examples=5)
+def test_greedy_statistics_and_partners(matcher: str, greedy: Any, composition: str, data: st.DataObject) -> None:
+    own = {"assignment": greedy[0], "consumption": greedy[1], "composition": composition}
+    case = data.draw(cases(matcher=matcher, **own))
+    oracle = case.oracle()
+    for path, sizes in PATHS.items():
+        note(path)
+        with limits(sizes):
+            assert_statistics_equal(case, oracle)
+            assert_partners_equal(case, oracle)
 
-    check()
+
+SHORT: dict[str, Any] = {"longest": 4, "longest_reference": 4, "most_references": 2, "highest_order": 3}
 
 
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
 @pytest.mark.parametrize("matcher", SOFT)
-def test_optimal_statistics(matcher: str, composition: str) -> None:
-    @given(
-        case=cases(
-            matcher=matcher,
-            assignment="optimal",
-            composition=composition,
-            longest=4,
-            longest_reference=4,
-            most_references=2,
-            most_segments=3,
-            highest_order=3,
-        )
-    )
-    @settings(max_examples=8)
-    def check(case: Case) -> None:
-        oracle = case.oracle()
-        for path in WIDE_PATHS:
-            note(path)
-            with limits(PATHS[path]):
-                assert_statistics_equal(case, oracle)
-
-    check()
+@given(data=st.data())
+@settings(max_examples=8)
+def test_optimal_statistics(matcher: str, composition: str, data: st.DataObject) -> None:
+    own = {"assignment": "optimal", "composition": composition}
+    case = data.draw(cases(matcher=matcher, most_segments=3, **own, **SHORT))
+    oracle = case.oracle()
+    for path in WIDE_PATHS:
+        note(path)
+        with limits(PATHS[path]):
+            assert_statistics_equal(case, oracle)
 
 
 @pytest.mark.parametrize("matcher", MATCHERS)
-def test_reference_totals(matcher: str) -> None:
-    @given(case=cases(matcher=matcher, fixed_threshold=0.0), order=st.integers(3, 5))
-    @settings(max_examples=8)
-    def check(case: Case, order: int) -> None:
-        case = Case(case.candidates, case.references, case.vectors, matcher, order, "reference")
-        assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
-
-    check()
+@given(data=st.data(), order=st.integers(3, 5))
+@settings(max_examples=8)
+def test_reference_totals(matcher: str, data: st.DataObject, order: int) -> None:
+    case = replace(data.draw(cases(matcher=matcher, fixed_threshold=0.0)), order=order, denominator="reference")
+    assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -163,20 +150,16 @@ def test_below_threshold_one_parallel_vectors_still_match(path: str, threshold: 
 
 
 @pytest.mark.parametrize("matcher", SOFT)
-def test_nothing_has_more_mass_than_the_optimal_assignment(matcher: str) -> None:
+@given(data=st.data(), greedy=st.sampled_from(ASSIGNMENTS[:2]), higher=st.floats(0, 1))
+@settings(max_examples=20)
+def test_optimal_assignment_has_the_greatest_mass(matcher: str, data: Any, greedy: str, higher: float) -> None:
     """Of no greedy assignment, no higher threshold, no stricter matcher."""
     stricter = MATCHERS[MATCHERS.index(matcher) - 1]
-
-    @given(case=cases(matcher=matcher, longest=10), greedy=st.sampled_from(ASSIGNMENTS[:2]), higher=st.floats(0, 1))
-    @settings(max_examples=20)
-    def check(case: Case, greedy: str, higher: float) -> None:
-        optimal = case.with_options(assignment="optimal")
-        assert_nowhere_below(optimal, case.with_options(assignment=greedy))
-        threshold = max(higher, case.options["threshold"])
-        assert_nowhere_below(optimal, optimal.with_options(threshold=threshold))
-        assert_nowhere_below(optimal, replace(optimal, matcher=stricter))
-
-    check()
+    optimal = data.draw(cases(matcher=matcher, longest=10)).with_options(assignment="optimal")
+    assert_nowhere_below(optimal, optimal.with_options(assignment=greedy))
+    threshold = max(higher, optimal.options["threshold"])
+    assert_nowhere_below(optimal, optimal.with_options(threshold=threshold))
+    assert_nowhere_below(optimal, replace(optimal, matcher=stricter))
 
 
 def corpus_score(case: Case, **more: object) -> Result:

@@ -127,29 +127,22 @@ def assert_equal_to_the_oracle(case: RemedyCase) -> None:
 
 
 @pytest.mark.parametrize("remedy", VARIANTS)
-def test_scores_and_explanations(remedy: str) -> None:
-    @given(data=st.data())
-    @settings(max_examples=12)
-    def check(data: st.DataObject) -> None:
-        assignment, consumption = data.draw(st.sampled_from(GREEDY))
-        composition = data.draw(st.sampled_from(["mean", "aligned"]))
-        options = {"assignment": assignment, "consumption": consumption, "composition": composition}
-        assert_equal_to_the_oracle(data.draw(remedy_cases(VARIANTS[remedy], **options)))
-
-    check()
+@given(data=st.data(), greedy=st.sampled_from(GREEDY), composition=st.sampled_from(["mean", "aligned"]))
+@settings(max_examples=12)
+def test_scores_and_explanations(remedy: str, data: st.DataObject, greedy: Any, composition: str) -> None:
+    options = {"assignment": greedy[0], "consumption": greedy[1], "composition": composition}
+    assert_equal_to_the_oracle(data.draw(remedy_cases(VARIANTS[remedy], **options)))
 
 
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
-def test_segments_of_any_length(remedy: str) -> None:
-    @given(case=remedy_cases(VARIANTS[remedy], longest=12, assignment="sequential"))
-    @settings(max_examples=4)
-    def check(case: RemedyCase) -> None:
-        for path, sizes in PATHS.items():
-            note(path)
-            with limits(sizes):
-                assert_equal_to_the_oracle(case)
-
-    check()
+@given(data=st.data())
+@settings(max_examples=4)
+def test_segments_of_any_length(remedy: str, data: st.DataObject) -> None:
+    case = data.draw(remedy_cases(VARIANTS[remedy], longest=12, assignment="sequential"))
+    for path, sizes in PATHS.items():
+        note(path)
+        with limits(sizes):
+            assert_equal_to_the_oracle(case)
 
 
 # token products themselves
@@ -264,23 +257,21 @@ def near_threshold(case: SifCase) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("assignment", "consumption"), [*GREEDY, ("optimal", "unit")])
+@pytest.mark.parametrize("given_out", [*GREEDY, ("optimal", "unit")])
 @pytest.mark.parametrize("matcher", SOFT)
-def test_scores_of_weighed_words(matcher: str, assignment: str, consumption: str) -> None:
-    given_out, short = {"assignment": assignment, "consumption": consumption}, assignment == "optimal"
-
-    @given(case=cases(matcher=matcher, highest_order=3, **given_out, **(SHORT if short else {})))
-    @settings(max_examples=4)
-    def check(case: Case) -> None:
-        weighed = SifCase(**{**vars(case), "options": {**case.options, "composition": "sif"}})
-        assume(smallest_norm(weighed, relative=True) > SMALLEST_SHARE)
-        assume(not near_threshold(weighed))
-        for path, sizes in list(PATHS.items())[: 1 if short else None]:
-            note(path)
-            with limits(sizes):
-                assert_statistics_equal(weighed, None, MASS)
-
-    check()
+@given(data=st.data())
+@settings(max_examples=4)
+def test_scores_of_weighed_words(matcher: str, given_out: tuple[str, str], data: st.DataObject) -> None:
+    short = given_out[0] == "optimal"
+    own = {"assignment": given_out[0], "consumption": given_out[1], **(SHORT if short else {})}
+    case = data.draw(cases(matcher=matcher, highest_order=3, **own))
+    weighed = SifCase(**{**vars(case), "options": {**case.options, "composition": "sif"}})
+    assume(smallest_norm(weighed, relative=True) > SMALLEST_SHARE)
+    assume(not near_threshold(weighed))
+    for path, sizes in list(PATHS.items())[: 1 if short else None]:
+        note(path)
+        with limits(sizes):
+            assert_statistics_equal(weighed, None, MASS)
 
 
 def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
