@@ -122,6 +122,7 @@ def test_bytes(piece, tmp_path, monkeypatch):
     refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, tmp_path, b"a ||| caf\xc3", "c.txt")
     with pytest.raises(InputError, match=r"c.txt.gz: broken gzip data"):
         read(tmp_path, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
+    refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
     assert read(tmp_path, "a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
 
 

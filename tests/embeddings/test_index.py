@@ -290,6 +290,7 @@ def test_words() -> None:
     [
         ({"count": 0}, "the count must be at least 1"),
         ({"limit": 0}, "the limit must be at least 1"),
+        ({"case": "lower"}, "unknown vector case 'lower'"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:

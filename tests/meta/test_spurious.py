@@ -215,6 +215,11 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
     assert shares["function-words"] < shares["plain"]
 
 
+def test_variants_that_cannot_be() -> None:
+    refused(InputError, "unknown remedy ''", make_variants, {}, ["vleu"], [""])
+    refused(InputError, "take sleu, vleu or xleu", make_variants, {}, ["exact"], ["plain"])
+
+
 def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     variants = make_variants({"vectors": LETTERS}, ["vleu"], ["plain", "csls"])
     plain, csls = find_spurious(MatchedText.of_pairs([pair("a b", "B A", (0, 1), (1, 0))]), variants, ["p99"])
