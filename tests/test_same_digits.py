@@ -114,7 +114,7 @@ def explain_some(corpus: Any, vectors: Path, **how: Any) -> Any:
 
 
 BY_WORDS = ("bleu", "chrf++", "ter", "gleu(iterations=9)", "green")
-ALL = (*BY_WORDS, "sleu(threshold=0.5)", SOFT, "xleu(assignment=optimal)", "softbleu")
+ALL = (*BY_WORDS, "sleu(threshold=0.5)", SOFT, "xleu(assignment=optimal, composition=sif)", "softbleu")
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "scores of a corpus": score_at("corpus", *ALL),
     "scores of segments": score_at("segment", *ALL),

@@ -256,7 +256,10 @@ class Writer:
         steps = range(1, self.whole.steps + 1)
         each = [Case(self.name, way, step) for way in (*SIGNALS, FULL) for step in steps]
         rest = [Case(self.name, LIMIT, size) for size in SIZES] + [Case(self.name, TWICE, 2)]
-        return each + rest if draw is None else [*draw.sample(each, 2), draw.choice(rest)]
+        if draw is None:
+            return each + rest
+        kills = [case for case in each if case.way == "SIGKILL" and self.name in ("convert", "replace")]
+        return [*draw.sample(each, 2), draw.choice(rest), *kills]
 
 
 def different(found: dict[str, bytes], expected: dict[str, bytes]) -> list[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import grammar as oracle
+from refusing import refused
 from shared_data import shared
 
 from softbleu.corpora.derivations import Chance, Derivations
@@ -23,20 +25,13 @@ def all_sentences(derivations):
 
 
 def test_grammar_of_the_paper():
-    derivations = Derivations.of(read_grammar("morgan2014"))
-    sentences = all_sentences(derivations)
-    assert derivations.count() == 1008
-    assert len(set(sentences)) == 1008
+    sentences = all_sentences(Derivations.of(read_grammar("morgan2014")))
+    assert len(set(sentences)) == len(sentences) == 1008
     text = (find_resource("corpora", "grammars") / "morgan2014.cfg").read_text()
     assert sentences == oracle.sentences(text, 6)
-
-
-def test_corpus_of_the_paper_is_in_its_language():
-    sentences = set(all_sentences(Derivations.of(read_grammar("morgan2014"))))
     lines = shared("data", "morgan2014", "artificial.pairs.txt").read_text().splitlines()
-    published = {side.strip() for line in lines for side in line.split("|||")}
     assert len(lines) == 112
-    assert published <= sentences
+    assert {side.strip() for line in lines for side in line.split("|||")} <= set(sentences)
 
 
 @pytest.mark.parametrize("name", grammar_names())
@@ -53,13 +48,6 @@ def test_grammars_of_the_package_agree_with_nltk(name):
             if len(words) < 30:
                 assert oracle.is_sentence(parser, words), words
             assert not oracle.is_sentence(parser, [*words, words[0]])
-
-
-@pytest.mark.parametrize("name", grammar_names())
-def test_grammars_of_the_package_have_a_before_consonants_only(name):
-    grammar = read_grammar(name)
-    derivations = Derivations.of(grammar, 8)
-    chance = Chance(3)
     for _ in range(300):
         words = derivations.sentence(derivations.draw(chance))
         assert not [after for word, after in pairwise(words) if word == "a" and after[0] in "aeio"]
@@ -112,24 +100,16 @@ def test_enumeration_is_that_of_nltk(lines, depth):
 
 @given(grammar_texts())
 def test_any_grammar_is_read_or_refused_in_one_line(lines):
-    found = read_or_refuse(lines)
-    if isinstance(found, str):
-        assert "\n" not in found
-        assert found.startswith("random")
-        return
     chance = Chance(0)
-    for _ in range(3):
-        assert set(found.sentence(found.draw(chance))) <= {"x", "y", "z"}
-
-
-def read_or_refuse(lines):
-    """Derivations of a grammar, or the message that refuses it."""
     try:
-        derivations = Derivations.of(parse_grammar("random", lines))
-        derivations.check_drawing(uniform=False)
+        found = Derivations.of(parse_grammar("random", lines))
+        found.check_drawing(uniform=False)
     except SoftbleuError as error:
-        return str(error)
-    return derivations
+        refusal = str(error)
+    else:
+        refusal = "random"
+        assert {word for _ in range(3) for word in found.sentence(found.draw(chance))} <= {"x", "y", "z"}
+    assert re.fullmatch(r"random[^\n]*", refusal)
 
 
 def test_draws_follow_the_weights():
@@ -141,24 +121,12 @@ def test_draws_follow_the_weights():
     assert {word: drawn[word] / 4000 for word in expected} == pytest.approx(expected, abs=0.025)
     drawn = Counter(derivations.sentence(derivations.draw_uniformly(chance))[0] for _ in range(4000))
     assert {word: drawn[word] / 4000 for word in expected} == pytest.approx(dict.fromkeys(expected, 0.25), abs=0.025)
-
-
-def test_whole_numbers_of_any_size():
     chance = Chance(0)
     for bound in (1, 7, 1 << 40, 10**60):
         drawn = [chance.below(bound) for _ in range(500)]
         assert 0 <= min(drawn) <= max(drawn) < bound
         assert sum(drawn) / 500 == pytest.approx((bound - 1) / 2, rel=0.1)
     assert len({chance.below(10**60) % 1000 for _ in range(500)}) > 300
-
-
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 6])
-def test_depth_is_a_limit(limit):
-    derivations = Derivations.of(parse_grammar("deep", ["S -> 'a' S |"]), limit)
-    chance = Chance(limit)
-    longest = max(len(derivations.sentence(derivations.draw(chance))) for _ in range(200))
-    assert longest == limit - 1
-    assert derivations.count() == limit
 
 
 def test_continued_lines_and_start():
@@ -192,20 +160,14 @@ BAD = {
     "unknown synonym": ([*CHILD, "# synonyms: she her"], "bad, line 4: the grammar has no word 'her'"),
     "one synonym": ([*CHILD, "# synonyms: she"], "bad, line 4: at least two different synonyms"),
     "two classes": (
-        ["S -> 'a' | 'b' | 'c'", "# synonyms: a b", "# synonyms: b c"],
-        "bad, line 3: 'b' is in another synonym class already",
+        ["S -> 'a' | 'b'", "# synonyms: a b", "# synonyms: b a"],
+        "line 3: 'b' is in another",
     ),
     "strangers": ([*CHILD, "# synonyms: she ran"], "bad, line 4: 'she' shares no category"),
     "function": ([*CHILD, "# function: the"], "bad, line 4: the grammar has no word 'the'"),
-    "misspelt directive": (
-        [*CHILD, "# synonym: she he"],
-        "bad, line 4: unknown directive '# synonym:' (did you mean",
-    ),
+    "misspelt": ([*CHILD, "# synonym: she he"], "bad, line 4: unknown directive '# synonym:' (did you mean"),
     "alternate": ([*CHILD, "# alternate: NP VP"], "bad, line 4: write '# alternate: S -> "),
-    "alternate of nothing": (
-        [*CHILD, "# alternate: S -> NP VP | VP NP"],
-        "line 4: the grammar has no rule S -> VP NP",
-    ),
+    "no such rule": ([*CHILD, "# alternate: S -> NP VP | VP NP"], "line 4: the grammar has no rule S -> VP NP"),
     "one form": ([*CHILD, "# alternate: S -> NP VP"], "bad, line 4: at least two different forms"),
     "unlinked": ([*CHILD, "# alternate: VP -> 'ran' | 'saw' NP"], "bad, line 4: 'NP' has no counterpart"),
     "unnumbered": (
@@ -220,20 +182,14 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_grammars_are_refused(kind):
     lines, message = BAD[kind]
-    with pytest.raises(InputError) as error:
-        parse_grammar("bad", lines)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    assert message in refused(InputError, "", parse_grammar, "bad", lines)
 
 
 def test_unknown_names_and_missing_files(tmp_path):
-    with pytest.raises(UnknownNameError, match="did you mean 'morgan2014'"):
-        read_grammar("morgan2013")
-    with pytest.raises(InputError, match=r"no such file: .*none\.cfg"):
-        read_grammar(str(tmp_path / "none.cfg"))
+    refused(UnknownNameError, "did you mean 'morgan2014'", read_grammar, "morgan2013")
+    refused(InputError, r"no such file: .*none\.cfg", read_grammar, str(tmp_path / "none.cfg"))
     (tmp_path / "latin.cfg").write_bytes("S -> 'café'".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin\.cfg, line 1, byte 10: not UTF-8"):
-        read_grammar(str(tmp_path / "latin.cfg"))
+    refused(InputError, r"latin\.cfg, line 1, byte 10: not UTF-8", read_grammar, str(tmp_path / "latin.cfg"))
     assert read_grammar(str(tmp_path / "latin.cfg"), "latin-1").rules[0].word == "café"
 
 
@@ -241,24 +197,19 @@ def test_impossible_depths():
     grammar = parse_grammar("loop", ["S -> 'a' S | 'b'"])
     with pytest.raises(InputError, match=r"loop has infinitely many sentences \(S -> S\): give --max-depth"):
         Derivations.of(grammar, exhaustive=True)
-    with pytest.raises(InputError, match="loop has no sentence of depth 1: --max-depth 2 is the least"):
-        Derivations.of(grammar, 1)
-    with pytest.raises(InputError, match="too deep: give --max-depth 200"):
-        Derivations.of(grammar, 201)
+    refused(InputError, "loop has no sentence of depth 1: --max-depth 2 is the least", Derivations.of, grammar, 1)
+    refused(InputError, "too deep: give --max-depth 200", Derivations.of, grammar, 201)
     # The deepest derivations fit the stack.
     deepest = Derivations.of(grammar, 200)
     assert (deepest.count(), len(deepest.sentence(deepest.at(0)))) == (199, 199)
     chain = [f"S{n} -> S{n + 1} 'x'" for n in range(400)]
-    with pytest.raises(InputError, match="too deep"):
-        Derivations.of(parse_grammar("chain", [*chain, "S400 -> 'y'"]))
+    refused(InputError, "too deep", lambda: Derivations.of(parse_grammar("chain", [*chain, "S400 -> 'y'"])))
 
 
 def test_what_explodes_is_refused():
     many = Derivations.of(parse_grammar("many", ["S -> S S S | 'a'"]), 200)
-    with pytest.raises(InputError, match="too many derivations to count"):
-        many.count()
-    with pytest.raises(InputError, match="words at depth 200: lower --max-depth"):
-        many.check_drawing(uniform=False)
+    refused(InputError, "too many derivations to count", many.count)
+    refused(InputError, "words at depth 200: lower --max-depth", many.check_drawing, uniform=False)
     few = Derivations.of(parse_grammar("few", ["S -> S S | 'a'"]), 6)
     sentences = all_sentences(few)
     chance = Chance(0)

@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from softbleu.corpora.judgements import Comparisons, merge_scores, read_assessments, read_rankings, read_scores
 from softbleu.errors import InputError
@@ -36,61 +37,26 @@ def written(folder, content, name="file.txt"):
 
 
 def rows(found):
+    columns = (found.segment, found.first, found.second, found.outcome)
     names = found.systems
-    return [
-        (int(segment), names[first], names[second], int(outcome))
-        for segment, first, second, outcome in zip(
-            found.segment, found.first, found.second, found.outcome, strict=True
-        )
-    ]
+    return [(a, names[b], names[c], d) for a, b, c, d in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-def test_xml(tmp_path):
+def test_rankings(tmp_path):
     found = read_rankings(written(tmp_path, XML))
     assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
     assert found.annotators == ("ann",)
     assert rows(read_rankings(written(tmp_path, XML), expand=False)) == [(3, "A", "C", -1)]
     assert rows(read_rankings(written(tmp_path, XML), start=1))[0][0] == 2
-
-
-def test_csv(tmp_path):
     assert rows(read_rankings(written(tmp_path, FIVE))) == [(3, "A", "B.1", 1)]
     assert rows(read_rankings(written(tmp_path, FIVE), start=0)) == [(4, "A", "B.1", 1)]
     assert rows(read_rankings(written(tmp_path, gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
-        (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
-        (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
-        (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
-        (XML.replace("</appraise", "</praise"), "line 10: not XML"),
-        (XML.replace('"3"', '"9999999999999"'), "line 4: the segment cannot be 9999999999999"),
-        (FIVE.replace("\n4,", "\n0,"), "line 2: segment 0, though the first is 1"),
-        (FIVE.replace("1,2,-1", "1,2"), "line 2: 7 cells under 8 column names"),
-        (FIVE.replace("1,2,-1", "1,x,-1"), "line 2: rank is a whole number, not 'x'"),
-        (FIVE.replace("1,2,-1", "1,-1,-1"), "there are no comparisons"),
-        (FIVE.replace("judgeId", "judge"), "line 1: rankings need a column judgeid"),
-        (FIVE.replace("system3rank", "rank3"), "line 1: rankings need a column system3rank"),
-        ("", "line 1: rankings need columns system1Id"),
-    ],
-)
-def test_broken_rankings(tmp_path, content, message):
-    name = written(tmp_path, content)
-    with pytest.raises(InputError) as caught:
-        read_rankings(name)
-    assert message in str(caught.value)
-    assert str(caught.value).startswith(name)
-    assert "\n" not in str(caught.value)
-
-
 def test_only_some_systems():
     found = Comparisons.of([(0, "A", "B", 1, "x"), (0, "B", "C", 0, "x"), (1, "C", "A", 1, "x")])
     assert rows(found.only(["A", "C"])) == [(1, "A", "C", -1)]
-    with pytest.raises(InputError, match="no comparison is between two of the systems A, Z"):
-        found.only(["A", "Z"])
+    refused(InputError, "no comparison is between two of the systems A, Z", found.only, ["A", "Z"])
     assert found.tallies()[:, 0, 1].tolist() == [1, 0, 0]
     assert found.tallies()[:, 0, 2].tolist() == [0, 0, 1]
 
@@ -128,31 +94,7 @@ def test_scores_of_both_kinds_are_joined(tmp_path):
     segments = read_scores(written(tmp_path, "m lp t a 0 3\nm lp t a 1 4\n"))
     (joined,) = merge_scores([*segments, *systems])
     assert (joined.systems["a"], joined.segments["a"].tolist()) == (7.0, [3.0, 4.0])
-    with pytest.raises(InputError, match="two tables of scores are called 'm'"):
-        merge_scores([*systems, *systems])
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "there are no scores"),
-        ("a\n", "line 1: 1 columns and no names of columns"),
-        ("a 1\nb\n", "line 2: 1 cells, where 2 are needed"),
-        ("a 1\nb high\n", "line 2: 'high' is no score: a number is needed"),
-        ("a 1\nb nan\n", "line 2: 'nan' is no score: a number is needed, 0 or of size 1e-100 to 1e+100"),
-        ("a 1\na 1\n", "line 2: a second score of 'a'"),
-        ("a 5 1\na 600000 1\n", "2 scores cannot be of 600,000 segments: are these their numbers?"),
-        ('{"system": "a"}', "no scores; JSON is read as"),
-        ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
-        ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
-    ],
-)
-def test_broken_scores(tmp_path, content, message):
-    name = written(tmp_path, content)
-    with pytest.raises(InputError) as caught:
-        read_scores(name)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    refused(InputError, "two tables of scores are called 'm'", lambda: merge_scores([*systems, *systems]))
 
 
 @pytest.mark.parametrize(
@@ -211,9 +153,6 @@ def test_assessments(tmp_path):
         found.pick({"B": np.array([7.0])}, "bleu")
     with pytest.raises(InputError, match="bleu has scores of none of the assessed systems"):
         found.pick({"C": np.array([7.0])}, "bleu")
-
-
-def test_assessed_texts(tmp_path):
     name = written(tmp_path, TEXTS)
     plain, clean = read_assessments(name), read_assessments(name, unescape=True)
     assert plain.texts.candidates["translation"] == ["it &apos;s"]
@@ -222,9 +161,35 @@ def test_assessed_texts(tmp_path):
         clean.pick({"translation": np.zeros(2)}, "bleu")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+BROKEN = {
+    read_rankings: [
+        (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
+        (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
+        (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
+        (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
+        (XML.replace("</appraise", "</praise"), "line 10: not XML"),
+        (XML.replace('"3"', '"9999999999999"'), "line 4: the segment cannot be 9999999999999"),
+        (FIVE.replace("\n4,", "\n0,"), "line 2: segment 0, though the first is 1"),
+        (FIVE.replace("1,2,-1", "1,2"), "line 2: 7 cells under 8 column names"),
+        (FIVE.replace("1,2,-1", "1,x,-1"), "line 2: rank is a whole number, not 'x'"),
+        (FIVE.replace("1,2,-1", "1,-1,-1"), "there are no comparisons"),
+        (FIVE.replace("judgeId", "judge"), "line 1: rankings need a column judgeid"),
+        (FIVE.replace("system3rank", "rank3"), "line 1: rankings need a column system3rank"),
+        ("", "line 1: rankings need columns system1Id"),
+    ],
+    read_scores: [
+        ("", "there are no scores"),
+        ("a\n", "line 1: 1 columns and no names of columns"),
+        ("a 1\nb\n", "line 2: 1 cells, where 2 are needed"),
+        ("a 1\nb high\n", "line 2: 'high' is no score: a number is needed"),
+        ("a 1\nb nan\n", "line 2: 'nan' is no score: a number is needed, 0 or of size 1e-100 to 1e+100"),
+        ("a 1\na 1\n", "line 2: a second score of 'a'"),
+        ("a 5 1\na 600000 1\n", "2 scores cannot be of 600,000 segments: are these their numbers?"),
+        ('{"system": "a"}', "no scores; JSON is read as"),
+        ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
+        ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
+    ],
+    read_assessments: [
         ("", "line 1: assessments need columns"),
         (DA, "name one direction of cs-en, de-en"),
         (CZECH.replace(" 2 0.5", " 0 0.5"), "line 2: SID is the number of a segment"),
@@ -232,8 +197,14 @@ def test_assessed_texts(tmp_path):
         (DA.replace("B 1 -0.5", "B 1"), "line 3: 4 cells under 5 column names"),
         ("LP SYSTEM SID HUMAN\n", "there are no assessments"),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "message"), [(read, *row) for read, rows in BROKEN.items() for row in rows]
 )
-def test_broken_assessments(tmp_path, content, message):
-    with pytest.raises(InputError) as caught:
-        read_assessments(written(tmp_path, content))
-    assert message in str(caught.value)
+def test_broken_files(tmp_path, read, content, message):
+    name = written(tmp_path, content)
+    said = refused(InputError, "", read, name)
+    assert message in said
+    assert said.startswith(name)

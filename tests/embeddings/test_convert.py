@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import json
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from refusing import refused
 from shared_data import shared
 from vector_files import ROWS, WORDS, binary, text
 
 from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
+from softbleu.embeddings.store import StoreWriter
 from softbleu.errors import VectorError
 
 UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
@@ -62,6 +68,17 @@ def location(request, tmp_path):
     return tmp_path / "vectors.any"
 
 
+@pytest.fixture
+def converted(tmp_path):
+    """Convert a source into the folder `store`, unless one is named; what was done, the words and their rows."""
+
+    def convert(source, place="store", **options):
+        done = convert_vectors(source, tmp_path / place, **{"dtype": "float32", **options})
+        return done, *open_vectors(tmp_path / place).head()
+
+    return convert
+
+
 def given(tmp_path, content):
     (tmp_path / "vectors.any").write_bytes(content)
     return tmp_path / "vectors.any"
@@ -82,23 +99,20 @@ def words_of(place):
 # every format
 
 
-def test_every_format_gives_the_same_unit_rows(location, tmp_path):
-    done = convert_vectors(location, tmp_path / "store", dtype="float32", trust=True)
-    assert done == Conversion(8, 0, 0, 0, 0, 0, {})
-    words, rows = open_vectors(tmp_path / "store").head()
-    assert words == WORDS
+def test_every_format_gives_the_same_unit_rows(location, converted, tmp_path):
+    done, words, rows = converted(location, trust=True)
+    assert (done, words) == (Conversion(8, 0, 0, 0, 0, 0, {}), WORDS)
     np.testing.assert_allclose(rows, UNIT, rtol=2e-7, atol=1e-9)
     selected = open_vectors(tmp_path / "store").select(["end", "The", "THE", "absent"])
     np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
 
 
-def test_a_gensim_model_gives_its_words(tmp_path):
+def test_a_gensim_model_gives_its_words(converted, tmp_path):
     models = pytest.importorskip("gensim.models")
     corpus = [["cat", "dog", "mat"], ["dog", "cat", "sat"]] * 5
     model = models.Word2Vec(corpus, vector_size=6, min_count=1, seed=1, workers=1, epochs=1)
     model.save(str(tmp_path / "words.model"))
-    convert_vectors(tmp_path / "words.model", tmp_path / "store", dtype="float32", normalize=False, trust=True)
-    words, rows = open_vectors(tmp_path / "store").head()
+    _, words, rows = converted(tmp_path / "words.model", normalize=False, trust=True)
     assert words == list(model.wv.index_to_key)
     np.testing.assert_array_equal(rows, model.wv.vectors)
 
@@ -120,23 +134,6 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     assert names(tmp_path) == ["cut.kv", "evil.kv"]
 
 
-# precision
-
-
-@pytest.mark.parametrize(("dtype", "relative", "of_largest"), [("float16", 2**-11, 0.0), ("int8", 0.0, 0.5 / 127)])
-def test_precision(dtype, relative, of_largest, tmp_path):
-    rows = np.random.default_rng(11).normal(size=(500, 50)).astype(np.float32) * 7
-    words = [f"w{number}" for number in range(500)]
-    convert_vectors(dict(zip(words, rows, strict=True)), tmp_path / "store", dtype=dtype)
-    unit = rows.astype(np.float64) / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    kept = open_vectors(tmp_path / "store").head()[1]
-    bound = relative * np.abs(unit) + of_largest * np.abs(unit).max(axis=1, keepdims=True) + 1e-7
-    assert (np.abs(kept - unit) <= bound).all()
-    assert (kept != unit).any()
-    similarities = (kept @ kept.T) / np.outer(np.linalg.norm(kept, axis=1), np.linalg.norm(kept, axis=1))
-    assert np.abs(similarities - unit @ unit.T).max() < {"float16": 2**-10, "int8": 8e-3}[dtype]
-
-
 def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     source = given(tmp_path, PLAIN["GloVe"])
     convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
@@ -149,38 +146,32 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     kept = meta(tmp_path / "other")
     assert (kept["name"], kept["source"], kept["normalisation"]) == ("n", "somewhere", "none")
     np.testing.assert_array_equal(open_vectors(tmp_path / "other").head()[1], ROWS)
-
-
-# which words
-
-
-def test_limit_takes_the_first_words(location, tmp_path):
-    done = convert_vectors(location, tmp_path / "store", dtype="float32", limit=3, trust=True)
-    words, rows = open_vectors(tmp_path / "store").head()
-    assert (done.words, words) == (3, WORDS[:3])
-    np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
-    assert meta(tmp_path / "store")["conversion"]["limit"] == 3
-    wanted = {"end", "THE", "日本", "absent", "the"}
-    for limit, expected, passed_over in ((None, ["the", "日本", "end"], 5), (2, ["the", "日本"], 3)):
-        done = convert_vectors(location, tmp_path / f"{limit}", vocabulary=wanted, limit=limit, trust=True)
-        assert words_of(tmp_path / f"{limit}") == expected
-        assert (done.words, done.passed_over) == (len(expected), passed_over)
-
-
-def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path):
     many = given(tmp_path, b"".join(b"w%d" % n + b" 1" * 60 + b"\n" for n in range(10_000)))
     convert_vectors(many, tmp_path / "store", limit=2)
     assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
 
 
+# which words
+
+
+def test_limit_takes_the_first_words(location, converted, tmp_path):
+    done, words, rows = converted(location, limit=3, trust=True)
+    assert (done.words, words) == (3, WORDS[:3])
+    np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
+    assert meta(tmp_path / "store")["conversion"]["limit"] == 3
+    wanted = {"end", "THE", "日本", "absent", "the"}
+    for limit, expected, passed_over in ((None, ["the", "日本", "end"], 5), (2, ["the", "日本"], 3)):
+        done, words, _ = converted(location, f"{limit}", vocabulary=wanted, limit=limit, trust=True)
+        assert (words, done.words, done.passed_over) == (expected, len(expected), passed_over)
+
+
 @pytest.mark.parametrize("kind", ["binary", "text"])
-def test_what_is_left_out_is_counted(kind, tmp_path):
+def test_what_is_left_out_is_counted(kind, converted, tmp_path):
     words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]
     rows = np.arange(1, 21, dtype=np.float32).reshape(10, 2)
     rows[3], rows[4], rows[5] = 0, np.nan, [np.inf, 1]
     content = binary(words, rows) if kind == "binary" else text(words, rows, header=True)
-    done = convert_vectors(given(tmp_path, content), tmp_path / "store", dtype="float32", normalize=False)
-    kept, values = open_vectors(tmp_path / "store").head()
+    done, kept, values = converted(given(tmp_path, content), normalize=False)
     assert kept == ["cat", "dog", "nil", "mat"]
     # the first row of a repeated word counts
     assert values.tolist() == [[1, 2], [3, 4], [0, 0], [15, 16]]
@@ -192,30 +183,25 @@ def test_what_is_left_out_is_counted(kind, tmp_path):
     assert meta(tmp_path / "store")["conversion"]["duplicates"] == 3
 
 
-def test_words_that_no_line_can_hold(tmp_path):
-    done = convert_vectors(
-        {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]},
-        tmp_path / "store", dtype="float32", normalize=False,
-    )  # fmt: skip
+def test_words_that_no_line_can_hold(converted, tmp_path):
+    vectors = {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]}
+    done, words, rows = converted(vectors, normalize=False)
     assert (done.words, done.unusable_words, done.examples) == (3, 3, {"unusable_words": ""})
-    words, rows = open_vectors(tmp_path / "store").head()
     assert dict(zip(words, rows[:, 0].tolist(), strict=True)) == {"a\rb": 2, "a\u2028b": 3, "ok": 4}
     assert open_vectors(tmp_path / "store").select(["a\u2028b", "a\rb"]).rows[:, 0].tolist() == [3, 2]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 6])
-def test_a_limit_means_the_first_usable_words(limit, tmp_path):
+def test_a_limit_means_the_first_usable_words(limit, converted, tmp_path):
     rows = np.ones((6, 2), np.float32)
     rows[1] = np.nan
-    convert_vectors(given(tmp_path, binary("abcdef", rows)), tmp_path / "store", limit=limit)
-    assert words_of(tmp_path / "store") == list("acdef")[:limit]
+    assert converted(given(tmp_path, binary("abcdef", rows)), limit=limit)[1] == list("acdef")[:limit]
 
 
 @pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
-def test_tiny_and_huge_rows_have_a_direction(size, tmp_path):
-    row = np.array([size, 0], np.float32)
-    convert_vectors({"odd": row, "usual": [0.0, 2.0]}, tmp_path / "store", dtype="float32")
-    np.testing.assert_allclose(open_vectors(tmp_path / "store").head()[1], [[1, 0], [0, 1]], rtol=1e-6)
+def test_tiny_and_huge_rows_have_a_direction(size, converted):
+    _, _, rows = converted({"odd": np.array([size, 0], np.float32), "usual": [0.0, 2.0]})
+    np.testing.assert_allclose(rows, [[1, 0], [0, 1]], rtol=1e-6)
 
 
 # damage
@@ -235,10 +221,7 @@ def test_damage_is_named_and_nothing_written(content, message, tmp_path):
     source = given(tmp_path, content)
     convert_vectors({"old": [1.0]}, tmp_path / "store")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(VectorError, match=message) as caught:
-        convert_vectors(source, tmp_path / "store", force=True)
-    assert str(source) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(source) in refused(VectorError, message, convert_vectors, source, tmp_path / "store", force=True)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert names(tmp_path) == ["store", "vectors.any"]
 
@@ -296,8 +279,7 @@ def test_force_does_not_replace_what_is_no_store(tmp_path):
     ],
 )
 def test_refused_options(options, message, tmp_path):
-    with pytest.raises(VectorError, match=message):
-        convert_vectors({"a": [1.0]}, tmp_path / "store", **options)
+    refused(VectorError, message, lambda: convert_vectors({"a": [1.0]}, tmp_path / "store", **options))
     assert names(tmp_path) == []
 
 
@@ -341,3 +323,78 @@ def test_scores_are_those_of_the_file(tmp_path):
     assert found["float32"] == pytest.approx(found[None], abs=1e-6)
     assert [found["float16"], found["int8"]] == pytest.approx([found[None]] * 2, abs=0.05)
     assert len(set(found.values())) > 1
+
+
+# what kills leave: that of a command ended at any step is in adversarial/steps.py
+
+
+def test_where_folders_cannot_change_places(tmp_path, monkeypatch):
+    monkeypatch.setattr("softbleu.io.files.exchange", lambda one, other: False)
+    for word in ("old", "new"):
+        convert_vectors({word: [1.0]}, tmp_path / "store", force=True)
+    assert open_vectors(tmp_path / "store").head()[0] == ["new"]
+    assert names(tmp_path) == ["store"]
+
+
+@pytest.fixture(scope="module")
+def dead():
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize("name", ["store", "store[1]*"])
+def test_drafts_that_others_left(name, dead, tmp_path):
+    kept = {f".{name}.1.draft", f".other.{dead}.draft", f".{name}.12x.draft", f".{name}.{dead}.mine"}
+    for left in {f".{name}.{dead}.draft", f".{name}.{os.getpid()}.draft", *kept}:
+        (tmp_path / left).mkdir()
+        (tmp_path / left / "vectors.npy").write_bytes(b"half")
+    convert_vectors({"a": [1.0]}, tmp_path / name)
+    assert set(names(tmp_path)) == {name, *kept}
+
+
+def test_what_was_moved_away_is_put_back(dead, tmp_path):
+    (tmp_path / "bad.txt").write_text("a 1 2\nb 1\n")
+    convert_vectors({"old": [1.0]}, tmp_path / "store")
+    for source, force, message in ((tmp_path / "bad.txt", True, "line 2"), ({"new": [1.0]}, False, "exists already")):
+        (tmp_path / "store").rename(tmp_path / f".store.{dead}.former")
+        with pytest.raises(VectorError, match=message):
+            convert_vectors(source, tmp_path / "store", force=force)
+        assert open_vectors(tmp_path / "store").head()[0] == ["old"]
+        assert names(tmp_path) == ["bad.txt", "store"]
+
+
+@pytest.mark.parametrize("step", ["add", "finish", "fsync", "first text", "second text"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
+@pytest.mark.parametrize("old", [True, False])
+def test_a_full_disk(old, number, step, tmp_path, monkeypatch):
+    def state():
+        return {str(path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def full(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    write_text, texts = Path.write_text, []
+
+    def half(path, content, **options):
+        texts.append(path)
+        if len(texts) == ["first text", "second text"].index(step) + 1:
+            write_text(path, content[:9], **options)
+            full()
+        return write_text(path, content, **options)
+
+    if old:
+        convert_vectors({"old": [1.0]}, tmp_path / "store")
+    before = state()
+    if "text" in step:
+        monkeypatch.setattr(Path, "write_text", half)
+    elif step == "fsync":
+        monkeypatch.setattr("os.fsync", full)
+    else:
+        monkeypatch.setattr(StoreWriter, step, full)
+    with pytest.raises(VectorError, match=r"store: the disk is full .*nothing was changed") as caught:
+        convert_vectors({"new": [1.0, 0.0], "newer": [0.0, 1.0]}, tmp_path / "store", force=True)
+    assert os.strerror(number) in str(caught.value)
+    assert state() == before
+    assert names(tmp_path) == (["store"] if old else [])

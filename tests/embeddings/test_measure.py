@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 from oracles import measure as oracle
+from refusing import refused
 
 from softbleu import InputError, score
-from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings import function_words, open_vectors, write_store
+from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
+from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import (
     PERCENTILES,
     QUANTILES,
     SCOPE,
-    CommonParts,
     Postprocess,
     WordMeasure,
     kept_quantiles,
@@ -23,8 +26,8 @@ from softbleu.embeddings.measure import (
     parse_percentile,
     random_similarities,
     similarity_quantile,
-    unit_rows,
 )
+from softbleu.engine.vectors import compare_words
 from softbleu.errors import UnknownNameError, VectorError
 
 
@@ -70,26 +73,6 @@ def test_scope_ends_where_it_says(monkeypatch):
     assert SCOPE == 50_000
 
 
-@pytest.mark.parametrize("count", [2, 5, 11, 12, 40])
-def test_density_is_the_mean_cosine_of_ten_or_of_all_there_are(count):
-    vectors = random_vectors(count)
-    words = [*vectors, "unheard"]
-    found = measure_words(open_vectors(vectors), words, "exact", WordMeasure("csls")).mean_neighbour_similarity
-    expected = [oracle.Measure(vectors).density(word) for word in words]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
-    assert found[-1] == 0
-
-
-def test_words_beyond_the_scope_have_neighbours_in_it_and_are_nobodys(monkeypatch):
-    vectors = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0], "x": [1.0, 0.1, 0.0], "y": [1.0, 0.11, 0.0]}
-    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 2)
-    words = ["a", "x", "y"]
-    either = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1)).allowed_pairs
-    both = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1, mutual=True)).allowed_pairs
-    assert either.tolist() == [0, 1, 2, 3, 4, 6, 8]
-    assert both.tolist() == [0, 4, 8]
-
-
 def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch):
     """`The`, found as written beyond the scope, has a zero vector; `the` has another."""
     vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
@@ -112,23 +95,20 @@ def test_csls_quantiles_are_clamped_like_csls(percentile):
     assert found.score == 0
 
 
-def test_threshold_from_a_quantile_is_at_least_0():
-    vectors = random_vectors(30)
-    assert similarity_quantile(open_vectors(vectors), 1.0) < 0
-    found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
-    assert "|threshold:0.0|" in found.signature
-    assert "|quantile:p1|" in found.signature
-
-
 # what is kept
 
 
-def test_bundled_set_keeps_the_quantiles_that_it_has():
+def test_bundled_quantiles_are_those_of_the_set():
     source = open_vectors("glove-6b-100d")
     assert len(source.quantiles) == len(PERCENTILES)
     similarities = random_similarities(source, WordMeasure())
     for percentile in PERCENTILES:
         assert source.quantiles[f"p{percentile:g}"] == round(float(np.percentile(similarities, percentile)), 6)
+    vectors = random_vectors(30)
+    assert similarity_quantile(open_vectors(vectors), 1.0) < 0
+    found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
+    assert "|threshold:0.0|" in found.signature
+    assert "|quantile:p1|" in found.signature
 
 
 def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
@@ -159,23 +139,14 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
     "text", ["", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"]
 )
 def test_what_is_no_quantile(text):
-    with pytest.raises(InputError, match=r"such as p99\.9") as caught:
-        parse_percentile(text)
-    assert repr(text) in str(caught.value)
+    assert repr(text) in refused(InputError, r"such as p99\.9", parse_percentile, text)
     assert [parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
 
 
-@pytest.mark.parametrize(
-    "options", [{"neighbours": 0}, {"neighbours": -1}, {"neighbours": SCOPE + 1}, {"mutual": True}]
-)
-def test_neighbours_that_make_no_sense(options):
-    with pytest.raises(InputError, match="neighbours"):
-        WordMeasure(**options)
-    with pytest.raises(UnknownNameError, match="valid: cosine, csls"):
-        WordMeasure("euclid")
+def test_measures_that_make_no_sense():
+    refused(InputError, "neighbours", WordMeasure, mutual=True)
     for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}):
-        with pytest.raises(VectorError, match="too few words"):
-            similarity_quantile(open_vectors(vectors), 50.0)
+        refused(VectorError, "too few words", similarity_quantile, open_vectors(vectors), 50.0)
 
 
 # Mean and components removed: against the singular vectors, and where nothing is left.
@@ -191,47 +162,15 @@ def treated(rows, postprocess):
     return measure_words(source, words, "exact", WordMeasure(vectors_postprocess=postprocess)).rows
 
 
-@pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 6), (False, 1), (False, 3)])
-def test_equal_to_the_oracle(mean, components):
+@pytest.mark.parametrize("scope", [12, SCOPE])
+@pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 2), (True, 6), (False, 1), (False, 3)])
+def test_equal_to_the_oracle(mean, components, scope, monkeypatch):
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", scope)
     rows = random_rows().astype(np.float32)
     vectors = {f"w{number}": row.tolist() for number, row in enumerate(rows)}
-    directions = oracle.Measure(vectors, mean=mean, components=components).directions
+    directions = oracle.Measure(vectors, mean=mean, components=components, scope=scope).directions
     found = treated(rows, str(Postprocess(mean, components)))
     np.testing.assert_allclose(found, np.array(list(directions.values())), rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("subtract_mean", [False, True])
-def test_what_is_removed_is_gone(subtract_mean):
-    rows = unit_rows(random_rows())
-    parts = CommonParts.estimate(rows, 2, subtract_mean=subtract_mean)
-    left = parts.remove_from(rows)
-    np.testing.assert_allclose(left @ parts.components.T, 0, atol=1e-12)
-    np.testing.assert_allclose(parts.components @ parts.components.T, np.eye(2), atol=1e-12)
-    assert parts.mean.any() == subtract_mean
-    if subtract_mean:
-        np.testing.assert_allclose(left.mean(axis=0), 0, atol=1e-12)
-
-
-def test_length_does_not_count():
-    """The mean is that of directions."""
-    rows = random_rows()
-    factors = np.arange(1, len(rows) + 1)[:, None]
-    np.testing.assert_allclose(treated(rows * factors, "mean,pc:1"), treated(rows, "mean,pc:1"), atol=1e-6)
-
-
-def test_zero_vectors_stay_zero_and_move_nothing():
-    rows = random_rows()
-    found = treated(np.vstack([rows[:5], np.zeros((9, 7)), rows[5:]]), "mean,pc:1")
-    assert not found[5:14].any()
-    np.testing.assert_allclose(np.delete(found, range(5, 14), axis=0), treated(rows, "mean,pc:1"), atol=1e-6)
-
-
-def test_scope_decides_and_all_are_treated(monkeypatch):
-    rows = random_rows().astype(np.float32)
-    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 12)
-    vectors = {f"w{number}": row.tolist() for number, row in enumerate(rows)}
-    directions = oracle.Measure(vectors, mean=True, components=2, scope=12).directions
-    np.testing.assert_allclose(treated(rows, "mean,pc:2"), np.array(list(directions.values())), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -264,8 +203,7 @@ def test_opposites_cancel():
     ],
 )  # fmt: skip
 def test_other_text(text):
-    with pytest.raises(InputError, match="vectors-postprocess must be"):
-        Postprocess.parse(text)
+    refused(InputError, "vectors-postprocess must be", Postprocess.parse, text)
 
 
 @pytest.mark.parametrize("text", ["none", "mean", "pc:1", "mean,pc:2", "pc:7", "mean,pc:12"])
@@ -274,8 +212,128 @@ def test_text_and_back(text):
     assert bool(Postprocess.parse(text)) == (text != "none")
     postprocess = Postprocess.parse(text)
     if postprocess.components > 6:
-        with pytest.raises(InputError, match="7 dimensions"):
-            treated(random_rows(), text)
+        refused(InputError, "7 dimensions", lambda: treated(random_rows(), text))
     else:
         # No rows have nothing in common. Warnings are errors here: a mean of nothing is one.
         assert not postprocess.estimate(np.zeros((0, 3))).remove_from(np.zeros((2, 3))).any()
+
+
+# function words
+
+
+LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
+FREE = ("cat", "Cat", "dog", "house", "mat", "oov", "café", "x2", "thee")
+
+
+def test_which_words_are_lone():
+    assert all(map(is_function_word, (*LONE, "")))
+    often_something_else = ("little", "past", "mine", "like2", "will-o'-the-wisp")
+    assert not any(map(is_function_word, (*FREE, *often_something_else)))
+    for own in function_words._CLASSES.values():
+        assert len(own.split()) == len(set(own.split()))
+    assert 200 < len(FUNCTION_WORDS) < 400
+    assert all(word == word.lower() and re.fullmatch(r"[a-z']+", word) for word in FUNCTION_WORDS)
+    assert {word for words in function_words._CLASSES.values() for word in words.split()} == FUNCTION_WORDS
+    words, source = [*LONE, *FREE], open_vectors({"cat": [1.0, 2.0]})
+    assert measure_words(source, words, "fallback", WordMeasure()).self_only is None
+    lone = measure_words(source, words, "fallback", WordMeasure(function_words="exact")).self_only
+    assert lone.tolist() == [word in LONE for word in words]
+    refused(UnknownNameError, "unknown function words 'hard'; valid: soft, exact", WordMeasure, function_words="hard")
+
+
+def test_lone_words_may_still_stand_in_a_phrase():
+    """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
+    vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
+    exact, free = (
+        score(["the cat"], ["a cat"], metric="sleu", vectors=vectors, order=1, function_words=way).score
+        for way in ("exact", "soft")
+    )
+    assert exact == pytest.approx(50.0)
+    assert free > 99
+
+
+# facts about a set, and two words compared as the matchers compare them
+
+
+ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)
+VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
+VARIANTS = [
+    ({}, WordMeasure()),
+    ({"mean": True, "components": 1}, WordMeasure(vectors_postprocess="mean,pc:1")),
+    ({"similarity": "csls"}, WordMeasure("csls")),
+    ({"neighbours": 3, "mutual": True}, WordMeasure(neighbours=3, mutual=True)),
+]
+
+
+@pytest.fixture
+def store(tmp_path):
+    write_store(
+        tmp_path / "store", list(VECTORS), ROWS, dtype="float32", name="random", source="here", licence="none"
+    )
+    return tmp_path / "store"
+
+
+@pytest.mark.parametrize(("remedy", "measure"), VARIANTS)
+def test_similarity_is_the_token_product(remedy, measure):
+    source, words = open_vectors(VECTORS), oracle.Measure(VECTORS, **remedy)
+    for one, other in [("w0", "w1"), ("w3", "w9"), ("W4", "w4"), ("w7", "w7"), ("w20", "W2")]:
+        found = compare_words(source, one, other, measure)
+        assert (found.one, found.other) == (one, other)
+        assert found.similarity == pytest.approx(words.product(one, other), abs=1e-6)
+
+
+@pytest.mark.parametrize(("remedy", "measure"), VARIANTS[:3])
+def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy, measure):
+    words = oracle.Measure(VECTORS, **remedy)
+    own = words.product("w3", "w9")
+    pairs = [words.product(a, b) for a in VECTORS for b in VECTORS if a != b and {a, b} != {"w3", "w9"}]
+    less = 100 * sum(product < own for product in pairs) / (len(pairs) + 2)
+    found = compare_words(open_vectors(VECTORS), "w3", "w9", measure)
+    # The pair itself, one in three hundred, may be above or below itself by a rounding error.
+    assert less - 0.3 <= found.percentile <= less + 100 / 300 + 0.3
+
+
+def test_words_without_a_vector_cannot_be_compared():
+    source = open_vectors({**VECTORS, "nothing": [0.0] * 5})
+    for one, other, missing in [("w1", "xyz", "xyz"), ("xyz", "w1", "xyz"), ("w1", "nothing", "nothing")]:
+        refused(VectorError, f"no vector for the word '{missing}'", compare_words, source, one, other)
+    refused(VectorError, "'W1'", compare_words, source, "W1", "w2", case="exact")
+
+
+def test_facts_of_a_store(store):
+    source = open_vectors(str(store))
+    facts = describe_vectors(source)
+    size = sum(path.stat().st_size for path in store.iterdir())
+    assert (facts["kind"], facts["words"], facts["dimension"], facts["bytes"]) == ("store", 25, 5, size)
+    assert (facts["sha256"], facts["indexes"], facts["verified"]) == (source.fingerprint, "none", "no")
+    assert not [name for name in facts if "random pairs" in name]
+    assert describe_vectors(source, verify=True) == {**facts, "verified": "yes"}
+    # Quantiles that are kept are shown.
+    kept = measure_quantiles(source)
+    meta = json.loads((store / "meta.json").read_text(encoding="utf-8"))
+    (store / "meta.json").write_text(json.dumps({**meta, QUANTILES: kept}), encoding="utf-8")
+    facts = describe_vectors(open_vectors(str(store)))
+    shown = {name.split()[1]: value for name, value in facts.items() if "random pairs" in name}
+    assert len(shown) == 10
+    assert shown == kept["cosine"]
+    rows = max(store.iterdir(), key=lambda path: path.stat().st_size)
+    content = bytearray(rows.read_bytes())
+    content[-1] ^= 1
+    rows.write_bytes(content)
+    assert describe_vectors(open_vectors(str(store)))["verified"] == "no"
+    with pytest.raises(VectorError, match=r"damaged or edited") as caught:
+        describe_vectors(open_vectors(str(store)), verify=True)
+    assert "\n" not in str(caught.value)
+    assert str(store) in str(caught.value)
+
+
+def test_facts_of_a_file(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("the 1 2\ncat 2 3\n", encoding="utf-8")
+    facts = describe_vectors(open_vectors(str(path)))
+    assert (facts["dimension"], facts["bytes"], facts["verified"]) == (2, 16, "no")
+    assert str(facts["kind"]).endswith(" file")
+    assert "sha256" not in facts
+    assert describe_vectors(open_vectors(str(path)), verify=True)["sha256"] == open_vectors(str(path)).fingerprint
+    facts = describe_vectors(open_vectors({"a": [1.0, 2.0, 3.0]}))
+    assert (facts["name"], facts["dimension"]) == ("mapping", 3)

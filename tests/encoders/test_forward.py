@@ -1,21 +1,24 @@
-"""The forward pass: what a line gets does not depend on the lines beside it."""
+"""The forward pass: what a line gets does not depend on the lines beside it; and cosines of random pairs of words."""
 
 from __future__ import annotations
 
+import json
 import math
-from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
+from encoders.conftest import GOLDEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.encoder import encode_line
+from safetensors.numpy import load_file, save_file
 
 from softbleu.encoders import Pieces, open_encoder
+from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.forward import activate, distance_classes
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
 WORDS = TEXT.split()
 LAYERS = (1, 2)
@@ -60,9 +63,8 @@ def test_many_lines_change_no_bit():
         np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
 
 
-def test_as_a_literal_forward_pass(tmp_path):
-    convert_encoder(GOLDEN / "mpnet", tmp_path / "store", dtype="float32")
-    encoder = open_encoder(tmp_path / "store")
+def test_as_a_literal_forward_pass(stored, tmp_path):
+    encoder = stored("mpnet")
     pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
     found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
     for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):
@@ -102,3 +104,143 @@ def test_layers_that_are_not_there():
     for layers in ((7,), (-1,), (), (4, 4)):
         with pytest.raises(ValueError, match="minilm-l6: no layer"):
             encoder.encode(nothing, layers)
+
+
+# quantiles of the cosines of random pairs of words in context
+
+
+KEPT = ["p50", "p75", "p90", "p95", "p97.5", "p99", "p99.5", "p99.9", "p99.95", "p99.99"]
+
+
+class Spelling:
+    """Two pieces a word, whose vectors add up to one that stands for its spelling in lower case alone."""
+
+    dimension = 64
+
+    def __init__(self):
+        self.texts: list[str] = []
+
+    def tokenize(self, lines):
+        self.texts = [word.lower() for line in lines for word in line for _ in range(2)]
+        words = [place for line in lines for place in range(len(line)) for _ in range(2)]
+        ends = np.cumsum([0, *(2 * len(line) for line in lines)])
+        return Pieces(np.arange(len(words), dtype=np.int32), np.array(words, np.int32), ends)
+
+    def encode(self, pieces, layers):
+        kinds = {word: code for code, word in enumerate(sorted(set(self.texts)))}
+        rows = np.zeros((len(self.texts), self.dimension), np.float32)
+        for place, word in enumerate(self.texts):
+            rows[place] = np.random.default_rng(kinds[word]).normal(size=self.dimension)
+            rows[place] += 5 * (-1) ** place
+        return rows
+
+
+def test_pairs_are_of_different_words():
+    """A pair of equal words, whatever their case, would have the cosine 1."""
+    encoder = Spelling()
+    found = context_similarities(encoder, (1,))
+    assert len(found) == 100
+    assert found.max() < 0.6
+    np.testing.assert_array_equal(found, context_similarities(encoder, (1,)))
+
+
+def test_they_are_kept_with_a_store(stored):
+    encoder = stored(layers=[2])
+    assert list(encoder.quantiles) == KEPT
+    similarities = context_similarities(encoder, (2,))
+    assert encoder.quantiles["p90"] == round(float(np.percentile(similarities, 90)), 6)
+
+
+@pytest.mark.slow
+def test_those_of_the_bundled_encoder(monkeypatch):
+    monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 1_000_000)
+    encoder = open_encoder("minilm-l6")
+    similarities = context_similarities(encoder, encoder.layers)
+    assert encoder.quantiles["p99.9"] == pytest.approx(np.percentile(similarities, 99.9), abs=1e-5)
+
+
+# tiny models of random weights: hidden states as the package transformers computes them (tests/golden/encoders)
+
+
+FAMILIES = ("bert", "distilbert", "mpnet", "roberta")
+
+
+def expected(family):
+    with np.load(GOLDEN / family / "expected.npz") as kept:
+        ids, offsets, states = kept["ids"], kept["offsets"], kept["states"]
+    words = np.zeros(len(ids), np.int32)
+    words[offsets[:-1]] = words[offsets[1:] - 1] = -1
+    return Pieces(ids, words, offsets), states
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_layers_are_those_of_transformers(family, stored):
+    encoder = stored(family)
+    pieces, states = expected(family)
+    assert (encoder.depth, encoder.dimension, encoder.vocabulary) == (2, 8, 30)
+    assert np.abs(states).max() > 1
+    for layer in range(3):
+        np.testing.assert_allclose(encoder.encode(pieces, (layer,)), states[layer], atol=1e-5)
+    first, last = (state / np.linalg.norm(state, axis=1, keepdims=True) for state in (states[0], states[2]))
+    np.testing.assert_allclose(encoder.encode(pieces, (0, 2)), (first + last) / 2, atol=1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "error"), [("float16", 0.01), ("int8", 0.05)])
+def test_rounded_weights_change_little(dtype, error, stored):
+    pieces, states = expected("bert")
+    difference = np.abs(stored(dtype=dtype).encode(pieces, (2,)) - states[2]).max()
+    assert 1e-5 < difference < error
+
+
+def test_layers_above_those_asked_for_are_left_out(stored):
+    encoder = stored("mpnet", layers=[1])
+    pieces, states = expected("mpnet")
+    assert (encoder.depth, encoder.layers) == (1, (1,))
+    np.testing.assert_allclose(encoder.encode(pieces, (1,)), states[1], atol=1e-5)
+
+
+def old_name(name):
+    return name.replace("weight", "gamma").replace("bias", "beta") if "LayerNorm" in name else name
+
+
+@pytest.mark.parametrize("rename", ["model.{}".format, old_name])
+def test_names_of_weights_vary(rename, stored, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "bert", model)
+    tensors = load_file(model / "model.safetensors")
+    save_file({rename(name): values for name, values in tensors.items()}, model / "model.safetensors")
+    pieces, states = expected("bert")
+    np.testing.assert_allclose(stored(model).encode(pieces, (2,)), states[2], atol=1e-5)
+
+
+def test_weights_may_lie_in_several_files(stored, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "bert", model)
+    tensors = load_file(model / "model.safetensors")
+    (model / "model.safetensors").unlink()
+    names = sorted(tensors)
+    places = {name: f"part-{number % 2}.safetensors" for number, name in enumerate(names)}
+    for part in set(places.values()):
+        save_file({name: tensors[name] for name in names if places[name] == part}, model / part)
+    (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    assert stored(model).fingerprint == stored("bert", "whole").fingerprint
+
+
+def test_bfloat16_is_read(stored, tmp_path):
+    """Written by hand: NumPy has no such type, whose numbers are the upper halves of a float32."""
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "bert", model)
+    tensors = load_file(model / "model.safetensors")
+    header, content = {}, b""
+    for name, values in tensors.items():
+        if values.dtype == np.float32:
+            halves = (values.view(np.uint32) >> 16).astype("<u2").tobytes()
+            places = [len(content), len(content) + len(halves)]
+            header[name] = {"dtype": "BF16", "shape": list(values.shape), "data_offsets": places}
+            content += halves
+            tensors[name] = (values.view(np.uint32) >> 16 << 16).view(np.float32)
+    text = json.dumps(header).encode()
+    (model / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + content)
+    found = stored(model).fingerprint
+    save_file(tensors, model / "model.safetensors")
+    assert found == stored(model, "other").fingerprint

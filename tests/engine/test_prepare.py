@@ -1,7 +1,8 @@
-"""The prepared corpus and the runner: each line once, enough at a time, and many measures as one by one."""
+"""The prepared corpus and the runner: each line once, enough at a time, many measures as one by one; signatures."""
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -10,20 +11,29 @@ from dataclasses import replace
 from functools import partial
 from inspect import unwrap
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
+from complete import complete
 from made_up_encoder import MadeUpEncoder, vectors_for
 
+from softbleu import InputError, __version__
 from softbleu.analysis.pages import make_page
+from softbleu.config.signature import parse_signature
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.engine import encode
+from softbleu.io.executors import run_in_order
+from softbleu.language import train_ngrams, write_arpa
+from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
-from softbleu.metrics import METRICS, Metric
+from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.results import compare_corpus, explain_corpus, score_corpus
+from softbleu.results import VectorChoice, compare_corpus, explain_corpus, score_corpus
 from softbleu.text import tokens
+from softbleu.text.tokens import Tokenizer
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "it's", "sat"]
 VECTORS = {word: [float(number), 1.0, -2.0] for number, word in enumerate(WORDS[:-2])}
@@ -75,13 +85,13 @@ SOFT_GLEU = make_metric("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, 
 # each line once
 
 
-@pytest.fixture
-def split(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Lines that were tokenised, and how often."""
+@pytest.fixture(params=["none"])
+def split(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Lines, or words as white space has them, that were tokenised, and how often."""
     counted: Counter[str] = Counter()
 
     def splitter(name: str) -> Callable[[str], list[str]]:
-        assert name == "none"
+        assert name == request.param
 
         def count(line: str) -> list[str]:
             counted[line] += 1
@@ -90,6 +100,8 @@ def split(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return count
 
     monkeypatch.setattr("softbleu.text.tokens._splitter", splitter)
+    # Splitters are kept for the life of the process.
+    monkeypatch.setattr("softbleu.text.tokens._word_splitter", unwrap(tokens._word_splitter))
     return counted
 
 
@@ -154,36 +166,18 @@ def test_explanations_tokenise_what_they_show(split: Counter[str]) -> None:
     assert set(split.values()) == {1}
 
 
+@pytest.mark.parametrize("split", ["13a"], indirect=True)
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_13a_tokenises_each_word_once(monkeypatch: pytest.MonkeyPatch, lowercase: bool) -> None:
-    """A word, as white space has it, that was seen in one line, is not looked at again in another."""
-    counted: Counter[str] = Counter()
-
-    def splitter(name: str) -> Callable[[str], list[str]]:
-        assert name == "13a"
-
-        def count(word: str) -> list[str]:
-            counted[word] += 1
-            return [word]
-
-        return count
-
-    monkeypatch.setattr("softbleu.text.tokens._splitter", splitter)
-    # Splitters are kept for the life of the process.
-    monkeypatch.setattr("softbleu.text.tokens._word_splitter", unwrap(tokens._word_splitter))
-    corpus = make_corpus()
-    score_corpus(
-        corpus, [make_metric("bleu", lowercase=lowercase), make_metric("bleu", order=2, lowercase=lowercase)]
-    )
-    words = {word for text in all_lines(corpus, source=False) for word in text.split()}
+def test_13a_tokenises_each_word_once(split: Counter[str], lowercase: bool) -> None:
+    """A word that was seen in one line is not looked at again in another."""
+    score_corpus(make_corpus(), [make_metric("bleu", lowercase=lowercase, order=order) for order in (4, 2)])
+    words = {word for text in all_lines(make_corpus(), source=False) for word in text.split()}
     assert words == set(WORDS)
-    assert counted == Counter(word.lower() if lowercase else word for word in words)
+    assert split == Counter(word.lower() if lowercase else word for word in words)
 
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
-def test_what_does_not_fit_into_memory_has_the_same_digits(
-    monkeypatch: pytest.MonkeyPatch, measures: list[Metric]
-) -> None:
+def test_what_does_not_fit_into_memory_has_the_same_digits(monkeypatch: Any, measures: Any) -> None:
     expected = score_corpus(make_corpus(), measures, level="segment")
     monkeypatch.setattr(encode, "MOST_KEPT", 50)
     assert score_corpus(make_corpus(), measures, level="segment") == expected
@@ -219,10 +213,11 @@ class Late(Future[Any]):
 
 
 class Waiting(Executor):
-    """An executor of so many workers, whose tasks wait until their results are asked for."""
+    """An executor of so many workers, or of it knows not how many, whose tasks wait until results are asked for."""
 
-    def __init__(self, workers: int) -> None:
-        self._max_workers = workers
+    def __init__(self, workers: int | None) -> None:
+        if workers:
+            self._max_workers = workers
         self.waiting = self.most = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -234,14 +229,15 @@ class Waiting(Executor):
         self.waiting -= 1
 
 
-@pytest.mark.parametrize("measure", [BLEU, VLEU, GLEU], ids=str)
-@pytest.mark.parametrize("workers", [1, 4])
-def test_all_workers_have_work(measure: Metric, workers: int) -> None:
+@pytest.mark.parametrize("measure", [BLEU, VLEU, XLEU, GLEU], ids=str)
+@pytest.mark.parametrize("workers", [None, 1, 4])
+def test_all_workers_have_work(measure: Metric, workers: int | None) -> None:
     executor = Waiting(workers)
     found = score_corpus(make_corpus(), measure, executor=executor)
-    assert workers <= executor.most <= 2 * workers
+    assert (workers or 1) <= executor.most <= 2 * (workers or os.cpu_count() or 1)
     assert executor.waiting == 0
     assert found == score_corpus(make_corpus(), measure)
+    assert executor.submit(len, "still open").result() == 10
 
 
 def opened(folder: Path, corpus: Segments) -> ParallelFiles:
@@ -292,10 +288,151 @@ def test_measures_in_one_run_are_those_one_by_one(level: Any, monkeypatch: pytes
     assert len({result.score for result in single}) > len(EVERY)
 
 
-def test_progress_goes_through_all_passes() -> None:
+@pytest.mark.parametrize("workers", [None, 2])
+@pytest.mark.parametrize("measures", [[BLEU], [VLEU], [XLEU], [BLEU, make_metric("bleu", tokenize="13a")]], ids=str)
+def test_progress_goes_through_all_passes(measures: list[Metric], workers: int | None) -> None:
     seen: list[tuple[int, int]] = []
-    measures = [BLEU, make_metric("bleu", tokenize="13a")]
-    score_corpus(make_corpus(), measures, progress=lambda *step: seen.append(step))
-    assert seen[-1] == (2 * SEGMENTS, 2 * SEGMENTS)
+    with ThreadPoolExecutor(workers) as pool:
+        executor = pool if workers else None
+        score_corpus(make_corpus(), measures, executor=executor, progress=lambda *step: seen.append(step))
+    total = SEGMENTS * len(measures)
+    assert seen[-1] == (total, total)
     assert seen == sorted(set(seen))
-    assert len(seen) == SEGMENTS
+    assert workers or seen == [(done, total) for done in range(2, total + 1, 2)]
+
+
+# executors
+
+
+def test_a_tokenizer_that_was_used_before_still_travels() -> None:
+    tokenizer = Tokenizer("13a")
+    tokenizer.split("it's used")
+    # And so does what cannot be encoded.
+    corpus = Segments.of(["it's \ud800", "x|y"] * 20, ["it \ud800", "x|y z"] * 20)
+    assert score_corpus(corpus, complete(VLEU, tokenizer), jobs=2) == score_corpus(
+        corpus, complete(VLEU, Tokenizer("13a"))
+    )
+
+
+def test_errors_of_workers_arrive(tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"a\n" * 20 + b"\xff\n")
+    with (
+        ParallelFiles.open([str(path)], [str(path)]) as corpus,
+        pytest.raises(InputError, match=r"bad\.txt, line 21, byte 1: not UTF-8"),
+    ):
+        score_corpus(corpus, BLEU, jobs=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_every_worker_of_an_executor_has_a_task(workers: int) -> None:
+    """Each task waits until as many are under way as there are workers: with fewer it would break."""
+    together = Barrier(workers)
+
+    def work(number: int) -> int:
+        together.wait(timeout=20)
+        return number
+
+    with ThreadPoolExecutor(workers) as executor:
+        assert list(run_in_order(work, range(3 * workers), executor)) == list(range(3 * workers))
+
+
+def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
+    class Idle(Executor):
+        _max_workers = 1
+        futures: list[Future[Any]] = []  # noqa: RUF012
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            if not self.futures:
+                # Several tasks make one batch.
+                future.set_result([7])
+            self.futures.append(future)
+            return future
+
+    executor = Idle()
+    results = run_in_order(len, ["a"] * 9, executor)
+    assert next(results) == 7
+    results.close()  # type: ignore[attr-defined]
+    assert len(executor.futures) == 2
+    assert executor.futures[1].cancelled()
+
+
+# coverage
+
+
+def test_coverage_where_vectors_were_looked_at() -> None:
+    """It must not turn into an exact one in silence."""
+    result = score_corpus(make_corpus(), Bleu(make_matcher("vleu", threshold=0.3)))[0]
+    assert parse_signature(result.signature)["vectors"].startswith(f"{DEFAULT_VECTORS}#")
+    assert result.coverage is not None
+    for measure in (BLEU, make_metric("vleu", threshold=1.0, vectors=VECTORS)):
+        assert score_corpus(make_corpus(), measure)[0].coverage is None
+
+
+def test_coverage_counts_tokens_with_a_vector() -> None:
+    corpus = Segments.of(["cat oov DOG", "", "nil cat"], [["cat cat", "x"], [""], ["nil dog"]])
+    vectors = {"cat": [1.0, 1.0], "dog": [2.0, 1.0], "nil": [0.0, 0.0]}
+    found, exact = (
+        score_corpus(corpus, replace(VLEU, vector_choice=VectorChoice(vectors, case)))[0].coverage
+        for case in ("fallback", "exact")
+    )
+    assert found is not None
+    sides = {"candidate": {"tokens": 5, "known": 3}, "reference": {"tokens": 5, "known": 3}}
+    assert found.as_dict() == {**sides, "zero_words": 1}
+    assert exact is not None
+    assert exact.candidate_known == 2
+
+
+def test_coverage_is_that_of_the_texts() -> None:
+    corpus = make_corpus()
+
+    def counted(texts: Any) -> dict[str, int]:
+        tokens = [word for text in texts for word in text.split()]
+        return {"tokens": len(tokens), "known": sum(word in VECTORS for word in tokens)}
+
+    reference = counted(text for texts in corpus.references for text in texts)
+    for result in score_corpus(corpus, VLEU):
+        assert result.coverage is not None
+        candidate = counted(corpus.candidates[result.name])
+        assert result.coverage.as_dict() == {"candidate": candidate, "reference": reference, "zero_words": 0}
+
+
+def test_raw_norms_of_one_system_do_not_weigh_in_another() -> None:
+    """The mean norm that words without a vector get must not depend on what else is scored in the same call."""
+    vectors = {"cat": [3.0, 0.0], "dog": [1.0, 1.0], "far": [50.0, 50.0]}
+    raw = replace(VLEU, vector_choice=VectorChoice(vectors, normalize=False))
+    alone = score_corpus(Segments.of({"A": ["cat u"]}, ["dog u"]), raw)
+    beside = score_corpus(Segments.of({"A": ["cat u"], "B": ["far"]}, ["dog u"]), raw)
+    assert beside[0].score == alone[0].score
+
+
+# signatures of results; of settings: tests/test_declare.py
+
+
+def test_the_signature_by_its_keys() -> None:
+    metric = replace(VLEU, smooth="floor", smooth_value=0.5)
+    pairs = parse_signature(score_corpus(make_corpus(), metric)[0].signature)
+    name, _, digits = pairs["vectors"].partition("#")
+    assert (name, len(digits), set(digits) <= set("0123456789abcdef")) == ("mapping", 12, True)
+    assert list(pairs) == ["metric", *(each.key for each, _ in metric.settings()), "level", "nrefs", "version"]
+    assert (pairs["level"], pairs["nrefs"], pairs["version"]) == ("corpus", "2", __version__)
+    assert (pairs["smooth-value"], pairs["normalize"], pairs["neighbours"]) == ("0.5", "yes", "none")
+    # Segments are scored with effective order, the corpus without: one signature cannot be silent about that.
+    corpus, segment = (score_corpus(make_corpus(), level=level)[0] for level in ("corpus", "segment"))
+    assert segment.signature != corpus.signature
+
+
+def test_contents_of_vectors_and_models_are_in_the_signature(tmp_path: Path) -> None:
+    found = []
+    for content in ("cat 1 2\ndog 2 1\n", "cat 1 2\ndog 2 3\n"):
+        path = tmp_path / "vectors.txt"
+        path.write_text(content, encoding="utf-8")
+        result = score_corpus(make_corpus(), replace(VLEU, vector_choice=VectorChoice(path)))[0]
+        found.append(parse_signature(result.signature)["vectors"])
+    assert found[0] != found[1]
+    assert all(text.startswith("vectors.txt#") for text in found)
+    write_arpa(train_ngrams([["a", "cat"], ["a", "dog"]], 2), tmp_path / "m.arpa")
+    given = make_metric("refless", language_model=str(tmp_path / "m.arpa"))
+    assert "m.arpa#" in given.signature()
+    assert given.signature() != make_metric("refless").signature()

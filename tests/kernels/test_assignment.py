@@ -88,15 +88,9 @@ def tables(draw, *, values=9):
     )
 
 
-@given(table=tables())
-@settings(max_examples=60)
+@given(table=tables() | tables(values=2))
+@settings(max_examples=100)
 def test_every_threshold(table):
-    assert_as_served(*table)
-
-
-@given(table=tables(values=2))
-@settings(max_examples=50)
-def test_ties(table):
     assert_as_served(*table)
 
 
@@ -112,18 +106,6 @@ def test_larger_tables(seed, levels, exact):
     similarities[choose.random(shape) < exact] = EXACT
     capacity = choose.integers(0, 4, (2, shape[2])) * SCALE
     assert_as_served(similarities, capacity, sorted({0, *grid.tolist(), *choose.integers(0, SCALE, 5).tolist()}))
-
-
-@pytest.mark.parametrize("thresholds", [[0], [SCALE], [0, 0, 0, SCALE, SCALE]])
-def test_thresholds_at_the_ends_and_equal_ones(thresholds):
-    similarities = np.array([[[SCALE, 1], [SCALE, EXACT], [1, 1]]], np.int32)
-    assert_as_served(similarities, np.array([[2 * SCALE, SCALE]]), thresholds)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_nothing_to_match(backend):
-    lives = sweep_greedily(backend, np.full((2, 3, 2), -1, np.int32), np.full((2, 2), SCALE), np.array([0, 1]))
-    assert [part.tolist() for part in lives] == [[]] * 6
 
 
 def test_everyone_wants_the_same_column():

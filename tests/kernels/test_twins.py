@@ -9,16 +9,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import soft
+from refusing import refused
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from strategies import cases
 
 import softbleu
 from softbleu.engine.encode import LineCoder
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions, small_backend
-from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, split_13a
+from softbleu.kernels.pairs import TokenPairs
+from softbleu.results import RunOptions, collect_statistics
+from softbleu.text.tokens import WORD_PARTS, Tokenizer, Tokens, Vocabulary, WordParts, split_13a
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
@@ -73,20 +77,6 @@ def ngrams(line, n):
 # clipped counts
 
 
-@pytest.mark.parametrize("words", [2, 1000])
-@pytest.mark.parametrize("order", [1, 4, 8])
-def test_clipped_counts_of_random_text(kernels, order, words):
-    choose = np.random.default_rng(order * words)
-
-    def line():
-        return choose.integers(0, words, choose.integers(0, 25)).tolist()
-
-    candidates = [line() for _ in range(150)]
-    references = [[line() for _ in range(choose.integers(1, 5))] for _ in candidates]
-    expected = clipped_by_counters(candidates, references, order)
-    assert clipped(kernels, candidates, references, order) == expected
-
-
 @st.composite
 def coded_segments(draw):
     line = st.lists(st.integers(0, 3), max_size=9)
@@ -121,7 +111,7 @@ def test_clipped_counts_of_long_segments(segments, order, name, table):
         assert clipped(kernels, *segments, order) == expected
 
 
-def test_long_lines(kernels):
+def test_long_lines_and_great_codes(kernels):
     choose = np.random.default_rng(5)
     few, many = choose.integers(0, 3, 2000).tolist(), choose.integers(0, 3000, 2000).tolist()
     candidates = [few, [0] * 10_000, many, [7]]
@@ -129,9 +119,6 @@ def test_long_lines(kernels):
     expected = clipped_by_counters(candidates, references, 4)
     assert clipped(kernels, candidates, references, 4) == expected
     assert expected[1] == [9999, 9998, 9997, 9996]
-
-
-def test_great_codes(kernels):
     last = 2**31 - 1
     line = [last, last - 1, last]
     assert clipped(kernels, [line], [[line]], 4) == [[3, 2, 1, 0]]
@@ -181,55 +168,11 @@ def assert_coded_as_split(kernels, lines, split=str.split):
     assert len(coder) == len(word_of)
 
 
-def test_all_white_space(kernels):
-    assert len(WHITE_SPACE) == 29
-    blanks = [blank for blank in WHITE_SPACE if blank != "\n"]
-    assert_coded_as_split(kernels, [f"{blank}one{blank}{blank}two{blank}" for blank in blanks])
-    assert_coded_as_split(kernels, [f"a{blank}b" for blank in blanks])
-    assert_coded_as_split(kernels, [*blanks, "".join(blanks), ""])
-
-
-def test_code_points(kernels):
-    """Each as a word, at the end of a line, and between two words: only white space cuts."""
-    wide = (*range(0xFE00, 0x10100), *range(0x1F600, 0x1F680), 0x10FFFF)
-    points = [chr(point) for point in (*range(0x3100), *wide) if point != ord("\n")]
-    assert_coded_as_split(kernels, points)
-    assert_coded_as_split(kernels, [f"a{point}b {point}" for point in points])
-
-
-def test_words_that_share_beginnings_and_bytes(kernels):
-    words = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
-    assert_coded_as_split(kernels, [" ".join(words), " ".join(reversed(words)), "".join(words)])
-    assert_coded_as_split(kernels, [])
-
-
-def test_more_words_than_the_first_table_holds(kernels):
-    words = [f"{number:x}" for number in range(100_000)]
-    lines = [" ".join(words[start : start + 100]) for start in range(0, len(words), 100)]
-    assert_coded_as_split(kernels, lines + lines[::-1])
-
-
-def test_a_very_long_word(kernels):
-    long = "x" * 70_000
-    assert_coded_as_split(kernels, [f"{long} {long}y {long}", "x"])
-
-
-@given(
-    lines=st.lists(
-        st.text(st.one_of(st.sampled_from("ab é\t\r\u00a0\u2028\u3000"), st.characters(codec="utf-8"))), max_size=6
-    ),
-    name=st.sampled_from(["numpy", "numba"]),
-)
-@settings(max_examples=40)
-def test_any_text(lines, name):
-    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines])
-
-
 # 13a
 
 ANY_13A = st.lists(
     st.one_of(
-        st.sampled_from("ab019.,-- &;<>'\"()/é\u00a0\u3000"),
+        st.sampled_from("ab019.,-- &;<>'\"()/é\t\r\u00a0\u2028\u3000"),
         st.sampled_from(["<skipped>", "&quot;", "&amp;", "&lt;", "&gt;", "1,000.5", "...", "日本"]),
         st.characters(codec="utf-8"),
     ),
@@ -242,10 +185,44 @@ def by_sacrebleu(line):
     return Tokenizer13a()(line.rstrip()).split()
 
 
-@given(lines=st.lists(ANY_13A, max_size=4), name=st.sampled_from(["numpy", "numba"]))
+BLANKS = [blank for blank in WHITE_SPACE if blank != "\n"]
+WIDE = (*range(0xFE00, 0x10100), *range(0x1F600, 0x1F680), 0x10FFFF)
+POINTS = [chr(point) for point in (*range(0x3100), *WIDE) if point != ord("\n")]
+STARTS = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
+NUMBERS = [" ".join(f"{number:x}" for number in range(start, start + 100)) for start in range(0, 100_000, 100)]
+LONG = "x" * 70_000
+MARKED = ["".join(word) for size in range(1, 5) for word in product("a1.-,(", repeat=size)]
+# Of letters beyond Latin and Greek a few: digits, marks and blanks of all scripts are there.
+SCRIPTS = [chr(point) for point in (*range(0x400), *range(0x3040, 0x30B0), *range(0x400, 0x10100), 0x1D7D8)]
+SCRIPTS = [each for each in SCRIPTS if each < "\u0400" or unicodedata.category(each)[0] in "NPZ"]
+SCRIPTS.remove("\n")
+CODED = {
+    "blanks around words": (str.split, [f"{blank}one{blank}{blank}two{blank}" for blank in BLANKS]),
+    "blanks between words": (str.split, [f"a{blank}b" for blank in BLANKS]),
+    "blanks alone": (str.split, [*BLANKS, "".join(BLANKS), ""]),
+    # Each as a word, at the end of a line, and between two words: only white space cuts.
+    "code points": (str.split, POINTS),
+    "code points in words": (str.split, [f"a{point}b {point}" for point in POINTS]),
+    "shared beginnings and bytes": (str.split, [" ".join(STARTS), " ".join(reversed(STARTS)), "".join(STARTS)]),
+    "nothing": (str.split, []),
+    "more words than the first table holds": (str.split, NUMBERS + NUMBERS[::-1]),
+    "a very long word": (str.split, [f"{LONG} {LONG}y {LONG}", "x"]),
+    "short words of digits, marks and letters": (by_sacrebleu, [" ".join(MARKED)]),
+    "code points beside marks": (by_sacrebleu, [f"{point}.{point}-1,{point} a{point}." for point in SCRIPTS]),
+}
+
+
+@pytest.mark.parametrize("case", CODED)
+def test_text_is_coded_as_it_is_split(kernels, case):
+    assert len(WHITE_SPACE) == 29
+    assert_coded_as_split(kernels, *reversed(CODED[case]))
+
+
+@pytest.mark.parametrize("split", [str.split, by_sacrebleu])
+@given(lines=st.lists(ANY_13A, max_size=5), name=st.sampled_from(["numpy", "numba"]))
 @settings(max_examples=80)
-def test_any_text_with_13a_is_that_of_sacrebleu(lines, name):
-    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], by_sacrebleu)
+def test_any_text(split, lines, name):
+    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], split)
 
 
 @given(line=ANY_13A | ANY_13A.map(lambda line: line.replace(" ", "\n")))
@@ -254,18 +231,8 @@ def test_any_line_with_13a_is_that_of_sacrebleu(line):
     assert split_13a(line) == by_sacrebleu(line)
 
 
-def test_all_short_words_of_digits_marks_and_letters(kernels):
-    words = ["".join(word) for size in range(1, 5) for word in product("a1.-,(", repeat=size)]
-    assert_coded_as_split(kernels, [" ".join(words)], by_sacrebleu)
-    assert [split_13a(word) for word in words] == list(map(by_sacrebleu, words))
-
-
-def test_every_code_point_beside_marks(kernels):
-    """Of letters beyond Latin and Greek a few: digits, marks and blanks of all scripts are there."""
-    points = [chr(point) for point in (*range(0x400), *range(0x3040, 0x30B0), *range(0x400, 0x10100), 0x1D7D8)]
-    points = [each for each in points if each < "\u0400" or unicodedata.category(each)[0] in "NPZ"]
-    points.remove("\n")
-    assert_coded_as_split(kernels, [f"{point}.{point}-1,{point} a{point}." for point in points], by_sacrebleu)
+def test_short_words_with_13a_are_those_of_sacrebleu():
+    assert [split_13a(word) for word in MARKED] == list(map(by_sacrebleu, MARKED))
 
 
 # choosing
@@ -274,12 +241,10 @@ def test_every_code_point_beside_marks(kernels):
 def test_choosing(monkeypatch):
     assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
     assert ("numpy" if find_spec("numba") is None else "numba") == choose_kernels("auto", LARGE).NAME
-    with pytest.raises(UnknownNameError, match="unknown kernels 'cuda'; valid: auto, numpy, numba"):
-        choose_kernels("cuda")
+    refused(UnknownNameError, "unknown kernels 'cuda'; valid: auto, numpy, numba", choose_kernels, "cuda")
     monkeypatch.setattr("sys.byteorder", "big")
     assert choose_kernels("auto", LARGE).NAME == "numpy"
-    with pytest.raises(InputError, match="do not work on this machine"):
-        choose_kernels("numba")
+    refused(InputError, "do not work on this machine", choose_kernels, "numba")
 
 
 # numbers of n-grams
@@ -342,3 +307,69 @@ def test_many_references_of_which_few_have_an_ngram(monkeypatch):
     monkeypatch.setattr(positions, "_TABLE", 0)
     assert softbleu.score(*texts).numbers == expected
     assert expected.matches[0] > 0
+
+
+# what compares words and pairs n-grams, compiled: the digits of NumPy and SciPy
+
+
+def both():
+    return [kernels_of("numpy"), kernels_of("numba")]
+
+
+LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
+
+
+@given(
+    lengths=LENGTHS,
+    values=st.sampled_from([[0.0, 1.0], [0.0, 0.3, 0.5, 1.0], list(np.linspace(0, 1, 50))]),
+    order=st.integers(1, 4),
+    greedy=st.sampled_from([0.0, 0.5, 1.0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+@example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.0, 7)
+@example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.5, 7)
+@settings(max_examples=50)
+def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
+    rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
+    draw, pairs = np.random.default_rng(seed), TokenPairs(rows, columns)
+    similarities = draw.choice(values, int(pairs.cells[-1]))
+    sides = [draw.choice([0.0, 0.5, 1.0, 2.25], int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
+    one, other = (each.matched_weights(similarities.copy(), pairs, *sides, order, greedy).tolist() for each in both())
+    assert one == other
+
+
+@given(
+    case=cases(assignment="exact-first", longest=9, longest_reference=9),
+    consumption=st.sampled_from(["unit", "similarity"]),
+    composition=st.sampled_from(["mean", "sif", "aligned"]),
+)
+@settings(max_examples=25)
+def test_soft_matches(case, consumption, composition):
+    case = case.with_options(consumption=consumption, composition=composition)
+    one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
+    assert one == other
+
+
+def rows_by(kernels, segments, measure):
+    kernels_of(kernels)
+    (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
+    return statistics.rows.tolist()
+
+
+@given(
+    lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
+    weight=st.sampled_from([0.4, 0.8, 1.0]),
+)
+@settings(max_examples=40)
+def test_spellings(lines, weight):
+    vocabulary = Vocabulary()
+    candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))
+    parts = WordParts.of(vocabulary, WORD_PARTS["spelling"])
+    pairs = TokenPairs(candidate.offsets, reference.offsets)
+    found = [np.full(int(pairs.cells[-1]), 0.25) for _ in both()]
+    for kernels, products in zip(both(), found, strict=True):
+        kernels.raise_to_spellings(products, pairs, candidate.codes, reference.codes, parts, weight)
+    assert found[0].tolist() == found[1].tolist()
+    left, right = pairs.tokens
+    same = candidate.codes[left] == reference.codes[right]
+    assert (found[0][same] == weight).all()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.kneser_ney import KneserNey
+from refusing import refused
 
 from softbleu.errors import InputError
 from softbleu.io.resources import find_resource
@@ -63,8 +64,7 @@ def test_real_text_needs_no_fallback():
 def test_what_cannot_be_trained(wrong):
     with pytest.raises(InputError):
         train_ngrams([["a"]], **wrong)
-    with pytest.raises(InputError, match="no text to train on"):
-        train_ngrams([])
+    refused(InputError, "no text to train on", train_ngrams, [])
 
 
 def test_rare_words_become_unknown():
@@ -74,16 +74,6 @@ def test_rare_words_become_unknown():
     assert model.judge([["a", "b", "<s>"]]).unknown.tolist() == [2]
     same = train_ngrams([["a", "a", "<unk>"], ["a", "<unk>", "<unk>"]], 2)
     assert same.judge([["a", "c"]]).log_probabilities == model.judge([["a", "c"]]).log_probabilities
-
-
-def test_a_line_has_the_same_digits_in_any_company():
-    lines = sample()
-    model = train_ngrams(lines, 3)
-    together = model.judge(lines)
-    for number in (0, 7, len(lines) - 1):
-        alone = model.judge([lines[number]])
-        assert alone.log_probabilities[0] == together.log_probabilities[number]
-        assert alone.tokens[0] == together.tokens[number] == len(lines[number])
 
 
 @pytest.mark.parametrize("name", ["m.arpa", "m.arpa.gz"])
@@ -141,10 +131,7 @@ def test_back_off(tmp_path):
 def test_bad_files_are_refused_in_one_line(tmp_path, old, new, said):
     path = tmp_path / "bad.arpa"
     path.write_bytes(SMALL.replace(old, new, 1).encode("utf-8", "surrogateescape"))
-    with pytest.raises(InputError) as refused:
-        read_arpa(path)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert said in refused(InputError, "", read_arpa, path)
 
 
 def test_an_ngram_begins_with_one_that_is_there(tmp_path):
@@ -153,5 +140,4 @@ def test_an_ngram_begins_with_one_that_is_there(tmp_path):
         "\\end", "\\3-grams:\n-1\t</s> a a\n\n\\end"
     )
     path.write_text(more)
-    with pytest.raises(InputError, match="'</s> a a' is there, but not what it begins with"):
-        read_arpa(path)
+    refused(InputError, "'</s> a a' is there, but not what it begins with", read_arpa, path)

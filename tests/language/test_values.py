@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 import gzip
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusing import refused
 
-from softbleu.errors import InputError
-from softbleu.language import VALUES, FoundError, LanguageSet, WordList, as_written, default_language, split_words
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.language import (
+    VALUES,
+    FoundError,
+    Harper,
+    LanguageSet,
+    WordList,
+    as_written,
+    default_language,
+    split_words,
+)
 
 LINES = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
 
@@ -46,13 +57,6 @@ def test_nothing_of_a_line_is_lost(line):
 def test_lines_as_people_write_them(line, written):
     assert as_written(line) == written
     assert as_written(as_written(line)) == as_written(line)
-
-
-def test_spelling():
-    found = default_language().spelling.misspelt(
-        split_words("Behaviour and behavior , organise organize , but recieve Xyz .")
-    )
-    assert [place for place, wrong in enumerate(found) if wrong] == [8]
 
 
 def test_values():
@@ -106,11 +110,9 @@ def test_word_lists(tmp_path):
     path.write_bytes(gzip.compress(b"Good\n\nhouse\n"))
     assert WordList.read(path).words == {"good", "house"}
     path.write_bytes(b"\xff\n")
-    with pytest.raises(InputError, match="not UTF-8"):
-        WordList.read(path)
+    refused(InputError, "not UTF-8", WordList.read, path)
     path.write_bytes(b"\n")
-    with pytest.raises(InputError, match="without words"):
-        WordList.read(path)
+    refused(InputError, "without words", WordList.read, path)
 
 
 def test_what_speaks_against_a_line():
@@ -143,3 +145,34 @@ def test_words_are_found_unlikely_as_models_that_read_capitals_read_them():
     found = LanguageSet(Model(), own.unigrams, own.spelling).find("It do n't .")
     assert [(each.kind, each.text) for each in found] == [("unlikely", "don't.")]
     assert found[0].value == pytest.approx(-99 - sum(own.unigrams.judge_words(["do", "n't", "."])))
+
+
+# the detector of errors
+
+
+FAULTY = ["This is an test of the the linter.", "It is the behaviour of colours.", "It is a good test.", ""]
+
+
+needs_harper = pytest.mark.skipif(find_spec("harper") is None, reason="needs harper-py, of the extra refless")
+
+
+@needs_harper
+def test_errors_are_found_and_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
+    found = Harper().errors(FAULTY)
+    assert [FAULTY[0][error.start : error.end] for error in found[0]] == ["an", "the the"]
+    assert all(error.kind and error.message for error in found[0])
+    # How words are spelt, the word list says: spellings of all countries are right.
+    assert found[1:] == [(), (), ()]
+    monkeypatch.setattr(Harper, "_check", lambda self, line: pytest.fail("checked again"))
+    assert Harper().errors(FAULTY[::-1]) == found[::-1]
+    monkeypatch.undo()
+    (broken,) = Harper().errors(["an test \ud800 b"])
+    assert broken[0].start == 0
+
+
+@needs_harper
+def test_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("softbleu.language.detector._PACKAGE", "no-such-package")
+    with pytest.raises(MissingExtraError, match=r"needs no-such-package.*pip install 'softbleu\[refless\]'"):
+        Harper().errors(FAULTY)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass, replace
-from importlib.metadata import EntryPoint
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import pytest
+from refusing import refused
 
 from softbleu import InputError
 from softbleu.corpora import Segments
-from softbleu.errors import UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher, make_matcher
-from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
-from softbleu.results import read_metric, score_corpus
+from softbleu.results import score_corpus
 
 SOFT = ("sleu", "vleu", "xleu")
 
@@ -23,31 +21,8 @@ def test_matchers_are_values():
     assert MATCHERS.names()[:4] == ["exact", *SOFT]
     assert [make_matcher(name).name for name in ("exact", *SOFT)] == ["exact", *SOFT]
     assert make_matcher("vleu", threshold=None) == make_matcher("vleu")
-    one, same, other = (make_matcher("vleu", threshold=value) for value in (0.5, 0.5, 0.6))
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != other
     settings = "threshold=0.5, assignment='exact-first', consumption='unit', composition='mean'"
-    assert repr(one) == f"VleuMatcher({settings})"
-
-    with pytest.raises(FrozenInstanceError):
-        one.threshold = 0.1
-
-
-@pytest.mark.parametrize(
-    ("name", "order", "expected"),
-    [
-        ("exact", 1, []),
-        ("sleu", 1, [1]),
-        ("sleu", 2, []),
-        ("vleu", 1, [1]),
-        ("vleu", 3, [3]),
-        ("xleu", 1, [1, 2, 3, 4]),
-        ("xleu", 4, [1, 2, 3, 4]),
-    ],
-)
-def test_what_may_match_what(name, order, expected):
-    assert list(make_matcher(name).pool_orders(order, 4)) == expected
+    assert repr(make_matcher("vleu", threshold=0.5)) == f"VleuMatcher({settings})"
 
 
 @pytest.mark.parametrize("name", ["exact", *SOFT])
@@ -68,8 +43,7 @@ def test_vectors_are_needed_unless_everything_is_exact(name):
     ],
 )
 def test_what_is_no_matcher(name, options, message):
-    with pytest.raises(InputError, match=message):
-        make_matcher(name, **options)
+    refused(InputError, message, lambda: make_matcher(name, **options))
 
 
 # matchers of one's own
@@ -126,19 +100,3 @@ def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, mon
         monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
     found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
-
-
-def test_matchers_of_other_packages(monkeypatch):
-    entry = EntryPoint("pairs", f"{__name__}:Pairs", "softbleu.matchers")
-    monkeypatch.setattr(EntryPoint, "load", lambda self: Pairs)
-
-    def entry_points(group):
-        return (entry,) if group == "softbleu.matchers" else ()
-
-    monkeypatch.setattr("softbleu.config.declare.entry_points_of", entry_points)
-    assert MATCHERS.names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
-    assert make_matcher("pairs", threshold=0.25) == Pairs(threshold=0.25)
-    assert read_metric("pairs(threshold=0.25, order=2)") == Bleu(Pairs(threshold=0.25), order=2)
-    assert str(make_metric(matcher="pairs", order=2)) == "pairs(order=2)"
-    with pytest.raises(UnknownNameError, match="valid: exact, sleu, vleu, xleu, pairs"):
-        make_matcher("nothing")

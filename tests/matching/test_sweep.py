@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import PATHS, SOFT, WORDS, Case, cases, limits
 
+from softbleu import score
 from softbleu.embeddings import open_vectors
 from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
@@ -172,3 +174,20 @@ def test_lives_of_a_long_segment_are_refused():
         pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
     ):
         match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)
+
+
+# lines of absurd length
+
+
+@pytest.mark.parametrize("matcher", ["exact", "xleu"])
+def test_ten_thousand_repeated_words_take_bounded_memory(matcher):
+    vectors = {f"w{number}": [float(number % 7 - 3), float(number % 5), 1.0] for number in range(300)}
+    line, other = " ".join(["w1"] * 10_000), " ".join(["w1", "w2"] * 250)
+    tracemalloc.start()
+    try:
+        found = score([line], [other], vectors=vectors, matcher=matcher).numbers.matches
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found[0] >= 250
+    assert peak < 200 << 20

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metaeval as oracle
-from oracles import skill as trueskill
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
@@ -115,7 +114,7 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
     one, other = (runs, np.zeros(60, np.int64)), (runs, np.full(60, 2))
     start = (generator.normal(0, 0.4, (60, 3)), generator.uniform(0.05, 0.3, (60, 3)))
     rated = []
-    for make_rating in (rankings.make_rating, trueskill.make_rating):
+    for make_rating in (rankings.make_rating, oracle.make_rating):
         mean, variance = (part.copy() for part in start)
         make_rating(beta, SkillSettings().draws)(mean, variance, one, other, runs % 3 - 1)
         rated.append((mean, variance))

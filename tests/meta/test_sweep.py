@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
+from refusing import refused
 
 from softbleu.corpora import Segments
 from softbleu.embeddings import choice
@@ -22,6 +23,7 @@ from softbleu.engine.plan import threshold_of
 from softbleu.engine.worker import Worker
 from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
+from softbleu.meta.grids import MOST_STEPS, read_thresholds, read_variations
 from softbleu.meta.sweep import rank_by_score, sweep, table_of
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
@@ -76,24 +78,6 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
     assert found == expected
 
 
-def test_bleu() -> None:
-    points = sweep_points(
-        BASE, {"matcher": ["exact", "sleu", "vleu", "xleu"], "threshold": [0.0, 0.3, 0.8, 0.99, 1.0]}
-    )
-    assert len(points) == 1 + 3 * 5
-    rows = sweep_corpus(CORPUS, points)
-    assert_as_alone(rows, points)
-    assert len({row.score for row in rows}) > 20
-
-
-def test_gleu() -> None:
-    base = {**BASE, "metric": "gleu", "iterations": 20}
-    points = sweep_points(base, {"matcher": ["exact", "vleu"], "threshold": [0.0, 0.8]})
-    rows = sweep_corpus(CORPUS, points)
-    assert_as_alone(rows, points)
-    assert all("metric:gleu|" in row.signature for row in rows)
-
-
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "aligned": {"composition": "aligned"},
@@ -110,6 +94,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "long vectors": {"normalize": False},
     "unsmoothed": {"smooth": "none", "denominator": "all"},
     "other vectors": {"vectors": vectors_of(6)},
+    "gleu": {"metric": "gleu", "iterations": 20},
 }
 
 
@@ -121,24 +106,14 @@ def test_all_variants_at_once() -> None:
     assert [name for name in VARIANTS if scores[name] == scores["plain"]] == ["plain"]
 
 
-@given(
-    st.integers(0, 1 << 32),
-    st.lists(st.floats(0, 1), min_size=1, max_size=6),
-    st.sampled_from(["exact-first", "sequential"]),
-    st.sampled_from(["mean", "aligned", "sif"]),
-    st.integers(1, 4),
-)
-@examples(max_examples=8)
-def test_random_corpora(seed: int, thresholds: list[float], assignment: str, composition: str, order: int) -> None:
-    corpus = corpus_of(seed, 5, ("A", "B"))
-    base = {**BASE, "assignment": assignment, "composition": composition, "order": order}
-    points = sweep_points(base, {"matcher": ["sleu", "vleu", "xleu"], "threshold": thresholds})
-    assert_as_alone(sweep_corpus(corpus, points), points, corpus)
+TAIL = ["threshold", "score", "signature"]
 
 
-def test_quantiles() -> None:
+def test_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     variants = {"": {}, "csls": {"similarity": "csls"}}
-    points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": ["p90", 0.5, "p99"]}, variants)
+    matchers = ["exact", "sleu", "vleu", "xleu"]
+    points = sweep_points(BASE, {"matcher": matchers, "threshold": ["p90", 0.5, "p99"]}, variants)
+    assert len(points) == 2 * (1 + 3 * 3)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     by_point = {(row.label, row.varied.get("quantile")): row for row in rows if row.varied["matcher"] == "vleu"}
@@ -150,12 +125,6 @@ def test_quantiles() -> None:
     assert "|quantile:p99|" in by_point["", "p99"].signature
     assert "|quantile:none|" in by_point["", None].signature
     assert table_of(rows).columns == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
-
-
-TAIL = ["threshold", "score", "signature"]
-
-
-def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
     original = choice.similarity_quantile
     monkeypatch.setattr(choice, "similarity_quantile", lambda *given: asked.append(given[1]) or original(*given))
@@ -179,19 +148,11 @@ def test_points_in_order() -> None:
     [
         ([], [0.5], {}, "at least one value of everything that varies"),
         (["vleu"], [], {}, "at least one value of everything that varies"),
-        (["vlue"], [0.5], {}, "did you mean 'vleu'"),
-        (["vleu"], [1.5], {}, "between 0 and 1, not 1.5"),
-        (["vleu"], ["p101"], {}, "quantile such as p99.9, not 'p101'"),
         (["vleu"], [0.5], {"colour": 1}, "unknown setting 'colour'.*valid: .*assignment, .*beta"),
-        (["vleu"], [0.5], {"composition": "average"}, "unknown composition 'average'"),
-        (["vleu"], [0.5], {"order": 99}, "order must lie between 1 and 16"),
     ],
 )
-def test_points_that_are_none(
-    matchers: list[str], thresholds: list[float | str], settings: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        sweep_points(BASE, {"matcher": matchers, "threshold": thresholds}, {"x": settings})
+def test_points_that_are_none(matchers: Any, thresholds: Any, settings: Any, message: str) -> None:
+    refused(InputError, message, sweep_points, BASE, {"matcher": matchers, "threshold": thresholds}, {"x": settings})
 
 
 @dataclass(frozen=True)
@@ -251,39 +212,25 @@ def points_of(base: dict[str, Any]) -> list[SweepPoint]:
 POINTS = points_of(BASE)
 
 
-def interrupted(journal: Path, after: int, points: Sequence[SweepPoint] = POINTS) -> None:
+def interrupted(journal: Path, after: int) -> None:
     def stop(done: int, total: int) -> None:
         if done == after:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep_corpus(CORPUS, points, checkpoint=journal, progress=stop)
-
-
-def goes_on(journal: Path, computed: list[str], missing: list[str]) -> None:
-    """See that only what is missing is computed, and that nothing else comes out than in one run."""
-    computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=journal)
-    assert computed == missing
-    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
+        sweep_corpus(CORPUS, POINTS, checkpoint=journal, progress=stop)
 
 
 @pytest.mark.parametrize("after", [[1], [3], [1, 2]])
 def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after: list[int]) -> None:
+    """Only what is missing is computed, and nothing else comes out than in one run."""
     for count in after:
         interrupted(tmp_path / "journal", count)
     assert computed == ["A", "B", "C"][: after[-1]]
-    goes_on(tmp_path / "journal", computed, ["A", "B", "C"][after[-1] :])
-
-
-@pytest.mark.parametrize("damage", ["torn", "changed"])
-def test_a_damaged_file_is_computed_anew(tmp_path: Path, computed: list[str], damage: str) -> None:
-    interrupted(tmp_path / "journal", 1)
-    part = min((tmp_path / "journal").iterdir())
-    content = bytearray(part.read_bytes())
-    content[content.index(b"\x93NUMPY") + 128] ^= 1
-    part.write_bytes(content if damage == "changed" else part.read_bytes()[:-1])
-    goes_on(tmp_path / "journal", computed, ["A", "B", "C"])
+    computed.clear()
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
+    assert computed == ["A", "B", "C"][after[-1] :]
+    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
 
 @pytest.mark.parametrize(
@@ -294,63 +241,28 @@ def test_a_damaged_file_is_computed_anew(tmp_path: Path, computed: list[str], da
         (CORPUS, points_of({**BASE, "order": 3})),
         (replace(CORPUS, source=[""] * len(CORPUS)), POINTS),
         (CORPUS, points_of({**BASE, "vectors": vectors_of(9)})),
+        (CORPUS, POINTS),
     ],
-    ids=["text", "fewer points", "settings", "source", "vectors"],
+    ids=["text", "fewer points", "settings", "source", "vectors", "version"],
 )
 def test_the_journal_of_another_sweep_is_left_alone(
-    tmp_path: Path, computed: list[str], other: tuple[Segments, list[SweepPoint]]
+    tmp_path: Path, computed: list[str], other: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = tmp_path / "journal"
     interrupted(journal, 2)
     computed.clear()
+    if other == (CORPUS, POINTS):
+        monkeypatch.setattr(runner, "__version__", "99")
     rows = sweep_corpus(*other, checkpoint=journal)
     assert computed == ["A", "B", "C"]
     assert as_json(rows) == as_json(sweep_corpus(*other))
 
 
-def test_the_journal_of_another_version_is_left_alone(
-    tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(tmp_path / "journal", 2)
-    monkeypatch.setattr(runner, "__version__", "99")
-    goes_on(tmp_path / "journal", computed, ["A", "B", "C"])
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00"])
-@pytest.mark.parametrize("name", ["journal", "journal/letter.txt"])
-def test_what_is_no_checkpoint_stays(tmp_path: Path, computed: list[str], name: str, content: bytes) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match="no checkpoint of an interrupted run"):
-        sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert ((tmp_path / name).read_bytes(), computed) == (content, [])
-
-
-def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, computed: list[str]) -> None:
-    """A file of vectors may have changed since."""
-    path = tmp_path / "vectors.txt"
-
-    def write(seed: int) -> None:
-        path.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in vectors_of(seed).items()))
-
-    points = sweep_points({"vectors": str(path)}, {"matcher": ["vleu"], "threshold": [0.5]})
-    write(1)
-    interrupted(tmp_path / "journal", 1, points)
-    write(2)
-    computed.clear()
-    rows = sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
-    assert len({row.signature for row in rows}) == 1
-    assert computed == ["A", "B", "C"]
-
-
-def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
+def test_nothing_is_noted_of_a_sweep_that_cannot_begin_and_progress_counts_systems(tmp_path: Path) -> None:
     points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
     with pytest.raises(VectorError):
         sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_progress_counts_systems(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     for _ in range(2):
         sweep_corpus(CORPUS, POINTS[:1], checkpoint=tmp_path / "journal", progress=lambda *found: calls.append(found))
@@ -364,3 +276,66 @@ def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Pat
     rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=remove)
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
     assert list(tmp_path.iterdir()) == []
+
+
+# grids of thresholds as text
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["0.7"], [0.7]),
+        (["1"], [1.0]),
+        (["0.7,0.8"], [0.7, 0.8]),
+        ([" 0.7 , 0.8 "], [0.7, 0.8]),
+        (["0.8", "0.7"], [0.8, 0.7]),
+        (["0.7,0.7", "0.70"], [0.7]),
+        (["0:0.3:0.1"], [0.0, 0.1, 0.2, 0.3]),
+        (["0:1:0.3"], [0.0, 0.3, 0.6, 0.9]),
+        (["0.5:0.5:0.1"], [0.5]),
+        (["0.2:0.3:0.2"], [0.2]),
+        (["0:1:9e999999"], [0.0]),
+        (["0.7:0.9:0.1,0.75,p99.9", "p50"], [0.7, 0.8, 0.9, 0.75, "p99.9", "p50"]),
+        ([".5,5e-1"], [0.5]),
+    ],
+)
+def test_what_can_be_read(texts: list[str], expected: list[float | str]) -> None:
+    found = read_thresholds(texts)
+    assert found == expected
+    assert [type(entry) for entry in found] == [type(entry) for entry in expected]
+
+
+@given(st.integers(0, 100), st.integers(0, 100), st.integers(1, 50), st.integers(0, 6))
+def test_ranges_are_exact_decimals(start: int, more: int, step: int, digits: int) -> None:
+    def text(number: int) -> str:
+        return f"{number}e-{digits}"
+
+    found = read_thresholds([f"{text(start)}:{text(start + more)}:{text(step)}"])
+    scale = Fraction(1, 10**digits)
+    assert found == [float(number * scale) for number in range(start, start + more + 1, step)]
+
+
+def test_the_finest_grid() -> None:
+    assert len(read_thresholds(["0:1:0.0001"])) == MOST_STEPS == 10_001
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["", "0.7,"], "thresholds are numbers, .* not ''"),
+        (["high", "nan", "-inf", "0.7;0.8", "0::0.1", "0:1:x", "0:inf:0.1"], "thresholds are numbers, .* not '{}'"),
+        (["0:1", "0:1:0.1:2"], "a range of thresholds is 'from:to:step', .* not '{}'"),
+        (["0:1:0", "0:1:-0.1", "1:0:0.1", "0:1:0.00009"], "goes up, in at most 10,001 steps, not '{}'"),
+        (["0:9e999999:1e-9", "-9e999999:9e999999:9e999999", "0:1e9999999:1"], "goes up"),
+    ],
+)
+def test_what_cannot(texts: list[str], message: str) -> None:
+    for text in texts:
+        with pytest.raises(InputError, match=message.format(text)):
+            read_thresholds([text])
+
+
+@pytest.mark.parametrize("values", ["2\n3", "2\r3", "9" * 140_000])
+def test_values_that_are_no_row(values: str) -> None:
+    with pytest.raises(InputError, match="order takes values with commas between them, in one line"):
+        read_variations([f"order={values}"])

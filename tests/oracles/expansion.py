@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 
+from .context import cosine
+
 Ranked = tuple[float, list[str]]
 
 
@@ -34,11 +36,6 @@ def nearest_first(word: str, alternatives: Sequence[tuple[str, float]]) -> list[
         if name != word and name not in [other for other, _ in kept]:
             kept.append((name, similarity))
     return kept
-
-
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    lengths = math.sqrt(math.fsum(x * x for x in one)) * math.sqrt(math.fsum(y * y for y in other))
-    return math.fsum(x * y for x, y in zip(one, other, strict=True)) / lengths if lengths else 0.0
 
 
 def neighbours(

@@ -60,15 +60,6 @@ def masses(candidate: list[str], references: list[list[str]], options: Options) 
     return received
 
 
-def union(references: list[list[str]], j: int) -> dict[NGram, int]:
-    """Each n-gram with its greatest count in any one reference."""
-    counts: dict[NGram, int] = {}
-    for reference in references:
-        for ngram, count in Counter(soft.ngrams(reference, j)).items():
-            counts[ngram] = max(counts.get(ngram, 0), count)
-    return counts
-
-
 def uncorrected(
     candidate: dict[NGram, int],
     reference: dict[NGram, int],
@@ -101,7 +92,7 @@ def statistics(source: list[str], candidate: list[str], references: list[list[st
     for j, mass in enumerate(masses(candidate, references, options), start=1):
         in_candidate = Counter(soft.ngrams(candidate, j))
         in_source = Counter(soft.ngrams(source, j))
-        in_reference = union(references, j)
+        in_reference = soft.reference_pool(references, [j])
         matched = math.fsum(mass.values())
         left = uncorrected(in_candidate, in_reference, in_source, mass, options)
         bonus = counted = 0.0
@@ -128,12 +119,6 @@ def rows_of(segment: Segment, options: Options) -> list[Row]:
 # scores of rows
 
 
-def brevity_penalty(candidate_length: float, reference_length: float) -> float:
-    if candidate_length > reference_length or candidate_length == reference_length == 0:
-        return 1.0
-    return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0
-
-
 def score(row: Row, options: Options, *, smooth: bool = False) -> float:
     """Return the score of a row, with ``smooth`` as the official script's ``-d``: zero counts become 1."""
     lengths = [row.candidate_length, row.reference_length]
@@ -152,7 +137,7 @@ def score(row: Row, options: Options, *, smooth: bool = False) -> float:
             return 0.0
         else:
             logs.append(math.log(numerator / denominator))
-    return 100 * brevity_penalty(*lengths) * math.exp(math.fsum(logs) / len(logs))
+    return 100 * soft.brevity_penalty(*lengths) * math.exp(math.fsum(logs) / len(logs))
 
 
 def total(rows: list[Row], order: int) -> Row:

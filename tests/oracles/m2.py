@@ -141,13 +141,6 @@ class Graph:
             path.append(before[path[-1]])
         return list(pairwise(path[::-1]))
 
-    def all_paths(self, start: Vertex = (0, 0)) -> list[list[Arc]]:
-        """Every path to the end, for graphs with few."""
-        if start == (len(self.source), len(self.candidate)):
-            return [[]]
-        ahead = sorted({arc for arc in self.arcs if arc[0] == start})
-        return [[arc, *rest] for arc in ahead for rest in self.all_paths(arc[1])]
-
     def counts(self, gold: Sequence[Gold]) -> tuple[int, int, int]:
         path = self.best_path(self.weights(gold))
         edits = [self.edit(arc) for arc in path if not self.nothing_changes(arc)]

@@ -43,6 +43,8 @@ class Measure:
     neighbours: int | None = None
     mutual: bool = False
     scope: int = SCOPE
+    lone: tuple[str, ...] = ()
+    """Words that are like themselves alone."""
 
     def spelling(self, word: str) -> str | None:
         """Spelling that a word is found under, if any."""
@@ -108,6 +110,8 @@ class Measure:
         if one == other:
             return 1.0
         left, right = self.direction(one), self.direction(other)
+        if one in self.lone or other in self.lone:
+            return 0.0
         if left is None or right is None or not self.may_meet(one, other):
             return 0.0
         cosine = float(left @ right)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 Row = tuple[int, str, str, int, str]
 
@@ -135,3 +138,19 @@ def soft_pairwise_accuracy(
             said = flip_p_value(people[one], people[other], flips)
             errors.append(abs(said - flip_p_value(metric[one], metric[other], flips)))
     return 1 - sum(errors) / len(errors)
+
+
+def make_rating(beta: float, draws: float) -> Any:
+    """TrueSkill by the package trueskill, a match at a time."""
+    import trueskill
+
+    world = trueskill.TrueSkill(mu=0.0, sigma=0.5, beta=beta, tau=0.0, draw_probability=draws)
+
+    def rate(mean: Any, variance: Any, one: Any, other: Any, outcome: Any) -> None:
+        for run, a, b, won in zip(one[0], one[1], other[1], outcome, strict=True):
+            players = [(world.create_rating(mean[run, k], np.sqrt(variance[run, k])),) for k in (a, b)]
+            rated = world.rate(players, ranks=[0, int(won)])
+            for k, (rating,) in zip((a, b), rated, strict=True):
+                mean[run, k], variance[run, k] = rating.mu, rating.sigma**2
+
+    return rate

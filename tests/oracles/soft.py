@@ -150,21 +150,14 @@ def sequential_pairs(
 def exact_first_pairs(
     occurrences: list[NGram], pool: Pool, similar: Similarity | None, threshold: float, consumption: str
 ) -> list[Pair]:
-    pairs: list[Pair] = []
-    left_over: list[int] = []
-    for position, occurrence in enumerate(occurrences):
-        if occurrence in pool:
-            take(pool, occurrence, 1)
-            pairs.append((position, occurrence, 1.0))
-        else:
-            left_over.append(position)
-    for position in left_over:
-        if similar is not None:
-            occurrence = occurrences[position]
-            pairs.append(approximate_pair(position, occurrence, pool, similar, threshold, consumption))
-        else:
-            pairs.append((position, None, 0.0))
-    return sorted(pairs, key=lambda pair: pair[0])
+    """Serve what is in the pool as it is, and then the others, which may be again."""
+    exact = sequential_pairs(occurrences, pool, None, threshold, consumption)
+    if similar is None:
+        return exact
+    return [
+        pair if pair[2] else approximate_pair(pair[0], occurrences[pair[0]], pool, similar, threshold, consumption)
+        for pair in exact
+    ]
 
 
 def optimal_pairs(
@@ -268,7 +261,7 @@ def bleu_statistics(
     return statistics
 
 
-def brevity_penalty(candidate_length: int, reference_length: int) -> float:
+def brevity_penalty(candidate_length: float, reference_length: float) -> float:
     if candidate_length >= reference_length:
         return 1.0
     return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0

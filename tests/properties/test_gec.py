@@ -67,12 +67,6 @@ def test_what_begins_and_ends_alike_is_left_out_of_lattices(edits, ahead, behind
     assert found == (whole.edits_towards(gold) if source != candidate else [])
 
 
-def test_little_of_a_long_sentence_is_looked_at():
-    source = tuple(range(60))
-    excerpt = Excerpt.of(source, (*source[:30], 99, *source[31:]), 2)
-    assert (excerpt.ahead, len(excerpt.candidate)) == (27, 7)
-
-
 @given(edited(), st.integers(0, 3))
 def test_edits_are_counted_as_by_the_literal_scorer(case, most_unchanged):
     source, candidate, gold = case
@@ -126,22 +120,6 @@ def test_annotators_are_chosen_as_by_the_literal_scorer(segments, beta):
     score = M2(beta).aggregation.score(rows, offsets)
     assert score.score == pytest.approx(100 * m2_oracle.f_measure(*chosen, beta), abs=1e-12)
     assert M2(beta).scores(rows).tolist() == pytest.approx([M2(beta).score(row).score for row in rows], abs=1e-12)
-
-
-def test_the_order_of_segments_matters_to_the_running_choice_only():
-    rows = np.array([[0, 0, 2, 0], [1, 2, 3, 1], [3, 3, 3, 0], [1, 4, 1, 0]])
-    offsets = np.array([0, 2, 3, 4])
-    turned, turned_offsets = rows[[3, 2, 0, 1]], np.array([0, 1, 2, 4])
-    assert M2().aggregation.chosen(rows, offsets).tolist() == [1, 2, 3]
-    scores = {
-        choice: [
-            M2(annotators=choice).aggregation.score(*given_).score
-            for given_ in ((rows, offsets), (turned, turned_offsets))
-        ]
-        for choice in ("running", "best")
-    }
-    assert scores["best"][0] == scores["best"][1]
-    assert scores["running"][0] != scores["running"][1]
 
 
 REPEATED = {

@@ -1,12 +1,15 @@
-"""Statistics and partners equal those of the literal oracle, whichever way a segment takes."""
+"""Statistics and partners equal those of the literal oracle, whichever way a segment takes; and laws that hold."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 import pytest
 from complete import complete
-from hypothesis import given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 from oracles import soft
 from strategies import (
@@ -14,6 +17,7 @@ from strategies import (
     MATCHERS,
     PATHS,
     SOFT,
+    WORDS,
     Case,
     assert_partners_equal,
     assert_statistics_equal,
@@ -21,7 +25,8 @@ from strategies import (
     limits,
 )
 
-from softbleu.results import VectorChoice, score_corpus
+from softbleu import score
+from softbleu.results import NgramMatch, Result, VectorChoice, explain_corpus, score_corpus
 from softbleu.text.tokens import Tokenizer
 
 WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]
@@ -34,57 +39,44 @@ def test_exact_statistics(case: Case) -> None:
 
 
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
-@pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
+@pytest.mark.parametrize("greedy", GREEDY)
 @pytest.mark.parametrize("matcher", SOFT)
-def test_greedy_statistics_and_partners(matcher: str, assignment: str, consumption: str, composition: str) -> None:
-    @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, composition=composition))
-    @settings(max_examples=5)
-    def check(case: Case) -> None:
-        oracle = case.oracle()
-        for path, sizes in PATHS.items():
-            note(path)
-            with limits(sizes):
-                assert_statistics_equal(case, oracle)
-                assert_partners_equal(case, oracle)
+@given(data=st.data())
+@settings(max_examples=5)
+def test_greedy_statistics_and_partners(matcher: str, greedy: Any, composition: str, data: st.DataObject) -> None:
+    own = {"assignment": greedy[0], "consumption": greedy[1], "composition": composition}
+    case = data.draw(cases(matcher=matcher, **own))
+    oracle = case.oracle()
+    for path, sizes in PATHS.items():
+        note(path)
+        with limits(sizes):
+            assert_statistics_equal(case, oracle)
+            assert_partners_equal(case, oracle)
 
-    check()
+
+SHORT: dict[str, Any] = {"longest": 4, "longest_reference": 4, "most_references": 2, "highest_order": 3}
 
 
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
 @pytest.mark.parametrize("matcher", SOFT)
-def test_optimal_statistics(matcher: str, composition: str) -> None:
-    @given(
-        case=cases(
-            matcher=matcher,
-            assignment="optimal",
-            composition=composition,
-            longest=4,
-            longest_reference=4,
-            most_references=2,
-            most_segments=3,
-            highest_order=3,
-        )
-    )
-    @settings(max_examples=8)
-    def check(case: Case) -> None:
-        oracle = case.oracle()
-        for path in WIDE_PATHS:
-            note(path)
-            with limits(PATHS[path]):
-                assert_statistics_equal(case, oracle)
-
-    check()
+@given(data=st.data())
+@settings(max_examples=8)
+def test_optimal_statistics(matcher: str, composition: str, data: st.DataObject) -> None:
+    own = {"assignment": "optimal", "composition": composition}
+    case = data.draw(cases(matcher=matcher, most_segments=3, **own, **SHORT))
+    oracle = case.oracle()
+    for path in WIDE_PATHS:
+        note(path)
+        with limits(PATHS[path]):
+            assert_statistics_equal(case, oracle)
 
 
 @pytest.mark.parametrize("matcher", MATCHERS)
-def test_reference_totals(matcher: str) -> None:
-    @given(case=cases(matcher=matcher, fixed_threshold=0.0), order=st.integers(3, 5))
-    @settings(max_examples=8)
-    def check(case: Case, order: int) -> None:
-        case = Case(case.candidates, case.references, case.vectors, matcher, order, "reference")
-        assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
-
-    check()
+@given(data=st.data(), order=st.integers(3, 5))
+@settings(max_examples=8)
+def test_reference_totals(matcher: str, data: st.DataObject, order: int) -> None:
+    case = replace(data.draw(cases(matcher=matcher, fixed_threshold=0.0)), order=order, denominator="reference")
+    assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -131,3 +123,122 @@ def test_raw_norms_weigh_words(case: Case) -> None:
     # A rounding boundary, or a norm that only rounding keeps from zero, may differ by a millionth a match.
     tolerance = 2e-6 * (1 + len(case.candidates[0]))
     assert result.numbers.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]
+
+
+# laws that hold between matchers, assignments, thresholds, corpora and ways of working
+
+
+ROUNDING = 1e-9
+ASSIGNMENTS = ("exact-first", "sequential", "optimal")
+
+
+def assert_nowhere_below(high: Case, low: Case) -> None:
+    """Mass by mass, segment by segment."""
+    for masses_high, masses_low in zip(high.masses(), low.masses(), strict=True):
+        for mass_high, mass_low in zip(masses_high, masses_low, strict=True):
+            assert mass_high >= mass_low - ROUNDING
+
+
+@pytest.mark.parametrize("threshold", [0.9999994, 0.9999999])
+@pytest.mark.parametrize("path", PATHS)
+def test_below_threshold_one_parallel_vectors_still_match(path: str, threshold: float) -> None:
+    """Similarities are whole millionths: any threshold below 1 lets a similarity of 1 pass."""
+    vectors = {"cat": [1.0, 2.0], "dog": [2.0, 4.0]}
+    case = Case([["cat"]], [[["dog"]]], vectors, order=1, options={"threshold": threshold})
+    with limits(PATHS[path]):
+        assert case.masses() == [[1.0]]
+
+
+@pytest.mark.parametrize("matcher", SOFT)
+@given(data=st.data(), greedy=st.sampled_from(ASSIGNMENTS[:2]), higher=st.floats(0, 1))
+@settings(max_examples=20)
+def test_optimal_assignment_has_the_greatest_mass(matcher: str, data: Any, greedy: str, higher: float) -> None:
+    """Of no greedy assignment, no higher threshold, no stricter matcher."""
+    stricter = MATCHERS[MATCHERS.index(matcher) - 1]
+    optimal = data.draw(cases(matcher=matcher, longest=10)).with_options(assignment="optimal")
+    assert_nowhere_below(optimal, optimal.with_options(assignment=greedy))
+    threshold = max(higher, optimal.options["threshold"])
+    assert_nowhere_below(optimal, optimal.with_options(threshold=threshold))
+    assert_nowhere_below(optimal, replace(optimal, matcher=stricter))
+
+
+def corpus_score(case: Case, **more: object) -> Result:
+    return score_corpus(case.segments, case.measure, **more)[0]  # type: ignore[arg-type]
+
+
+SIZES = (
+    "softbleu.engine.worker.MINI_BATCH",
+    "softbleu.engine.worker.LEAST",
+    "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
+    "softbleu.corpora.segments.BLOCK",
+    "softbleu.engine.runner.BLOCK",
+    "softbleu.engine.worker._MOST_TOKENS",
+)
+
+
+@given(
+    case=cases(most_segments=9, matcher="xleu"),
+    piece=st.integers(1, 4),
+    block=st.integers(1, 4),
+    kernel=st.integers(1, 4),
+    batch=st.sampled_from([1, 30, 200]),
+    exact=st.booleans(),
+    tokens=st.integers(1, 30),
+)
+def test_sizes_of_pieces_change_nothing(
+    case: Case, piece: int, block: int, kernel: int, batch: int, exact: bool, tokens: int
+) -> None:
+    case = replace(case, matcher="exact") if exact else case
+    sizes = dict(zip(SIZES, (piece, 1, kernel, block, block, tokens), strict=True))
+    expected, whole = case.scores(), corpus_score(case)
+    with limits({**sizes, "softbleu.matching.batches.BATCH_CELLS": batch}):
+        assert case.scores() == expected
+        assert corpus_score(case) == whole
+
+
+@given(case=cases(), assignment=st.sampled_from(ASSIGNMENTS), path=st.sampled_from(list(PATHS)[:3]))
+def test_partners_are_consistent(case: Case, assignment: str, path: str) -> None:
+    """They stand where they are said to, are as alike as that, are used no more often than there, and add up."""
+    case = case.with_options(assignment=assignment)
+    with limits(PATHS[path]):
+        explained = explain_corpus(case.segments, case.measure, range(1, len(case.candidates) + 1))
+        masses = case.masses()
+    for each, by_order, references in zip(explained, masses, case.references, strict=True):
+        for order in range(1, case.order + 1):
+            matches = [match for match in each.matches if match.order == order]
+            assert sum(match.similarity for match in matches) == pytest.approx(by_order[order - 1], abs=ROUNDING)
+            pool = soft.reference_pool(references, soft.pool_orders(case.matcher, order, case.order))
+            for ngram, uses in Counter(match.reference for match in matches if match.reference).items():
+                assert uses <= pool[ngram]
+            for match in matches:
+                assert_partner(match, each.candidate, references, case)
+
+
+def assert_partner(match: NgramMatch, candidate: tuple[str, ...], references: list[list[str]], case: Case) -> None:
+    assert match.candidate == candidate[match.candidate_start : match.candidate_start + match.order]
+    assert match.exact == (match.candidate == match.reference)
+    if match.reference is None:
+        assert (match.similarity, match.reference_number, match.reference_start) == (0, None, None)
+        return
+    ngrams = [soft.ngrams(text, len(match.reference)) for text in references]
+    first = next((number, own.index(match.reference)) for number, own in enumerate(ngrams) if match.reference in own)
+    assert (match.reference_number, match.reference_start) == first, "the partner's first appearance is named"
+    alike = soft.mean_similarity(match.candidate, match.reference, case.product)
+    assert match.similarity == (1 if match.exact else alike)
+    assert match.exact or alike > case.options["threshold"]
+
+
+@given(
+    case=cases(most_segments=2),
+    intruder=st.lists(st.sampled_from(WORDS), max_size=5),
+    rules=st.tuples(st.sampled_from(GREEDY), st.sampled_from(["mean", "sif"])),
+)
+def test_scores_of_one_system_do_not_depend_on_the_others(case: Case, intruder: list[str], rules: Any) -> None:
+    assume(any(case.candidates))
+    segments, ((assignment, consumption), composition) = case.segments, rules
+    options = {**case.options, "assignment": assignment, "consumption": consumption, "composition": composition}
+    settings_ = {"matcher": case.matcher, "vectors": case.vectors, **options}
+    own = segments.candidates["candidate"]
+    alone = score({"a": own}, segments.references, **settings_)
+    both = score({"b": [" ".join(intruder)] * len(segments), "a": own}, segments.references, **settings_)
+    assert (both[1].numbers, both[1].signature) == (alone[0].numbers, alone[0].signature)

@@ -1,8 +1,12 @@
-"""Scores under CSLS, common parts removed and neighbours only equal those of the literal oracle."""
+"""Scores under remedies equal those of the literal oracle.
+
+They are CSLS, common parts removed, neighbours only, function words that meet only themselves, and rare words (SIF).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +22,14 @@ from strategies import (
     Vectors,
     assert_partners_equal,
     assert_statistics_equal,
+    cases,
     limits,
     smallest_norm,
 )
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.measure import WordMeasure, measure_words
+from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import TokenVectors, round_millionths
 from softbleu.results import VectorChoice
@@ -32,6 +38,7 @@ SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
 """Words of the set; `zero` has a zero vector."""
 SPOKEN = (*SET, "THE", "Cat", "oov", "Oov")
+LONE = ("the", "The", "THE", "on")
 VARIANTS: dict[str, dict[str, Any]] = {
     "csls": {"similarity": "csls"},
     "mean": {"mean": True},
@@ -39,7 +46,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "mean,pc:2": {"mean": True, "components": 2},
     "neighbours 2": {"neighbours": 2},
     "neighbours 3, mutual": {"neighbours": 3, "mutual": True},
-    "all": {"similarity": "csls", "mean": True, "components": 1, "neighbours": 4},
+    "function words": {"lone": LONE},
+    "all": {
+        "similarity": "csls",
+        "mean": True,
+        "components": 1,
+        "neighbours": 4,
+        "lone": LONE,
+    },
 }
 SMALLEST_NORM = 0.01
 """Squared norms nearer to 0 than this make similarities that depend on the last bits."""
@@ -54,8 +68,9 @@ def as_text(remedy: dict[str, Any]) -> str:
 
 def as_settings(remedy: dict[str, Any]) -> dict[str, Any]:
     """The remedy by the names of `WordMeasure`."""
-    kept = {name: value for name, value in remedy.items() if name not in ("mean", "components")}
-    return {**kept, "vectors_postprocess": as_text(remedy)}
+    kept = {name: value for name, value in remedy.items() if name not in ("mean", "components", "lone")}
+    function_words = "exact" if remedy.get("lone") else "soft"
+    return {**kept, "vectors_postprocess": as_text(remedy), "function_words": function_words}
 
 
 @dataclass(frozen=True)
@@ -112,29 +127,22 @@ def assert_equal_to_the_oracle(case: RemedyCase) -> None:
 
 
 @pytest.mark.parametrize("remedy", VARIANTS)
-def test_scores_and_explanations(remedy: str) -> None:
-    @given(data=st.data())
-    @settings(max_examples=12)
-    def check(data: st.DataObject) -> None:
-        assignment, consumption = data.draw(st.sampled_from(GREEDY))
-        composition = data.draw(st.sampled_from(["mean", "aligned"]))
-        options = {"assignment": assignment, "consumption": consumption, "composition": composition}
-        assert_equal_to_the_oracle(data.draw(remedy_cases(VARIANTS[remedy], **options)))
-
-    check()
+@given(data=st.data(), greedy=st.sampled_from(GREEDY), composition=st.sampled_from(["mean", "aligned"]))
+@settings(max_examples=12)
+def test_scores_and_explanations(remedy: str, data: st.DataObject, greedy: Any, composition: str) -> None:
+    options = {"assignment": greedy[0], "consumption": greedy[1], "composition": composition}
+    assert_equal_to_the_oracle(data.draw(remedy_cases(VARIANTS[remedy], **options)))
 
 
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
-def test_segments_of_any_length(remedy: str) -> None:
-    @given(case=remedy_cases(VARIANTS[remedy], longest=12, assignment="sequential"))
-    @settings(max_examples=4)
-    def check(case: RemedyCase) -> None:
-        for path, sizes in PATHS.items():
-            note(path)
-            with limits(sizes):
-                assert_equal_to_the_oracle(case)
-
-    check()
+@given(data=st.data())
+@settings(max_examples=4)
+def test_segments_of_any_length(remedy: str, data: st.DataObject) -> None:
+    case = data.draw(remedy_cases(VARIANTS[remedy], longest=12, assignment="sequential"))
+    for path, sizes in PATHS.items():
+        note(path)
+        with limits(sizes):
+            assert_equal_to_the_oracle(case)
 
 
 # token products themselves
@@ -146,9 +154,20 @@ def products(vectors: Vectors, words: list[str], case: str, remedy: dict[str, An
         measured = measure_words(open_vectors(vectors), words, case, WordMeasure(**as_settings(remedy)))  # type: ignore[arg-type]
     norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
     unit, codes = TokenVectors(
-        measured.rows, norms, None, measured.mean_neighbour_similarity, measured.allowed_pairs
+        measured.rows,
+        norms,
+        None,
+        measured.mean_neighbour_similarity,
+        measured.allowed_pairs,
+        self_only=measured.self_only,
     ).of_words(np.arange(len(words), dtype=np.int32))
-    return unit.products(codes[None], codes[None])[1][0]
+    found = unit.products(codes[None], codes[None])[1][0]
+    # Several texts side by side, and one beside itself, take other ways.
+    beside = unit.products(np.array([codes, codes]), np.array([codes, codes]))[1]
+    np.testing.assert_allclose(beside, [found, found], rtol=0, atol=1e-6)
+    for apart, band in enumerate(unit.bands(codes[None], 3)):
+        np.testing.assert_allclose(band[0], np.diagonal(found, apart), rtol=0, atol=1e-6)
+    return np.asarray(found)
 
 
 measures = st.fixed_dictionaries(
@@ -157,6 +176,7 @@ measures = st.fixed_dictionaries(
         "mean": st.booleans(),
         "components": st.integers(0, 2),
         "neighbours": st.sampled_from([None, 1, 2, 5, 9]),
+        "lone": st.sampled_from([(), LONE]),
     }
 )
 
@@ -180,14 +200,98 @@ def test_token_products(seed: int, remedy: dict[str, Any], case: str, scope: int
     assert ((found == 0) == (expected == 0)).all()
 
 
-@given(seed=st.integers(0, 1 << 32), remedy=measures)
-def test_products_are_symmetric_and_words_equal_themselves(seed: int, remedy: dict[str, Any]) -> None:
-    found = products(random_vectors(seed, 4), list(SPOKEN), "fallback", {**remedy, "similarity": "csls"}, 12)
-    np.testing.assert_allclose(found, found.T, rtol=0, atol=1e-15)
-    assert (np.diagonal(found) == 1).all()
-    assert np.abs(found).max() <= 1
-
-
 def test_similarities_beyond_1_are_1_however_great() -> None:
     """Under CSLS an n-gram's norm may come near to 0, and what is divided by it need not."""
     assert round_millionths(SCALE * np.array([1.5, 3000.0, 1e9, -1.5])).tolist() == [1_000_000] * 3 + [-1_000_000]
+
+
+# SIF
+
+
+SMALLEST_SHARE = 1e-4
+
+
+def weights_of(references: list[list[list[str]]]) -> dict[str, float]:
+    """Weight of each word: 0.001 / (0.001 + its share of all reference tokens); 1 for others."""
+    counts = Counter(word for texts in references for text in texts for word in text)
+    total = sum(counts.values())
+    return {word: 0.001 / (0.001 + count / total) for word, count in counts.items()}
+
+
+@dataclass(frozen=True)
+class SifCase(Case):
+    """A corpus whose words are weighed; the oracle's mean is over weighted products."""
+
+    norms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def product(self) -> soft.TokenProduct:
+        weights, plain = weights_of(self.references), super().product
+
+        def product(one: str, other: str) -> float:
+            return weights.get(one, 1.0) * weights.get(other, 1.0) * plain(one, other)
+
+        return product
+
+    def oracle(self) -> list[soft.Statistics]:
+        return replace(self, options={**self.options, "composition": "mean"})._unweighted()
+
+    def _unweighted(self) -> list[soft.Statistics]:
+        return super().oracle()
+
+
+ALL = {"composition": "sif", "threshold": 0.0}
+SHORT = {"longest": 4, "longest_reference": 4, "most_references": 2, "most_segments": 2}
+
+
+def near_threshold(case: SifCase) -> bool:
+    """Whether a similarity lies on the threshold, but for rounding."""
+    product, threshold = case.product, case.options["threshold"]
+    for candidate, references in zip(case.candidates, case.references, strict=True):
+        for n in range(1, case.order + 1):
+            for m in range(1, case.order + 1):
+                for x in soft.ngrams(candidate, n):
+                    for y in (y for text in references for y in soft.ngrams(text, m)):
+                        if 0 < abs(soft.mean_similarity(x, y, product) - threshold) < 3e-6:
+                            return True
+    return False
+
+
+@pytest.mark.parametrize("given_out", [*GREEDY, ("optimal", "unit")])
+@pytest.mark.parametrize("matcher", SOFT)
+@given(data=st.data())
+@settings(max_examples=4)
+def test_scores_of_weighed_words(matcher: str, given_out: tuple[str, str], data: st.DataObject) -> None:
+    short = given_out[0] == "optimal"
+    own = {"assignment": given_out[0], "consumption": given_out[1], **(SHORT if short else {})}
+    case = data.draw(cases(matcher=matcher, highest_order=3, **own))
+    weighed = SifCase(**{**vars(case), "options": {**case.options, "composition": "sif"}})
+    assume(smallest_norm(weighed, relative=True) > SMALLEST_SHARE)
+    assume(not near_threshold(weighed))
+    for path, sizes in list(PATHS.items())[: 1 if short else None]:
+        note(path)
+        with limits(sizes):
+            assert_statistics_equal(weighed, None, MASS)
+
+
+def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
+    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
+    more = [["cat"] * 20], [[["mat"] * 9 + ["cat"]]]
+    one = SifCase([["mat", "dog"]], [[["mat", "cat"]]], vectors, "vleu", 2, options=ALL)
+    two = replace(one, candidates=one.candidates + more[0], references=one.references + more[1])
+    assert_statistics_equal(one, None, MASS)
+    assert_statistics_equal(two, None, MASS)
+    assert one.masses()[0] != two.masses()[0]
+    assert replace(two, candidates=[*one.candidates, ["dog"]]).masses()[0] == two.masses()[0]
+
+
+def test_frequencies() -> None:
+    case = SifCase([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, "vleu", 2, options=ALL)
+    assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
+    vectors = TokenVectors(np.ones((1, 2), np.float32), np.ones(1))
+    assert vectors.weighted(by_frequency=False) is vectors
+    with pytest.raises(InputError, match="frequencies"):
+        vectors.weighted(by_frequency=True)
+    shares = np.array([0.5, 0.0])
+    vectors = TokenVectors(np.ones((2, 2), np.float32), np.ones(2), np.array([3.0, 2.0]), frequencies=shares)
+    assert vectors.weighted(by_frequency=True).weights == pytest.approx([3 * 0.001 / 0.501, 2.0])

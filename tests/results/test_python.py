@@ -252,7 +252,7 @@ def test_generators_and_columns_are_texts() -> None:
     source = (text for text in candidates)
     known = score(candidates, references, candidates, metric="gleu")
     assert score(candidates, references, source, metric="gleu") == known
-    with pytest.raises(InputError, match="candidates are a list with an entry a segment, or a column"):
+    with pytest.raises(InputError, match="candidates are a list with an entry per segment, or a column"):
         score(pandas.DataFrame({"text": ["a"]}), ["a"])
 
 
