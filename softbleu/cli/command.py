@@ -116,8 +116,8 @@ class Given:
         form = form or RECORD_WRITERS.find(self.output_format)
         place.check_format(self.output_format)
         columns = tuple(dict.fromkeys(self.get("columns") or ()))
-        layout = place.layout(self.get("digits", 2), long_signature=self.get("long", False), columns=columns)
-        return Destination(place, form, layout)
+        more = {"long_signature": self.get("long", False), "columns": columns}
+        return Destination(place, form, place.layout(self.get("digits", 2), **more))
 
     def open_picture(self, name: str, inputs: Iterable[str | None]) -> Output | None:
         """Where to draw a picture, if that option names a file."""

@@ -52,8 +52,7 @@ def _describe(error: Any) -> Iterator[str]:
         unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
         if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
             yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
-        context = getattr(error, "ctx", None)
-        if context is not None:
+        if (context := getattr(error, "ctx", None)) is not None:
             yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
         yield f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"

@@ -1,7 +1,6 @@
 """`softbleu explain`: matched n-grams, closest paths of networks, or errors in lines."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from softbleu.cli.command import Given, command
 from softbleu.cli.settings import about_matches
@@ -33,8 +32,7 @@ def explain(given: Given) -> None:
     measures = metrics_from(given) if given.show == "disagreeing" else [metric_from(given)]
     with open_corpus(given, measures) as corpus, given.progress():
         if given.show:
-            kind: Any = given.show.lower()
-            lines = choose_lines(corpus, measures, kind, top=20 if given.top is None else given.top)
+            lines = choose_lines(corpus, measures, given.show.lower(), top=20 if given.top is None else given.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(given.segment or [f"1-{min(3, len(corpus))}"], len(corpus))

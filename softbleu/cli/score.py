@@ -29,8 +29,7 @@ def score(given: Given) -> None:
         raise InputError("--resume goes with scores, not with a page: leave out one")
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
-    write = write_numbers if given.score_only else write
-    output = given.open_output(input_files(given), write)
+    output = given.open_output(input_files(given), write_numbers if given.score_only else write)
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
     kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
@@ -44,8 +43,7 @@ def score(given: Given) -> None:
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, distinct(measures), checkpoint=kept, progress=progress, **run)
-    broken = () if given.signature is None else broken_promises(given.signature, results[0].signature)
-    for note in broken:
+    for note in () if given.signature is None else broken_promises(given.signature, results[0].signature):
         given.note(note)
     if page_wanted and len(page.text) < page.segments:
         given.note(

@@ -1,4 +1,4 @@
-"""Comparisons of systems: a table of the best first for people, rows in the order given for programs."""
+"""Comparisons of systems: a table of the best first for readers, rows in the order given for programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make a table a metric: a row a system, the best first; a star marks a difference from the baseline."""
+    """Make a table per metric: a row per system, the best first; a star marks a difference from the baseline."""
     return [_comparison_table(table, layout, [_signature(table, layout)]) for table in tables]
 
 
@@ -65,7 +65,7 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
 def _table(
     tables: Sequence[ComparisonTable], chosen: Sequence[str], digits: int, *, starred: bool = False
 ) -> Records:
-    """Make a row a system, the best first: of each metric the chosen columns, with notes on coverage."""
+    """Make a row per system, the best first: of each metric the chosen columns, with notes on coverage."""
     labels, systems = [table.label for table in tables], [row.name for row in _ranked(tables[0])]
     columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
     best, coverages = [], {}
@@ -195,7 +195,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
 
 
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
-    """Make a row a system (and metric) with all numbers, in the order given."""
+    """Make a row per system (and metric) with all numbers, in the order given."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
     columns += ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:]]
     covered = any(row.coverage for table in tables for row in table.comparisons)
@@ -211,7 +211,7 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
 
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
-    """Make a row a pair of systems (and metric) with all numbers."""
+    """Make a row per pair of systems (and metric) with all numbers."""
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
     table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
@@ -265,7 +265,7 @@ def _system(row: Comparison) -> dict[str, Any]:
 
 
 def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
-    """Write the bootstrap scores as tab-separated values, a column a system (and metric)."""
+    """Write the bootstrap scores as tab-separated values, a column per system (and metric)."""
     from softbleu.report.layout import Layout
 
     names = [

@@ -86,6 +86,6 @@ def note_coverage(found: Iterable[tuple[str, str, Coverage | None]]) -> None:
         more = len({system for _, system, *_ in low}) - 1
         note(
             f"{system}, {metric}: {share:.0%} of the {side}'s tokens have a vector"
-            f"{f' (below {LEAST_COVERAGE:.0%} in {more} more systems, too)' * bool(more)}"
+            f"{f' (below {LEAST_COVERAGE:.0%} in {more} more)' * bool(more)}"
             "; the others match equal words only: use vectors that know the words of the text"
         )

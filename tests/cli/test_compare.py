@@ -169,7 +169,7 @@ def test_columns_of_a_table_for_programs(command, given):
     ],
 )
 def test_columns_are_chosen(command, files, given, output_format, head):
-    soft = ["-m", "vleu(threshold=0.5)", "--vectors", files.vectors, "--samples", 2000]
+    soft = ["-m", "vleu(threshold=0.5)", "--vectors", files.vectors, "--test", "bootstrap", "--samples", 2000]
     done = command("compare", *given, *soft, "-q", "-f", output_format, "--columns", "score", "p", "vectors")
     counts = "candidate_tokens candidate_tokens_with_vector reference_tokens reference_tokens_with_vector"
     names = next(line for line in done.out.splitlines() if re.search("system.*(score|VLEU)", line))

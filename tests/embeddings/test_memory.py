@@ -70,7 +70,7 @@ def test_values_not_finite(row, value):
     ("location", "message"),
     [
         ({}, "0 words"),
-        ({"a": []}, "give one row a word"),
+        ({"a": []}, "give one row per word"),
         ({"a": 1.0}, r"the vector of 'a' has shape \(\)"),
         ({"a": [1, 2], "b": [1]}, r"the vector of 'b' has shape \(1,\), the first one \(2,\)"),
         ({"a": [[1, 2]]}, r"'a' has shape \(1, 2\)"),

@@ -65,8 +65,8 @@ def read_scores(
     names `system`, `score` (or another of `SCORED`; `column` names one), `segment` (or `sid`), `lp`, `metric`, and
     without column names those of WMT: metric, direction, test set, system, (segment,) score; or system, (segment,)
     score; or ``.sys.score`` and ``.seg.score`` of mt-metrics-eval, the segments of a system in order. Gives a table
-    per metric. The label names the metric, unless the table says its name or that of the file will do; `direction` takes
-    the rows of this direction (column `lp`) only. What is ``None`` or missing was not scored.
+    per metric. The label names the metric, unless the table says its name or that of the file will do; `direction`
+    takes the rows of this direction (column `lp`) only. What is ``None`` or missing was not scored.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
