@@ -15,7 +15,7 @@ def fetch(given: Given) -> None:
     """Fetch data of the studies from where they are published, and check the hash of each file.
 
     Files that are there are left alone, and an interrupted download goes on. What is not published as it was used is
-    named, with how to make it. URLs need softbleu[remote].
+    named, with how to make it. URLs need the extra 'remote'.
     """
     from pathlib import Path
 
