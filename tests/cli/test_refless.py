@@ -25,22 +25,6 @@ def test_the_command_needs_no_references(command, refused, files):
         assert (done.code, done.err) == (0, "")
         assert float(done.out) == pytest.approx(expected, abs=1e-6)
         assert "metric 'bleu' needs references" in refused("score", *given, "-m", "bleu")
-    for options, said in (
-        (("-r", source), "metric 'refless' needs the source text"),
-        ((), "no reference file: name one with --reference"),
-    ):
-        assert said in refused("score", "-c", candidate, "-m", "refless", *options)
-
-
-def test_segments_have_references_all_or_none(refused, files):
-    rows = [{"candidate": "a", "source": "b"}, {"candidate": "a", "source": "b", "reference": "c"}]
-    for name, entries, said in (
-        ("one.jsonl", rows, "line 2: the segment has a reference, though others have none"),
-        ("other.jsonl", rows[::-1], "line 2: the segment has no reference"),
-        ("none.jsonl", [{"candidate": "a"}], "line 1: the segment has no reference"),
-    ):
-        files.write(name, map(json.dumps, entries))
-        assert said in refused("score", "--pairs", name, "-m", "refless")
 
 
 def test_coefficients_of_ones_own(command, files):

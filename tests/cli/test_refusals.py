@@ -29,6 +29,7 @@ NO_RUNS = ["[1]", '{"systems": []}', '{"systems": [3]}', '{"systems": [{"name": 
 NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": [4]}]}']
 NO_RUNS += ['{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}']
 NO_RUNS += ['{"system": "A", "score": 1} + {"score": 1}']
+ALONE, REFERRED = ['{"candidate": "a", "source": "b"}'], ['{"candidate": "a", "source": "b", "reference": "c"}']
 FILES: dict[str, list[str] | bytes] = {
     "a.txt": ["the cat sat on the mat", "it rained all night long"],
     "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score", "x-y\ts\tit is wrong\tit 's all right\t0"],
@@ -61,6 +62,7 @@ FILES: dict[str, list[str] | bytes] = {
     "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
     "labels.tsv": ["x\ty", "a"],
     "latin.txt": b"one\ntw\xf6\nthree\n",
+    "lone.jsonl": ['{"candidate": "a"}'],
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
     "more.2": ["old"],
@@ -71,6 +73,8 @@ FILES: dict[str, list[str] | bytes] = {
     "one.tsv": ["A 40", "B 30", "C 20", "D 10"],
     "other.tsv": ["candidates\treference", "x\ty"],
     "own.json": [json.dumps(WEIGHTS)],
+    "partly.jsonl": ALONE + REFERRED,
+    "partly.turned.jsonl": REFERRED + ALONE,
     "plain.txt": ["a dog"] * 3,
     "poor.txt": ["cats sit", "a dog barked", "all night rain"],
     "prose.txt": ["Once upon a time", "there was a word"],
@@ -110,7 +114,9 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("above", "typed", "said"), rows())
-def test_refused(refused: Any, files: Any, above: str, typed: str, said: str) -> None:
+def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
+    monkeypatch.setattr("softbleu.io.urls._PAUSE", 0.0)
     for name, content in FILES.items():
         if name.partition(".")[0] in f"{above} {typed}":
             files.write(name, content)
