@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli.conftest import CANDIDATE, REFERENCE
+from cli.conftest import CANDIDATE, REFERENCE, scored
 
 from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
 from softbleu.corpora import Segments
@@ -36,9 +36,7 @@ def table(baseline=None, **how):
 
 
 def compared(command, *arguments):
-    done = command("compare", *arguments, "--format", "json", "--quiet")
-    assert (done.code, done.err) == (0, "")
-    return json.loads(done.out, parse_constant=pytest.fail)
+    return scored(command, *arguments, "--quiet", name="compare")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import pytest
+from cli.conftest import scored
 
 import softbleu
 from softbleu.config.signature import parse_signature
@@ -27,15 +27,6 @@ def given(files):
 
 def gold_edits(files):
     return softbleu.read_m2(str(files.write("gold.m2", GOLD)))
-
-
-def scored(command, *arguments):
-    done = command("score", *arguments, "--format", "json")
-    assert (done.code, done.err) == (0, "")
-    return json.loads(done.out, parse_constant=pytest.fail)
-
-
-# what comes out
 
 
 def test_numbers(command, given, files):
@@ -88,9 +79,6 @@ def test_other_metrics_take_the_references_that_gold_edits_make(command, given):
         assert scored(command, "--metric", metric, *given)["systems"][0]["score"] == plain.score
 
 
-# nothing and almost nothing
-
-
 @pytest.mark.parametrize(
     ("source", "edit", "candidate", "m2", "improvement"),
     [
@@ -114,9 +102,6 @@ def test_almost_nothing(files, source, edit, candidate, m2, improvement):
     edits = softbleu.read_m2(str(files.write("gold.m2", gold)))
     assert softbleu.score([candidate], gold=edits, metric="m2").score == pytest.approx(m2)
     assert softbleu.score([candidate], gold=edits, metric="imeasure").score == pytest.approx(improvement, abs=1e-9)
-
-
-# bad input
 
 
 def test_references_or_gold_edits(files):

@@ -8,22 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.conftest import table_of
 
 from softbleu.corpora.aligned import read_aligned
 
 SMALL = ("experiments", "spurious", "--grammar", "alternations", "--count", "60")
 
 
-def rows(run: Any) -> list[dict[str, Any]]:
-    assert run.code == 0, run.err
-    found: list[dict[str, Any]] = json.loads(run.out)["rows"]
-    return found
-
-
 def test_summary(command: Any) -> None:
     done = command(*SMALL, "--variant", "plain", "--remedy", "aligned+function-words", "--format", "json")
     assert done.err == ""
-    found = {(row["matcher"], row["variant"], row["at"]): row for row in rows(done)}
+    found = {(row["matcher"], row["variant"], row["at"]): row for row in table_of(done)}
     assert [sum(at == each for *_, at in found) for each in ("given", "best F1")] == [4, 4]
     assert all(row["threshold"] == 0.8 for (*_, at), row in found.items() if at == "given")
     plain, aligned = (found["xleu", variant, "given"] for variant in ("plain", "aligned+function-words"))
@@ -39,9 +34,8 @@ SIZES = {"thresholds": 20, "orders": 4, "partners": 5, "offenders": 5}
 
 @pytest.mark.parametrize("table", SIZES)
 def test_tables(command: Any, table: str) -> None:
-    assert (
-        len(rows(command(*SMALL, "--matcher", "xleu", "--table", table, "--most", "5", "-f", "json"))) == SIZES[table]
-    )
+    done = command(*SMALL, "--matcher", "xleu", "--table", table, "--most", "5", "-f", "json")
+    assert len(table_of(done)) == SIZES[table]
 
 
 def test_output_and_picture(command: Any, files: Any) -> None:
