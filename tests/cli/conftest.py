@@ -104,6 +104,10 @@ def files(tmp_path: Path) -> Files:
     return made
 
 
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Files of a folder and of those in it, by their names."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

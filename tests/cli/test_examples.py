@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import shlex
 import shutil
 from pathlib import Path
@@ -22,13 +21,9 @@ PAIRS = GenerationSettings(grammar="alternations", pairing="paraphrase", count=4
 JUDGED = ["srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank"] + [
     f"{segment},ann,{better},1,{worse},2" for segment in range(2) for better, worse in ("ab", "bc", "ac", "bd", "dc")
 ]
-SWEEP = """kind = "sweep"
-[corpus]
-candidates = ["a.txt", "b.txt"]
-references = ["reference.txt"]
-[sweep]
-matchers = ["exact"]
-"""
+SWEEP = ['kind = "sweep"', "[corpus]", 'candidates = ["a.txt", "b.txt"]', 'references = ["reference.txt"]']
+SWEEP += ["[sweep]", 'matchers = ["exact"]']
+RUN = '{"schema": 1, "signature": "metric:bleu", "systems": [{"name": "a", "score": %s}]}'
 TEXTS: dict[str, list[str]] = {
     **{f"{name}.txt": lines * 4 for name, lines in OUTPUTS.items()},
     **dict.fromkeys(("reference.txt", "ref1.txt", "ref2.txt", "source.txt"), REFERENCE * 4),
@@ -46,13 +41,8 @@ TEXTS: dict[str, list[str]] = {
     + [f"x-y\ts\tit is {word}\tit 's all right\t{number}" for number, word in enumerate(("wrong", "all", "right"))],
     "nbest.jsonl": ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]'],
     "brackets.txt": ["the [big] (dog|hound) barked"] * 3,
-    "my-sweep.toml": SWEEP.splitlines(),
-    **{
-        f"{day}.json": [
-            json.dumps({"schema": 1, "signature": "metric:bleu", "systems": [{"name": "a", "score": score}]})
-        ]
-        for day, score in (("monday", 20.5), ("tuesday", 21.5))
-    },
+    "my-sweep.toml": SWEEP,
+    **{f"{day}.json": [RUN % score] for day, score in (("monday", 20.5), ("tuesday", 21.5))},
 }
 
 
@@ -69,9 +59,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path
     Path("my-data.sha256").touch()
     write_meteor_data(Path("meteor"))
     monkeypatch.setenv("SOFTBLEU_METEOR_DATA", "meteor")
-    assert (
-        command("networks", "make", "-r", "brackets.txt", "--notation", "brackets", "-o", "networks.jsonl").code == 0
-    )
+    made = command("networks", "make", "-r", "brackets.txt", "--notation", "brackets", "-o", "networks.jsonl")
+    assert made.code == 0
     return tmp_path
 
 

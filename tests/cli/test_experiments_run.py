@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from cli.conftest import names_in
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
 from softbleu.engine.checkpoint import Checkpoint
@@ -39,10 +40,6 @@ def definition(files: Any) -> Path:
     return path
 
 
-def names_in(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
 def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: Path) -> None:
     done = command("experiments", "run", definition)
     assert (done.code, done.out) == (0, "")
@@ -62,28 +59,6 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert {name: (files.folder / name).read_bytes() for name in before} == before
     assert manifest["inputs"] == {name: hashlib.sha256(content).hexdigest() for name, content in read.items()}
     assert [signature.count("threshold:*") for signature in manifest["signatures"]] == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("kind", "kinds", "kind of experiment"),
-        ('"sweep"', '["sweep"]', "kind of experiment"),
-        ('title = "Tiny"', "title = ", "no TOML"),
-        ("[settings]", "[setting]", "did you mean 'settings'"),
-        ("thresholds =", "threshold =", "tiny.toml, [sweep]: unknown key 'threshold' (did you mean 'thresholds'?)"),
-        ('["exact", "vleu"]', '["vlue"]', "did you mean 'vleu'"),
-        ('["exact", "vleu"]', "3", "must be a list"),
-        ("second.txt", "none.txt", "no file matches 'none.txt'"),
-        ("second.txt", "*.none", "no file matches '*.none'"),
-        ("./vectors.txt", "./none.txt", "none.txt"),
-    ],
-)
-def test_bad_definitions(refused: Any, files: Any, definition: Path, old: str, new: str, message: str) -> None:
-    assert old in DEFINITION
-    files.write("tiny.csv", ["before"])
-    definition.write_text(DEFINITION.replace(old, new))
-    assert message in refused("experiments", "run", definition, output=None)
 
 
 def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None:
@@ -163,32 +138,8 @@ def test_pictures_of_candidates_in_folders(command: Any, files: Any, monkeypatch
     files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
     done = command("experiments", "run", "tiny.toml", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert {name for name in names_in(files.folder) if name.endswith(".svg")} == {
-        "tiny.one-x.txt.svg",
-        "tiny.two-x.txt.svg",
-    }
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('count = "abc"', "'count' must be a whole number, not 'abc'"),
-        ("count = true", "'count' must be a whole number, not True"),
-        ("seed = 1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
-        ("seed = nan", "nan is no finite number"),
-        ('pairing = "a\\u0000b"', "a text with a NUL"),
-        ("[spurious]at = [1]", "[spurious] 'at' must be a number"),
-        ("[spurious]at = true", "[spurious] 'at' must be a number"),
-    ],
-)
-def test_values_of_other_types(refused: Any, files: Any, line: str, message: str) -> None:
-    corpus, key = 'grammars = ["alternations"]\n', line.removeprefix("[spurious]")
-    text = SPURIOUS.replace("CORPUS", corpus + key if key == line else corpus) + (key if key != line else "")
-    path = files.write("tiny.toml", text.encode())
-    assert message in refused("experiments", "run", path, output=None)
-
-
-# agreement with people
+    pictures = {name for name in names_in(files.folder) if name.endswith(".svg")}
+    assert pictures == {"tiny.one-x.txt.svg", "tiny.two-x.txt.svg"}
 
 
 AGREE = ['kind = "metaeval"', "[metaeval]", 'questions = ["systems", "williams"]', 'against = "chrF"', "samples = 20"]
@@ -202,16 +153,11 @@ def study(files: Any, monkeypatch: Any) -> Path:
         files.write(f"{name}.txt", lines)
     for name, scores in PEOPLE.items():
         files.write(f"{name}.tsv", [f"{system} {score}" for system, score in scores.items()])
-    candidates = json.dumps([f"{name}.txt" for name in OUTPUTS])
-    tables = "".join(
-        f'[data.{name}]\ncandidates = {candidates}\nreferences = ["reference.txt"]\nhuman = ["people={name}.tsv"]\n'
-        for name in PEOPLE
-    )
+    texts = f'candidates = {json.dumps([f"{name}.txt" for name in OUTPUTS])}\nreferences = ["reference.txt"]\n'
+    tables = "".join(f'[data.{name}]\n{texts}human = ["people={name}.tsv"]\n' for name in PEOPLE)
     files.write("agree.toml", [*AGREE, tables])
-    files.write(
-        "choose.toml",
-        ['kind = "calibration"', "[calibration.vary]", "order = [1, 2]", "[settings]", 'metric = "bleu"', tables],
-    )
+    vary = ["[calibration.vary]", "order = [1, 2]", "[settings]", 'metric = "bleu"']
+    files.write("choose.toml", ['kind = "calibration"', *vary, tables])
     monkeypatch.chdir(files.folder)
     return Path(files.folder)
 
@@ -247,21 +193,46 @@ def test_calibration_as_an_experiment(command: Any, study: Path) -> None:
     assert [row["order"] for row in table(study, "choose.grid.csv")] == ["1", "2"]
 
 
+GRAMMARS = SPURIOUS.replace("CORPUS", 'grammars = ["alternations"]\nLINE')
+ONE_LIST = 'human = ["people=x.tsv"]'
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "old", "new", "message"),
     [
-        (("[metrics]", "metrics = 3\n[nothing]"), "unknown"),
-        (("[data.x]", "[data]\nx = 3\n[data.w]"), "[data.x] must be a table, not 3"),
-        (('human = ["people=x.tsv"]', "human = 3"), "[data.x] 'human' must be a list of text, not 3"),
-        (('human = ["people=x.tsv"]', 'huma = ["x"]'), "unknown"),
-        (('human = ["people=x.tsv"]', 'human = ["w.tsv"]'), "w.tsv"),
-        (('TER = "ter"', 'TER = "tur"'), "[metrics] 'TER': unknown metric 'tur'"),
-        (('against = "chrF"', 'against = "chr"'), "unknown metric 'chr'"),
-        (('"systems", "williams"', '"sistems"'), "sistems"),
+        ("tiny", "kind", "kinds", "kind of experiment"),
+        ("tiny", '"sweep"', '["sweep"]', "kind of experiment"),
+        ("tiny", 'title = "Tiny"', "title = ", "no TOML"),
+        ("tiny", "[settings]", "[setting]", "did you mean 'settings'"),
+        ("tiny", "thresholds =", "threshold =", "[sweep]: unknown key 'threshold' (did you mean 'thresholds'?)"),
+        ("tiny", '["exact", "vleu"]', '["vlue"]', "did you mean 'vleu'"),
+        ("tiny", '["exact", "vleu"]', "3", "must be a list"),
+        ("tiny", "second.txt", "none.txt", "no file matches 'none.txt'"),
+        ("tiny", "second.txt", "*.none", "no file matches '*.none'"),
+        ("tiny", "./vectors.txt", "./none.txt", "none.txt"),
+        ("spurious", "LINE", 'count = "abc"', "'count' must be a whole number, not 'abc'"),
+        ("spurious", "LINE", "count = true", "'count' must be a whole number, not True"),
+        ("spurious", "LINE", "seed = 1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
+        ("spurious", "LINE", "seed = nan", "nan is no finite number"),
+        ("spurious", "LINE", 'pairing = "a\\u0000b"', "a text with a NUL"),
+        ("spurious", "variants", "at = [1]\nvariants", "[spurious] 'at' must be a number"),
+        ("spurious", "variants", "at = true\nvariants", "[spurious] 'at' must be a number"),
+        ("agree", "[metrics]", "metrics = 3\n[nothing]", "unknown"),
+        ("agree", "[data.x]", "[data]\nx = 3\n[data.w]", "[data.x] must be a table, not 3"),
+        ("agree", ONE_LIST, "human = 3", "[data.x] 'human' must be a list of text, not 3"),
+        ("agree", ONE_LIST, 'huma = ["x"]', "unknown"),
+        ("agree", ONE_LIST, 'human = ["w.tsv"]', "w.tsv"),
+        ("agree", 'TER = "ter"', 'TER = "tur"', "[metrics] 'TER': unknown metric 'tur'"),
+        ("agree", 'against = "chrF"', 'against = "chr"', "unknown metric 'chr'"),
+        ("agree", '"systems", "williams"', '"sistems"', "sistems"),
     ],
 )
-def test_mistakes_are_one_line(refused: Any, study: Path, change: tuple[str, str], message: str) -> None:
-    text = (study / "agree.toml").read_text()
-    assert change[0] in text
-    (study / "agree.toml").write_text(text.replace(*change, 1))
-    assert message in refused("experiments", "run", "agree.toml", "--no-picture", output=None)
+def test_mistakes_are_one_line(
+    refused: Any, files: Any, request: Any, name: str, old: str, new: str, message: str
+) -> None:
+    known = {"tiny": DEFINITION, "spurious": GRAMMARS}
+    text = known.get(name) or (request.getfixturevalue("study") / "agree.toml").read_text()
+    assert old in text
+    files.write(f"{name}.toml", text.replace(old, new, 1).replace("LINE", "").encode())
+    files.write(f"{name}.csv", ["before"])
+    assert message in refused("experiments", "run", f"{name}.toml", "--no-picture", output=None)

@@ -42,9 +42,6 @@ def spread(*arguments):
     return [*names, *spread_values(PROGRAM[names].params, arguments[len(names) :])]
 
 
-# several values
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -79,12 +76,7 @@ def test_earlier_spellings_have_a_new_one():
     assert not set(EARLIER) & known
 
 
-# systems
-
-
 def test_folders_and_names(command, files):
-    for name in ("b.txt", "a.txt", ".hidden"):
-        files.write(name, ["x"] * 3)
     folder = files.folder / "outputs"
     folder.mkdir()
     for name in ("b.txt", "a.txt", ".hidden"):
@@ -107,9 +99,6 @@ def test_a_reference_alone_may_be_scored(tmp_path):
     with pytest.raises(InputError, match="is a reference, and named among the systems"):
         name_systems([path, "other.txt"], [path])
     assert list(name_systems([path, "other.txt"], [], [path])) == ["r", "other"]
-
-
-# flags
 
 
 @pytest.mark.parametrize("names", PROGRAM, ids=" ".join)
@@ -158,9 +147,6 @@ def test_case_does_not_matter(command, files):
     assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
 
 
-# what is said
-
-
 INTL = "-m bleu --tokenize intl --smooth add-k --smooth-value 2.00 --effective-order --lowercase"
 
 
@@ -204,9 +190,6 @@ def test_tokenised_text_is_said(command, files):
     assert command("score", "-c", few, "-r", few).err == ""
 
 
-# tables
-
-
 @pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
 def test_signatures_of_a_sweep_stand_below_if_at_all(command, files, output_format):
     given = ("sweep", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
@@ -216,10 +199,7 @@ def test_signatures_of_a_sweep_stand_below_if_at_all(command, files, output_form
     assert command(*given, *options[:-1], "tsv").out.splitlines()[0].endswith("\tsignature")
 
 
-ROWS = [
-    ["system", "BLEU", "P1", "P2", "length"],
-    ["a-rather-long-name-of-a-system", "12.34", "50.0", "40.0", "1,234"],
-]
+ROWS = [["system", "BLEU", "P1", "P2", "length"], ["a-rather-long-name-of-a-system", "12.34", "50", "40", "1,234"]]
 
 
 @pytest.mark.parametrize("width", [30, 40, 60])
@@ -232,9 +212,6 @@ def test_tables_fit_a_terminal(width):
     assert all(columns[0] == 0 for _, columns in tables)
     # Piped tables are not cut.
     assert list(fit(ROWS, right, 0)) == [(ROWS, [0, 1, 2, 3, 4])]
-
-
-# other commands
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -255,9 +232,6 @@ def test_a_metric_named_twice_is_computed_once(command: Any, files: Any) -> None
     once = command("score", *given, "-m", "bleu", "chrf")
     twice = command("score", *given, "-m", "bleu", "BLEU", "chrf", "bleu(order=4)")
     assert (twice.code, twice.out) == (0, once.out)
-
-
-# what there is
 
 
 @pytest.mark.parametrize(

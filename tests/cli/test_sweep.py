@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.conftest import names_in
 
 GLEU = ["-m", "gleu", "-s", "candidate.txt"]
+VARIED = ["--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"']
 TAIL = ["threshold", "score", "signature"]
 
 
@@ -25,20 +27,12 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def names_in(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
 @pytest.mark.parametrize(
     ("more", "vary", "columns"),
     [
         ([], ["--matcher", "exact", "xleu", "-t", "0.5:0.9:0.2,p99"], ["matcher", "quantile"]),
         (GLEU, ["--matcher", "exact", "xleu", "-t", "0.5,0.7,0.9,p99"], ["matcher", "quantile"]),
-        (
-            ["--matcher", "vleu", "-t", "0.5"],
-            ["--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"'],
-            ["matcher", "order", "vectors_postprocess"],
-        ),
+        (["--matcher", "vleu", "-t", "0.5"], VARIED, ["matcher", "order", "vectors_postprocess"]),
     ],
 )
 def test_every_row_is_a_run_of_its_own(
@@ -62,9 +56,8 @@ def test_every_row_is_a_run_of_its_own(
 def test_defaults(command: Any, options: list[Any]) -> None:
     rows = rows_of(command("sweep", *options, "-f", "csv").out)
     assert {row["matcher"] for row in rows} == {"exact", "sleu", "vleu", "xleu"}
-    assert [row["threshold"] for row in rows if row["matcher"] == "vleu"][:20] == [
-        str(number / 20) for number in range(20)
-    ]
+    thresholds = [row["threshold"] for row in rows if row["matcher"] == "vleu"]
+    assert thresholds[:20] == [str(number / 20) for number in range(20)]
 
 
 def test_pictures(command: Any, files: Any, options: list[Any]) -> None:
