@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from shared_data import shared
 
@@ -37,11 +39,8 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
         ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
     ],
 )
-def test_text_of_another_language_is_noted(
-    metric: str, candidates: list[str], references: list[str], named: list[str]
-) -> None:
-    corpus = Segments.of({"sys": candidates}, references)
-    notes = list(notes_on(corpus, [read_metric(metric)]))
+def test_text_of_another_language_is_noted(metric: str, candidates: Any, references: Any, named: list[str]) -> None:
+    notes = list(notes_on(Segments.of({"sys": candidates}, references), [read_metric(metric)]))
     assert len(notes) == bool(named)
     assert all(part in note for note in notes for part in named)
 
