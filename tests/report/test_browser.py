@@ -9,6 +9,7 @@ import random
 import shutil
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -110,14 +111,26 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture
-def open_page(browser, tmp_path):
-    def call(*arguments: str) -> Report:
+def make_page(browser, tmp_path):
+    """Write the page of a command and open it; the browser has nothing to complain about."""
+
+    def call(*arguments: str, at: str = "") -> Report:
         path = tmp_path / "report.html"
-        assert run(["score", *arguments, "--quiet", "-f", "html", "-o", str(path)]) == 0
-        return Report(browser, path)
+        assert run([*arguments, "--quiet", "-f", "html", "-o", str(path)]) == 0
+        return Report(browser, path, at)
 
     yield call
     assert browser.get_log("browser") == []
+
+
+@pytest.fixture
+def open_page(make_page):
+    return partial(make_page, "score")
+
+
+@pytest.fixture
+def compare_page(make_page):
+    return partial(make_page, "compare")
 
 
 @pytest.fixture
@@ -327,17 +340,6 @@ def test_without_a_threshold_there_is_no_slider(open_page, printed, inputs, tmp_
     assert all(math.isfinite(score) for score in report.values("#segments .score"))
 
 
-@pytest.fixture
-def compare_page(browser, tmp_path):
-    def call(*arguments: str, at: str = "") -> Report:
-        path = tmp_path / "compared.html"
-        assert run(["compare", *arguments, "--quiet", "-f", "html", "-o", str(path)]) == 0
-        return Report(browser, path, at)
-
-    yield call
-    assert browser.get_log("browser") == []
-
-
 def test_two_systems_side_by_side(browser, compare_page, printed, inputs):
     report = compare_page(*inputs, *SETTINGS["vleu"], "-m", "bleu", "chrf", "--title", "A or B?")
     assert browser.title == "A or B?"
@@ -450,9 +452,8 @@ def test_hostile_names_and_tables(browser, compare_page, tmp_path):
     assert report.texts("#contents a") == report.texts("main h2")
     report.one("#contents a[href='#table-0']").click()
     assert report.ask("return document.getElementById('table-0').getBoundingClientRect().top") < 1000
-    assert report.ask(
-        "return Array.from(document.querySelectorAll('.scroll'), (e) => e.scrollWidth - e.clientWidth)"
-    ) == [0] * len(report.texts("main h2"))
+    cut = "return Array.from(document.querySelectorAll('.scroll'), (e) => e.scrollWidth - e.clientWidth)"
+    assert report.ask(cut) == [0] * len(report.texts("main h2"))
 
 
 def test_a_narrow_screen_scrolls_tables_only_and_both_colour_schemes_can_be_read(browser, open_page, inputs):

@@ -22,16 +22,10 @@ from softbleu.report.records import BINARY_FORMATS
 HOSTILE = "a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\\}"
 NAMES = ["a, b", 'a "b" c', "line\nbreak", "carriage\rreturn", "tab\there", " ", "naïve 猫", "\x1b[31m", "\x00", "=1"]
 COLUMNS = ["word", "known", "similarity", "count"]
-ROWS: list[list[Any]] = [
-    ["cat", True, 0.123456, 1234],
-    [HOSTILE, False, None, 0],
-    ["", None, 1.0, None],
-    *([name, False, 1e-300, -(2**40)] for name in NAMES),
-]
-FACTS: dict[str, Any] = {
-    **{"vectors": "glove_6b", "words_known": 1234, "ratio": 0.5, "whole": True, "of": None},
-    **{"names": ["a", "b"], "odd": HOSTILE},
-}
+ROWS: list[list[Any]] = [["cat", True, 0.123456, 1234], [HOSTILE, False, None, 0], ["", None, 1.0, None]]
+ROWS += [[name, False, 1e-300, -(2**40)] for name in NAMES]
+FACTS: dict[str, Any] = {"vectors": "glove_6b", "words_known": 1234, "ratio": 0.5, "whole": True, "of": None}
+FACTS |= {"names": ["a", "b"], "odd": HOSTILE}
 RECORDS = Records(COLUMNS, ROWS, FACTS)
 FEW = Records(COLUMNS, ROWS[:3], {"words_known": 1234, "of": None, "names": ["a", "b"]})
 
@@ -53,17 +47,13 @@ def as_cell(value: Any) -> str:
 
 
 @pytest.mark.parametrize("name", sorted({*RECORD_WRITERS} - {*BINARY_FORMATS}))
+@pytest.mark.parametrize("facts", [{}, FACTS], ids=["", "facts"])
 @pytest.mark.parametrize(
-    "records",
-    [
-        Records(columns, rows, facts)
-        for columns, rows in ((COLUMNS, ROWS), (COLUMNS, []), ([], []))
-        for facts in ({}, FACTS)
-    ],
-    ids=["rows", "rows, facts", "no rows", "no rows, facts", "no columns", "no columns, facts"],
+    ("columns", "rows"), [(COLUMNS, ROWS), (COLUMNS, []), ([], [])], ids=["rows", "no rows", "none"]
 )
-def test_nothing_of_the_text_gets_out(name: str, records: Records) -> None:
+def test_nothing_of_the_text_gets_out(name: str, columns: list[str], rows: list[Any], facts: dict[str, Any]) -> None:
     """Control characters reach no terminal, and lines and columns stay what they are; CSV quotes text as it is."""
+    records = Records(columns, rows, facts)
     shown = text_of(name, records)
     assert not shown or shown.endswith("\n")
     assert "\x1b" not in shown or name == "csv"
@@ -114,13 +104,8 @@ def test_tsv() -> None:
     assert (without["whole"], without["of"], json.loads(without["names"])) == ("true", "", ["a", "b"])
 
 
-VALUES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**60), 2**60)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8).filter(lambda text: "\x00" not in text)
-)
+VALUES = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES |= st.text(max_size=8).filter(lambda text: "\x00" not in text)
 
 
 @given(st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1)))
@@ -213,24 +198,11 @@ def test_what_is_no_number_and_rows_of_another_width_are_refused(name: str) -> N
             list(RECORD_WRITERS[name](Records(["a", "b"], [[1]]), Layout()))
 
 
-# by the name of the file
-
-
-@pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        *(
-            ("a/out.csv", "csv"),
-            ("out.CSV", "csv"),
-            ("s3://a/b.md", "markdown"),
-            ("b.tex", "latex"),
-            ("b.txt", "text"),
-        ),
-        *(("page.html", "html"), ("out", "text"), ("-", "text"), (None, "text")),
-    ],
-)
-def test_formats_by_suffix(file: str | None, name: str) -> None:
-    assert format_by_suffix(file) == name
+def test_formats_by_suffix() -> None:
+    files = {"a/out.csv": "csv", "out.CSV": "csv", "s3://a/b.md": "markdown", "b.tex": "latex", "b.txt": "text"}
+    files |= {"page.html": "html", "out": "text", "-": "text"}
+    assert {file: format_by_suffix(file) for file in files} == files
+    assert format_by_suffix(None) == "text"
 
 
 def test_formats_that_do_not_fit(tmp_path: Path) -> None:
