@@ -48,9 +48,7 @@ FILES: dict[str, list[str] | bytes] = {
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
     **{f"d{number}.json": text.split(" + ") for number, text in enumerate(NO_RUNS)},
     "digits.m2": ["S a b", f"A 0 1|||V|||c|||REQUIRED|||-NONE-|||{'9' * 26}"],
-    "empty.jsonl": [],
-    "empty.tsv": [],
-    "empty.txt": [],
+    **{f"empty.{suffix}": [] for suffix in ("jsonl", "tsv", "txt")},
     "few.csv": ["x,y", "a,b"],
     "few.tsv": ["A 1", "B 2"],
     "heads.tsv": ["candidate\treference"],
@@ -135,15 +133,11 @@ def test_there_are_rows() -> None:
     assert all(said for _, _, said in rows())
 
 
-# beyond rows
-
-
 def test_traceback_only_for_debugging(command, files):
     arguments = ("score", "-c", "missing.txt", "-r", files.reference)
     assert "Traceback" not in command(*arguments).err
     debugged = command(*arguments, "--debug")
-    assert debugged.code == 2
-    assert "Traceback" in debugged.err
+    assert (debugged.code, "Traceback" in debugged.err) == (2, True)
     assert debugged.err.endswith("softbleu: error: no such file: missing.txt\n")
 
 

@@ -67,9 +67,6 @@ def test_without_input_pairs_are_generated(command: Any) -> None:
     assert "modifiers, paraphrase, seed 0" in done.out
 
 
-# corpora generate
-
-
 GENERATE = ("corpora", "generate")
 
 

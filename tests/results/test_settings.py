@@ -139,7 +139,6 @@ def test_vector_case_and_normalize_are_used() -> None:
     ("settings", "error", "message"),
     [
         ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
-        ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
         ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
         ({"threshold": 0.5}, InputError, "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "),
