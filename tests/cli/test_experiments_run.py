@@ -1,4 +1,4 @@
-"""`softbleu experiments run`."""
+"""`softbleu sweep`, `experiments` and `corpora generate`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import csv
 import hashlib
 import io
 import json
-import sys
+import os
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from cli.conftest import names_in
+from cli.conftest import names_in, table_of
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
+from softbleu.corpora.aligned import read_aligned
 from softbleu.engine.checkpoint import Checkpoint
 from softbleu.engine.runner import Runner
 from softbleu.meta.metaeval import metaeval
@@ -68,13 +69,6 @@ def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None
     assert names_in(folder) == {"tiny.md", "tiny.png", "tiny.ranks.png", "tiny.manifest.json"}
     assert (folder / "tiny.png").read_bytes().startswith(b"\x89PNG")
     assert names_in(files.folder) == INPUTS | {"results"}
-
-
-def test_without_matplotlib(command: Any, refused: Any, definition: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = "softbleu: error: pictures need another package: pip install 'softbleu[plots]'\n"
-    assert refused("experiments", "run", definition, output=None) == said
-    assert command("experiments", "run", definition, "--no-picture").code == 0
 
 
 def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, monkeypatch: Any) -> None:
@@ -162,8 +156,12 @@ def study(files: Any, monkeypatch: Any) -> Path:
     return Path(files.folder)
 
 
+def rows_in(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
 def table(folder: Path, name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO((folder / name).read_text(), newline="")))
+    return rows_in((folder / name).read_text())
 
 
 def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
@@ -236,3 +234,153 @@ def test_mistakes_are_one_line(
     files.write(f"{name}.toml", text.replace(old, new, 1).replace("LINE", "").encode())
     files.write(f"{name}.csv", ["before"])
     assert message in refused("experiments", "run", f"{name}.toml", "--no-picture", output=None)
+
+
+GLEU = ["-m", "gleu", "-s", "candidate.txt"]
+VARIED = ["--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"']
+TAIL = ["threshold", "score", "signature"]
+
+
+@pytest.fixture
+def options(files: Any) -> list[Any]:
+    return ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
+
+
+@pytest.mark.parametrize(
+    ("more", "vary", "columns"),
+    [
+        ([], ["--matcher", "exact", "xleu", "-t", "0.5:0.9:0.2,p99"], ["matcher", "quantile"]),
+        (GLEU, ["--matcher", "exact", "xleu", "-t", "0.5,0.7,0.9,p99"], ["matcher", "quantile"]),
+        (["--matcher", "vleu", "-t", "0.5"], VARIED, ["matcher", "order", "vectors_postprocess"]),
+    ],
+)
+def test_every_row_is_a_run_of_its_own(
+    command: Any, files: Any, options: list[Any], monkeypatch: Any, more: Any, vary: Any, columns: list[str]
+) -> None:
+    monkeypatch.chdir(files.folder)
+    done = command("sweep", *options, *more, *vary, "-f", "csv")
+    assert (done.code, done.err) == (0, "")
+    rows = rows_in(done.out)
+    assert list(rows[0]) == ["system", "metric", *columns, *TAIL]
+    assert len(rows) == 2 * (4 if "order" in columns else 5)
+    for row in rows:
+        own = [part for name in columns if name != "quantile" for part in (f"--{name.replace('_', '-')}", row[name])]
+        threshold = row.get("quantile") or row["threshold"]
+        own += ["-t", threshold] if threshold else []
+        alone = json.loads(command("score", *options, *more, *own, "-f", "json").out)
+        (system,) = [each for each in alone["systems"] if each["name"] == row["system"]]
+        assert (float(row["score"]), row["signature"]) == (system["score"], alone["signature"])
+
+
+def test_defaults(command: Any, options: list[Any]) -> None:
+    rows = rows_in(command("sweep", *options, "-f", "csv").out)
+    assert {row["matcher"] for row in rows} == {"exact", "sleu", "vleu", "xleu"}
+    thresholds = [row["threshold"] for row in rows if row["matcher"] == "vleu"]
+    assert thresholds[:20] == [str(number / 20) for number in range(20)]
+
+
+def test_pictures_of_a_sweep(command: Any, files: Any, options: list[Any]) -> None:
+    paths = [files.folder / name for name in ("lines.svg", "ranks.png")]
+    plots = ("--plot", paths[0], "--plot-ranks", paths[1])
+    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5,0.8", *plots)
+    assert (done.code, done.err) == (0, "")
+    assert done.out
+    assert [path.read_bytes()[:4] for path in paths] == [b"<?xm", b"\x89PNG"]
+
+
+def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> None:
+    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", "-o", os.devnull)
+    assert (done.code, done.err) == (0, "")
+    assert not Path("/dev/.null.sweep").exists()
+
+
+SMALL = ("experiments", "spurious", "--grammar", "alternations", "--count", "60")
+
+
+def test_summary(command: Any) -> None:
+    done = command(*SMALL, "--variant", "plain", "--remedy", "aligned+function-words", "--format", "json")
+    assert done.err == ""
+    found = {(row["matcher"], row["variant"], row["at"]): row for row in table_of(done)}
+    assert [sum(at == each for *_, at in found) for each in ("given", "best F1")] == [4, 4]
+    assert all(row["threshold"] == 0.8 for (*_, at), row in found.items() if at == "given")
+    plain, aligned = (found["xleu", variant, "given"] for variant in ("plain", "aligned+function-words"))
+    assert aligned["spurious"] < plain["spurious"]
+    assert plain["f1"] <= found["xleu", "plain", "best F1"]["f1"]
+    facts = json.loads(done.out)
+    assert (facts["text"], facts["pairs"]) == ("alternations, paraphrase, seed 0", "60")
+    assert facts["vectors"].startswith("glove-6b-100d#")
+
+
+SIZES = {"thresholds": 20, "orders": 4, "partners": 5, "offenders": 5}
+
+
+@pytest.mark.parametrize("table", SIZES)
+def test_tables(command: Any, table: str) -> None:
+    done = command(*SMALL, "--matcher", "xleu", "--table", table, "--most", "5", "-f", "json")
+    assert len(table_of(done)) == SIZES[table]
+
+
+def test_output_and_picture(command: Any, files: Any) -> None:
+    pytest.importorskip("matplotlib")
+    table, picture = files.folder / "spurious.csv", files.folder / "spurious.svg"
+    done = command(*SMALL, "--matcher", "vleu", "--output", table, "--plot", picture)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert table.read_text().startswith("matcher,variant,at,threshold,matches,credit,precision,order_errors,spurious")
+    assert "precision of the credit, per cent" in picture.read_text()
+    text = ("-c", files.candidate, "-r", files.reference, "--matcher", "sleu", "--plot", picture)
+    assert command("experiments", "spurious", *text).code == 0
+    assert "different candidate n-grams" in picture.read_text()
+
+
+def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:
+    line = {"candidate": "a dog", "reference": "a dog", "alignment": [[0, 0]], "label": "identical"}
+    done = command("experiments", "spurious", "--pairs", files.write("same.jsonl", [json.dumps(line)]))
+    assert done.code == 0
+    assert done.err == "softbleu: note: no approximate matches at any threshold: there is no credit to judge\n"
+    assert "without approximate matches  vleu, plain; xleu, plain" in done.out
+    assert "nan" not in done.out.lower()
+
+
+def test_without_input_pairs_are_generated(command: Any) -> None:
+    done = command("experiments", "spurious", "--matcher", "vleu")
+    assert done.code == 0
+    said = "softbleu: note: no input given (see --help), so this generates pairs of the grammar modifiers\n"
+    assert done.err == said
+    assert "modifiers, paraphrase, seed 0" in done.out
+
+
+GENERATE = ("corpora", "generate")
+
+
+def test_halves_of_the_paper(command, files):
+    done = command(*GENERATE, "--grammar", "morgan2014", "--pairing", "halves")
+    assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 504)
+    assert command(*GENERATE, "--pairing", "halves").out == done.out
+    assert command(*GENERATE, "--pairing", "halves", "--seed", 1).out != done.out
+    grammar = files.write("small.cfg", ["S -> N V", "N -> 'Ann' | 'Bob'", "V -> 'ran' | 'sat'"])
+    assert command(*GENERATE, "-g", grammar, "--all").out == "Ann ran\nAnn sat\nBob ran\nBob sat\n"
+
+
+def test_output_and_its_suffix(command, files):
+    output = files.folder / "pairs.jsonl"
+    arguments = ("-g", "alternations", "--pairing", "paraphrase", "--count", 50, "--noise", "swap=0.1")
+    done = command(*GENERATE, *arguments, "--output", output)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert len(list(read_aligned(str(output)))) == 50
+    assert command("score", "--pairs", output).code == 0
+
+
+def test_rates_reach_the_pairs(command):
+    arguments = (*GENERATE, "-g", "alternations", "--pairing", "paraphrase", "--count", 20, "-f", "tsv")
+    still = command(*arguments, "--synonyms", 0, "--alternate", 0)
+    assert {line.rpartition("\t")[2] for line in still.out.splitlines()[1:]} == {"identical"}
+    moved = command(*arguments, "--synonyms", 1, "--category", 1)
+    assert "related" in {line.rpartition("\t")[2] for line in moved.out.splitlines()[1:]}
+
+
+def test_folder_that_is_closed(command, tmp_path, monkeypatch):
+    """The same where the user is root, whom permissions do not bind."""
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    done = command(*GENERATE, "--all", "-o", tmp_path / "out.txt")
+    assert (done.code, done.out, list(tmp_path.iterdir())) == (2, "", [])
+    assert "no permission to write" in done.err
