@@ -96,8 +96,9 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
         files.write(name, content)
     for number, name in enumerate(("one", "two")):
         systems = [{"name": "x", "score": 20.25 + number, "segments": [{"segment": 1, "score": 3.125 * number}]}]
-        run = {"schema": 1, "signature": "metric:bleu|order:4|version:0.1", "systems": systems}
-        files.write(f"{name}.json", [json.dumps(run)])
+        files.write(
+            f"{name}.json", [json.dumps({"schema": 1, "signature": "metric:bleu|order:4", "systems": systems})]
+        )
     monkeypatch.chdir(files.folder)
     return Path(files.folder)
 

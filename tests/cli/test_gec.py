@@ -32,9 +32,8 @@ def gold_edits(files):
 
 
 def test_numbers(command, given, files):
-    counts = {"m2": {"correct": 3, "proposed": 4, "gold": 3}}
-    names = ("true_positives", "true_negatives", "false_positives", "false_negatives", "both")
-    counts["imeasure"] = dict(zip(names, [3, 10, 1, 0, 0], strict=True))
+    counts = {"m2": {"correct": 3, "proposed": 4, "gold": 3}, "imeasure": {"true_positives": 3, "true_negatives": 10}}
+    counts["imeasure"] |= {"false_positives": 1, "false_negatives": 0, "both": 0}
     weighted, base = 16 / 18, 10 / 13
     scores = {"m2": 125 * 0.75 / (0.25 * 0.75 + 1), "imeasure": 100 * (weighted - base) / (1 - base)}
     options = {"m2": "beta:0.5|max-unchanged-words:2|annotators:running", "imeasure": "weight:2.0"}
@@ -49,10 +48,10 @@ def test_numbers(command, given, files):
 
 
 def test_imeasure_of_references_and_source_is_the_same(command, given, files):
-    references = [files.write("first.txt", ["He eats an apple .", *SOURCE[1:2], "We go home ."])]
+    reference = files.write("first.txt", ["He eats an apple .", *SOURCE[1:2], "We go home ."])
     source = files.write("source.txt", SOURCE)
     system = files.write("system.txt", CANDIDATE)
-    plain = scored(command, "--metric", "imeasure", "-c", system, "-r", references[0], "--source", source)
+    plain = scored(command, "--metric", "imeasure", "-c", system, "-r", reference, "--source", source)
     with_gold = scored(command, "--metric", "imeasure", *given, "--source", source)
     assert plain["systems"] == with_gold["systems"]
     one, two = (parse_signature(found["signature"]) for found in (plain, with_gold))
