@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,14 +17,8 @@ from softbleu.cli.app import run
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
 SECOND = ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"]
-VECTORS = {
-    "small": [1.0, 0.1, 0.0],
-    "little": [0.9, 0.2, 0.0],
-    "dog": [0.0, 1.0, 0.1],
-    "hound": [0.0, 0.9, 0.2],
-    "a": [0.1, 0.0, 1.0],
-    "the": [0.2, 0.0, 0.9],
-}
+VECTORS = ["small 1.0 0.1 0.0", "little 0.9 0.2 0.0", "dog 0.0 1.0 0.1", "hound 0.0 0.9 0.2", "a 0.1 0.0 1.0"]
+VECTORS += ["the 0.2 0.0 0.9"]
 
 
 @dataclass(frozen=True)
@@ -57,18 +53,27 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return call
 
 
+def scored(command: Command, *arguments: object, name: str = "score") -> Any:
+    """What a command says as JSON, without a note."""
+    done = command(name, *arguments, "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out, parse_constant=pytest.fail)
+
+
+def table_of(done: Run) -> list[dict[str, Any]]:
+    """Rows of a table in JSON."""
+    assert done.code == 0, done.err
+    found: list[dict[str, Any]] = json.loads(done.out)["rows"]
+    return found
+
+
 @pytest.fixture
 def program() -> Command:
     """Run the command line in a process of its own."""
 
     def call(*arguments: object, stdin: bytes = b"", environment: dict[str, str] | None = None) -> Run:
-        done = subprocess.run(
-            [sys.executable, "-m", "softbleu", *map(str, arguments)],
-            input=stdin,
-            capture_output=True,
-            check=False,
-            env={**os.environ, **(environment or {})},
-        )
+        called, own = [sys.executable, "-m", "softbleu", *map(str, arguments)], {**os.environ, **(environment or {})}
+        done = subprocess.run(called, input=stdin, capture_output=True, check=False, env=own)
         return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return call
@@ -92,13 +97,15 @@ class Files:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    names = ("candidate.txt", "reference.txt", "second.txt", "vectors.txt")
-    made = Files(tmp_path, *(tmp_path / name for name in names))
-    made.write("candidate.txt", CANDIDATE)
-    made.write("reference.txt", REFERENCE)
-    made.write("second.txt", SECOND)
-    made.write("vectors.txt", [f"{word} {' '.join(map(str, numbers))}" for word, numbers in VECTORS.items()])
+    texts = {"candidate": CANDIDATE, "reference": REFERENCE, "second": SECOND, "vectors": VECTORS}
+    made = Files(tmp_path, *(tmp_path / f"{name}.txt" for name in texts))
+    for name, lines in texts.items():
+        made.write(f"{name}.txt", lines)
     return made
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""`softbleu compare`: tables of several systems, tests and pictures."""
+"""`softbleu compare`: tables of several systems, tests, pictures and views; `explain --show`, `diff`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import io
 import json
 import re
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
-from cli.conftest import CANDIDATE, REFERENCE
+from cli.conftest import CANDIDATE, REFERENCE, scored
 
-import softbleu
+from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
+from softbleu.corpora import Segments
 from softbleu.metrics.making import make_metric
 from softbleu.results import SignificanceSettings, compare_corpus
 
@@ -27,56 +29,32 @@ def given(files):
     return ["-c", files.candidate, "-c", good, "-c", poor, "-r", files.reference]
 
 
-@pytest.fixture
-def table():
+def table(baseline=None, **how):
     """What the Python interface says of the same systems."""
-
-    def make(baseline=None, measure=None, **how):
-        systems = {"candidate": CANDIDATE, "good": [*REFERENCE[:2], CANDIDATE[2]], "poor": POOR}
-        corpus = softbleu.Segments.of(systems, REFERENCE)
-        return compare_corpus(
-            corpus, measure or make_metric(order=2), baseline=baseline, significance=SignificanceSettings(**how)
-        )
-
-    return make
+    corpus = Segments.of({"candidate": CANDIDATE, "good": [*REFERENCE[:2], CANDIDATE[2]], "poor": POOR}, REFERENCE)
+    return compare_corpus(corpus, make_metric(order=2), baseline=baseline, significance=SignificanceSettings(**how))
 
 
 def compared(command, *arguments):
-    done = command("compare", *arguments, "--format", "json", "--quiet")
-    assert (done.code, done.err) == (0, "")
-    return json.loads(done.out, parse_constant=pytest.fail)
+    return scored(command, *arguments, "--quiet", name="compare")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "baseline", "how"),
+    ("arguments", "how"),
     [
-        ([], None, {}),
-        (["--samples", 50, "--test-seed", 3, "--baseline", "poor"], "poor", {"samples": 50, "seed": 3}),
-        (
-            ["--test", "randomization", "--trials", 70, "--samples", 20],
-            None,
-            {"test": "randomization", "trials": 70, "samples": 20},
-        ),
+        ("", {}),
+        ("--samples 50 --test-seed 3 --baseline poor", {"baseline": "poor", "samples": 50, "seed": 3}),
+        ("--test randomization --trials 70 --samples 20", {"test": "randomization", "trials": 70, "samples": 20}),
     ],
 )
-def test_numbers_are_those_of_the_python_interface(command, given, table, arguments, baseline, how):
-    found, expected = compared(command, *given, "-n", 2, *arguments), table(baseline, **how)
-    assert (found["baseline"], found["correction"]) == (baseline or "candidate", "holm")
+def test_numbers_are_those_of_the_python_interface(command, given, arguments, how):
+    found, expected = compared(command, *given, "-n", 2, *arguments.split()), table(**how)
+    assert (found["baseline"], found["correction"]) == (how.get("baseline", "candidate"), "holm")
     assert found["signature"] == expected.signature
     assert found["pairs"] == json.loads(json.dumps([asdict(pair) for pair in expected.pairs]))
     assert [system["name"] for system in found["systems"]] == ["candidate", "good", "poor"]
     for system, row in zip(found["systems"], expected.comparisons, strict=True):
-        assert list(system) == [
-            "name",
-            "score",
-            "mean",
-            "interval",
-            "p_value",
-            "rank",
-            "ranks",
-            "beside",
-            "vector_coverage",
-        ]
+        assert " ".join(system) == "name score mean interval p_value rank ranks beside vector_coverage"
         assert (system["interval"], system["ranks"]) == (list(row.interval), list(row.ranks))
         assert (system["beside"] or {}).get("effect") == (row.beside and row.beside.effect)
         for name in ("score", "mean", "p_value", "rank"):
@@ -85,7 +63,7 @@ def test_numbers_are_those_of_the_python_interface(command, given, table, argume
     assert [system["rank"] for system in found["systems"]] == [2, 1, 3]
 
 
-def test_text_is_ranked_and_says_what_was_tested(command, given, table):
+def test_text_is_ranked_and_says_what_was_tested(command, given):
     done = command("compare", *given, "-n", 2, "--digits", 3, "--samples", 200)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
@@ -121,15 +99,11 @@ def test_distribution_reproduces_the_intervals(command, files, given):
         assert float(np.mean(scores)) == pytest.approx(system["mean"], abs=1e-12)
 
 
-# several metrics, all pairs
-
-
-def test_several_metrics(command, files, given, table):
+def test_several_metrics(command, files, given):
     picture = files.folder / "pairs.svg"
     found = compared(command, *given, "-m", "bleu(order=2)", "chrf", "--samples", 30, "--plot", picture)
-    assert [(each["metric"], each["name"]) for each in found["systems"]][2:4] == [
-        *(("bleu(order=2)", "poor"), ("chrf", "candidate"))
-    ]
+    named = [(each["metric"], each["name"]) for each in found["systems"]]
+    assert named[2:4] == [("bleu(order=2)", "poor"), ("chrf", "candidate")]
     assert [each["score"] for each in found["systems"][:3]] == [row.score for row in table(samples=30).comparisons]
     assert len(found["pairs"]) == 6
     drawn = picture.read_text()
@@ -137,7 +111,7 @@ def test_several_metrics(command, files, given, table):
     assert drawn.count(">candidate<") == 4
 
 
-def test_all_pairs(command, given, table):
+def test_all_pairs(command, given):
     expected = table(test="bootstrap", samples=99)
     given = [*given, "-n", 2, "--test", "bootstrap", "--samples", 99, "--all-pairs"]
     lines = command("compare", *given).out.splitlines()
@@ -157,18 +131,8 @@ def test_columns_of_a_table_for_programs(command, given):
     assert command("compare", *given, "--samples", 5, "-f", "tsv").out.splitlines()[0].split("\t") == columns.split()
 
 
-@pytest.mark.parametrize(
-    ("output_format", "head"),
-    [
-        ("text", "system VLEU p vectors"),
-        ("markdown", "system VLEU p vectors"),
-        ("latex", "system VLEU p vectors"),
-        ("csv", "system score p_value corrected {}"),
-        ("tsv", "system score p_value corrected {}"),
-        ("json", "system score p_value corrected {}"),
-    ],
-)
-def test_columns_are_chosen(command, files, given, output_format, head):
+@pytest.mark.parametrize("output_format", ["text", "markdown", "latex", "csv", "tsv", "json"])
+def test_columns_are_chosen(command, files, given, output_format):
     soft = ["-m", "vleu(threshold=0.5)", "--vectors", files.vectors, "--test", "bootstrap", "--samples", 2000]
     done = command("compare", *given, *soft, "-q", "-f", output_format, "--columns", "score", "p", "vectors")
     counts = "candidate_tokens candidate_tokens_with_vector reference_tokens reference_tokens_with_vector"
@@ -177,9 +141,10 @@ def test_columns_are_chosen(command, files, given, output_format, head):
         found = json.loads(done.out)
         names = " ".join(found["systems"][0])
         assert list(found["pairs"][0]) == ["system", "other", "p_value", "corrected"]
-    assert re.findall(r"[\w.]+", names) == head.format(counts).split()
-    shown = re.search(r"(<|textless\{\}) 0\.001\\?\*", done.out)
-    assert (shown is not None) == (output_format in ("text", "markdown", "latex"))
+    people = output_format in ("text", "markdown", "latex")
+    head = "system VLEU p vectors" if people else f"system score p_value corrected {counts}"
+    assert re.findall(r"[\w.]+", names) == head.split()
+    assert bool(re.search(r"(<|textless\{\}) 0\.001\\?\*", done.out)) == people
 
 
 def test_coverage_stands_in_tables(command, files, given):
@@ -232,10 +197,8 @@ def test_a_signature_runs_again(command, given):
     first = compared(command, *given, "-n", 2, *arguments)
     assert compared(command, *given, "--signature", first["signature"]) == first
     other = compared(command, *given, "--signature", first["signature"], "--samples", 41, "--baseline", "good")
-    assert (
-        "test-samples:41|test-trials:10000|test-seed:5|test-correction:fdr|test-compatible:none|test-baseline:good"
-        in other["signature"]
-    )
+    said = "test-samples:41|test-trials:10000|test-seed:5|test-correction:fdr|test-compatible:none|test-baseline:good"
+    assert said in other["signature"]
     # Signatures of before name a test without saying whose: its digits are those of before.
     theirs = compared(command, *given, "-n", 2, *arguments, "--compatible", "sacrebleu")
     assert "test-test:bootstrap|test-samples:40|" in theirs["signature"]
@@ -247,21 +210,116 @@ def test_a_signature_runs_again(command, given):
     ("arguments", "said"),
     [
         (
-            ["--test", "bootstrap", "--samples", 30],
+            "--test bootstrap --samples 30",
             "after Holm's correction: 3 tests, 30 samples, smallest attainable p = 0.0968",
         ),
-        (["--trials", 9, "--correction", "none"], "at 0.05: 3 tests, 9 trials, smallest attainable p = 0.1000"),
-        (
-            ["--trials", 9, "--correction", "fdr"],
-            "Hochberg's correction: 3 tests, 9 trials, smallest attainable p = 0.1000",
-        ),
-        (["--test", "bootstrap", "--samples", 300], None),
+        ("--trials 9 --correction none", "at 0.05: 3 tests, 9 trials, smallest attainable p = 0.1000"),
+        ("--trials 9 --correction fdr", "Hochberg's correction: 3 tests, 9 trials, smallest attainable p = 0.1000"),
+        ("--test bootstrap --samples 300", None),
     ],
 )
 def test_a_picture_in_which_nothing_is_marked_says_why(command, files, given, arguments, said):
     pytest.importorskip("matplotlib")
     path = files.folder / "pairs.svg"
-    assert command("compare", *given, "-n", 2, *arguments, "--plot", path).code == 0
+    assert command("compare", *given, "-n", 2, *arguments.split(), "--plot", path).code == 0
     drawn = " ".join(re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", path.read_text()))
     assert ("no difference is significant at 0.05" in drawn) == (said is not None)
-    assert said is None or said in drawn
+    assert (said or "") in drawn
+
+
+CORPUS = Segments.of({"good_one": CANDIDATE, "poor": POOR}, REFERENCE)
+
+
+@pytest.fixture
+def two_systems(files):
+    return ["-c", files.write("good_one.txt", CANDIDATE), files.write("poor.txt", POOR), "-r", files.reference]
+
+
+VIEWS: dict[str, Any] = {
+    "--by length -m bleu chrf": lambda: bucket_scores(CORPUS, ["bleu", "chrf"]),
+    "--by rarity": lambda: bucket_scores(CORPUS, by="rarity"),
+    "--by order": lambda: bucket_scores(CORPUS, by="order"),
+    "--show ngrams --top 3": lambda: ngram_differences(CORPUS, top=3),
+    "--show different --baseline poor -m ter": lambda: choose_lines(CORPUS, "ter", "different", baseline="poor"),
+    "--show worst --top 2": lambda: choose_lines(CORPUS, "bleu", "worst", top=2),
+    "--show disagreeing -m bleu chrf": lambda: choose_lines(CORPUS, ["bleu", "chrf"], "disagreeing"),
+}
+
+
+@pytest.mark.parametrize("arguments", VIEWS)
+def test_views_are_those_of_the_python_interface(command, two_systems, arguments):
+    done = command("compare", *two_systems, *arguments.split(), "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out)["rows"] == VIEWS[arguments]().records()
+
+
+def test_lines_in_text(command, two_systems):
+    lines = command("compare", *two_systems, "--show", "different", "--top", 1, "-m", "chrf").out.splitlines()
+    (line,) = choose_lines(CORPUS, "chrf", "different", top=1)
+    assert lines[0] == f"segment {line.segment}, difference {line.by:+.2f}"
+    assert lines[1].split() == ["good_one", f"{line.scores[0][0]:.2f}", *line.candidates[0].split()]
+    assert lines[3].split() == ["reference", *line.references[0].split()]
+    assert lines[-1] == "scores: chrf"
+
+
+def test_explain_shows_the_lines_that_matter(command, refused, two_systems):
+    done = command("explain", *two_systems, "--show", "worst", "--top", 2, "-f", "json")
+    expected = list(dict.fromkeys(line.segment for line in choose_lines(CORPUS, "bleu", "worst", top=2)))
+    assert list(dict.fromkeys(each["segment"] for each in json.loads(done.out)["segments"])) == expected
+    done = command("explain", *two_systems, "--show", "disagreeing", "-m", "bleu", "chrf", "--top", 1)
+    assert (done.code, done.err) == (0, "")
+    for arguments in (["--show", "worst", "-l", 1], ["--top", 3]):
+        assert "--segment" in refused("explain", *two_systems, *arguments)
+
+
+def test_corrections_by_kind(command, refused, files):
+    gold = files.write("gold.m2", ["S he eat", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", "", "S it is", ""])
+    system = files.write("system.txt", ["he eats", "it was"])
+    done = command("compare", "-c", system, "--gold", gold, "-m", "m2", "--by", "type", "-f", "csv")
+    assert (done.code, done.err) == (0, "")
+    rows = [" ".join(row[:5]) for row in csv.reader(done.out.splitlines())]
+    assert rows == [
+        "system kind correct proposed gold",
+        *(f"system {row}" for row in ("all 1 2 1", "Vform 1 1 1", "other 0 1 0")),
+    ]
+    assert "m2" in refused("compare", "-c", system, "-r", system, "--by", "operation")
+
+
+def test_without_references_words_are_not_counted(command, refused, two_systems, files):
+    texts = [*two_systems[:3], "-s", files.reference, "-m", "refless"]
+    for view in (["--by", "rarity"], ["--by", "coverage"], ["--show", "ngrams"]):
+        assert "references" in refused("compare", *texts, *view)
+    assert command("compare", *texts, "--by", "length").code == 0
+    assert command("compare", *texts, "-f", "html", "--quiet").code == 0
+
+
+@pytest.fixture
+def runs(command: Any, files: Any, monkeypatch: Any) -> Any:
+    monkeypatch.chdir(files.folder)
+    for name, text in (("monday", files.candidate), ("tuesday", files.second)):
+        given = ("-c", f"ours={text}", "-r", files.reference, "-f", "json", "--level", "segment")
+        assert command("score", *given, "-o", f"{name}.json").code == 0
+        assert command("score", *given, "-m", "chrf", "-o", f"{name}.chrf.json").code == 0
+    return files
+
+
+def test_text_shows_the_most_changed_lines(command: Any, runs: Any) -> None:
+    done = command("diff", "monday.json", "tuesday.json", "--lines", "1")
+    assert (done.code, done.err) == (0, "")
+    assert "cannot be compared  none" in done.out
+    assert sum(line.startswith("line ") for line in done.out.splitlines()) == 1
+    assert done.out.endswith("\n2 further lines changed (--lines shows more)\n")
+    rows = json.loads(command("diff", "monday.json", "tuesday.json", "-f", "json").out)["rows"]
+    sizes = [abs(row["difference"]) for row in rows if row["kind"] == "line"]
+    assert len(sizes) == 3
+    assert sizes == sorted(sizes, reverse=True)
+    assert "nothing differs" in command("diff", "monday.json", "monday.json").out
+
+
+def test_other_metrics_are_not_compared(command: Any, runs: Any) -> None:
+    done = command("diff", "monday.json", "monday.chrf.json", "-o", "changed.csv")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    with (runs.folder / "changed.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["kind"] for row in rows} == {"setting", "score", "line"}
+    assert {row["difference"] for row in rows} == {""}

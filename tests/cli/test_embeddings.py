@@ -1,4 +1,4 @@
-"""`softbleu embeddings`: evaluate, list, info, similarity, convert, expand and train; `softbleu language train`."""
+"""`softbleu embeddings`, command by command, and `softbleu language train`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import json
 import os
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softbleu.embeddings import open_vectors
+from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.catalogue import read_catalogue
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import WordMeasure
@@ -51,25 +52,19 @@ def test_coverage_of_texts(command, files):
 def test_the_list_of_sets(command):
     rows = {row["name"]: row for row in json.loads(command("embeddings", "list", "-f", "json").out)["rows"]}
     assert rows.keys() >= {entry.name for entry in read_catalogue()}
-    assert rows["glove-840b-300d"] == {
-        **{"name": "glove-840b-300d", "kind": "words", "language": "en", "state": "download", "licence": "PDDL-1.0"},
-        **{"words": 2_200_000, "dimension": 300, "download_MB": 2030},
-    }
+    glove = {"kind": "words", "language": "en", "state": "download", "licence": "PDDL-1.0", "words": 2_200_000}
+    assert rows["glove-840b-300d"] == {"name": "glove-840b-300d", **glove, "dimension": 300, "download_MB": 2030}
     assert rows["googlenews-vectors-negative300"]["download_MB"] is None
-    kinds = {name: (row["kind"], row["state"]) for name, row in rows.items()}
-    assert [kinds[name] for name in ("minilm-l6", "glove-6b-100d", "all-mpnet-base-v2")] == [
-        *(("encoder", "bundled"), ("words", "bundled"), ("encoder", "download"))
-    ]
-
-
-def test_a_set_of_the_list(command):
+    kinds = {
+        "minilm-l6": "encoder, bundled",
+        "glove-6b-100d": "words, bundled",
+        "all-mpnet-base-v2": "encoder, download",
+    }
+    assert {name: f"{rows[name]['kind']}, {rows[name]['state']}" for name in kinds} == kinds
     for entry in read_catalogue():
         found = json.loads(command("embeddings", "list", entry.name, "-f", "json").out)
         assert [found[f"step_{number}"] for number in range(1, len(entry.get) + 1)] == list(entry.get)
         assert "note" not in found or found["note"] == entry.note
-
-
-# what is known of a set, and of two words
 
 
 @pytest.fixture
@@ -89,23 +84,21 @@ def test_info_of_the_default_set(command):
         assert json.dumps(value) in text
 
 
-@pytest.mark.parametrize(
-    ("options", "measure"),
-    [
-        (("--similarity", "csls"), WordMeasure("csls")),
-        (("--vectors-postprocess", "mean,pc:1"), WordMeasure(vectors_postprocess="mean,pc:1")),
-        (("--neighbours", 2, "--mutual"), WordMeasure(neighbours=2, mutual=True)),
-    ],
-)
-def test_similarity(command, comparable, options, measure):
-    done = command("embeddings", "similarity", "w3", "w12", "--vectors", comparable, *options, "--format", "json")
+MEASURES = {
+    "--similarity csls": WordMeasure("csls"),
+    "--vectors-postprocess mean,pc:1": WordMeasure(vectors_postprocess="mean,pc:1"),
+    "--neighbours 2 --mutual": WordMeasure(neighbours=2, mutual=True),
+}
+
+
+@pytest.mark.parametrize("options", MEASURES)
+def test_similarity(command, comparable, options):
+    given = ("similarity", "w3", "w12", "--vectors", comparable, *options.split(), "--format", "json")
+    done = command("embeddings", *given)
     assert (done.code, done.err) == (0, "")
-    expected = compare_words(open_vectors(str(comparable)), "w3", "w12", measure)
+    expected = compare_words(open_vectors(str(comparable)), "w3", "w12", MEASURES[options])
     (row,) = json.loads(done.out)["rows"]
     assert row == {"one": "w3", "other": "w12", "similarity": expected.similarity, "percentile": expected.percentile}
-
-
-# conversion
 
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
@@ -148,9 +141,6 @@ def test_pickles_need_trust(command, files):
     assert open_vectors(files.folder / "store").head()[0] == ["a", "b"]
 
 
-# encoders
-
-
 def test_a_model_becomes_an_encoder(command, tmp_path):
     store = tmp_path / "store"
     options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0", "--format", "json"]
@@ -167,16 +157,12 @@ def test_a_model_becomes_an_encoder(command, tmp_path):
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
 
 
-# expansion
-
-
 OPTIONS = ("--threshold", 0.5, "--budget", 3)
 
 
 def expand(command, files, *arguments, reference=None):
-    return command(
-        "embeddings", "expand", "-r", reference or files.reference, "--vectors", files.vectors, *OPTIONS, *arguments
-    )
+    given = ("-r", reference or files.reference, "--vectors", files.vectors, *OPTIONS, *arguments)
+    return command("embeddings", "expand", *given)
 
 
 def written(files, count=3):
@@ -202,11 +188,9 @@ def test_jsonl(command, files):
     assert [entry["references"] for entry in entries] == [[line] for line in files.reference.read_text().splitlines()]
     assert [len(entry["variants"]) for entry in entries] == [2, 3, 0]
     best = entries[1]["variants"][1]
-    assert best["text"] == "a small dog barked loudly"
-    assert best["reference"] == 1
-    assert best["replacements"] == [
-        {"token": 2, "word": "little", "by": "small", "similarity": best["probability"]}
-    ]  # fmt: skip
+    assert (best["text"], best["reference"]) == ("a small dog barked loudly", 1)
+    (replaced,) = best["replacements"]
+    assert replaced == {"token": 2, "word": "little", "by": "small", "similarity": best["probability"]}
     assert best["probability"] == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
 
 
@@ -234,9 +218,6 @@ PARTS = ["dog", "U.S.", "3.5", "1,000", '"', "-", "5-6", "&", ";", "it's", "(", 
 def test_words_found_by_13a_are_found_again_when_scored(words):
     once = Tokenizer("13a").split(" ".join(words))
     assert Tokenizer("13a").split(" ".join(once)) == once
-
-
-# training
 
 
 TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
@@ -293,9 +274,6 @@ def test_a_pipe_can_be_read_only_once(refused):
     assert "no regular file" in refused("embeddings", "train", "pipe", output="set")
 
 
-# language models
-
-
 def test_a_language_model(command, files):
     text = files.write("small.txt", TEXT[:3])
     target = files.folder / "m.arpa.gz"
@@ -310,3 +288,60 @@ def test_a_language_model(command, files):
     assert found["model"] == str(target)
     sizes = [row["ngrams"] for row in found["rows"]]
     assert sizes == [len(table.keys) for table in model.tables] == [8, 7]
+
+
+def write_set(place: Path, words: list[str]) -> Path:
+    rows = np.random.default_rng(4).normal(size=(len(words), 20))
+    write_store(place, words, rows, dtype="float32", name="set", source="made up", licence="CC0-1.0")
+    return place
+
+
+def test_words_from_standard_input(command: Any, files: Any) -> None:
+    def rows(*options: object) -> list[list[str]]:
+        given = ("--vectors", files.vectors, *options)
+        done = command("embeddings", "neighbours", *given, "-f", "tsv", stdin=b"dog\r\n\n  small \n")
+        assert (done.code, done.err) == (0, "")
+        header, *found = (line.split("\t") for line in done.out.splitlines())
+        assert header == ["query", "rank", "word", "similarity"]
+        return list(found)
+
+    words = [["dog", "1", "hound"], ["small", "1", "little"]]
+    assert [row[:3] for row in rows("-k", 1)] == [row[:3] for row in rows("-", "-k", 1)] == words
+    assert float(rows("small", "-k", 1)[0][3]) == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
+    assert {row[2] for row in rows("dog", "--limit", 2)} == {"small", "little"}
+    # As many as there are.
+    assert rows("dog", "--count", "9" * 26) == rows("dog", "--count", 5)
+
+
+def words_of(table: str) -> set[str]:
+    return {line.split("\t")[2] for line in table.splitlines()[1:]}
+
+
+def test_index(command: Any, tmp_path: Path) -> None:
+    store = write_set(tmp_path / "set", [f"w{number}" for number in range(700)])
+    asked = ("embeddings", "neighbours", "w3", "--vectors", store, "-f", "tsv")
+    done = command("embeddings", "index", store, "--kind", "hnsw", "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    facts = json.loads(done.out)
+    path = Path(facts["index"])
+    assert path.parent == store
+    assert (facts["kind"], facts["words"], facts["bytes"]) == ("hnsw", 700, path.stat().st_size)
+    used = command(*asked, "--index", "hnsw")
+    assert (used.code, used.err) == (0, "")
+    assert len(words_of(used.out) & words_of(command(*asked).out)) >= 8
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "damaged; build it again with 'softbleu embeddings index'" in command(*asked, "--index", "hnsw").err
+
+
+def test_graph(command: Any, files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(cache))
+    words = files.write("words.txt", ["dog", "small", "", "unheard", "dog"])
+    asked = ("embeddings", "graph", "--vocabulary", words, "-t", 0.9, "--vectors", files.vectors)
+    first = command(*asked)
+    assert (first.code, first.err) == (0, "softbleu: 1 of 3 words have no vector\n")
+    pairs = [line.split("\t")[:2] for line in first.out.splitlines()]
+    assert pairs == [["word", "neighbour"], ["dog", "hound"], ["small", "little"]]
+    assert len(list(cache.rglob("targets.npy"))) == 1
+    closed = command(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
+    assert (closed.code, closed.out, closed.err) == (0, first.out, "")

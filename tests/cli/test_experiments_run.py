@@ -1,4 +1,4 @@
-"""`softbleu experiments run`."""
+"""`softbleu sweep`, `experiments` and `corpora generate`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import csv
 import hashlib
 import io
 import json
-import sys
+import os
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from cli.conftest import names_in, table_of
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
+from softbleu.corpora.aligned import read_aligned
 from softbleu.engine.checkpoint import Checkpoint
 from softbleu.engine.runner import Runner
 from softbleu.meta.metaeval import metaeval
@@ -39,10 +41,6 @@ def definition(files: Any) -> Path:
     return path
 
 
-def names_in(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
 def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: Path) -> None:
     done = command("experiments", "run", definition)
     assert (done.code, done.out) == (0, "")
@@ -64,28 +62,6 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert [signature.count("threshold:*") for signature in manifest["signatures"]] == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("kind", "kinds", "kind of experiment"),
-        ('"sweep"', '["sweep"]', "kind of experiment"),
-        ('title = "Tiny"', "title = ", "no TOML"),
-        ("[settings]", "[setting]", "did you mean 'settings'"),
-        ("thresholds =", "threshold =", "tiny.toml, [sweep]: unknown key 'threshold' (did you mean 'thresholds'?)"),
-        ('["exact", "vleu"]', '["vlue"]', "did you mean 'vleu'"),
-        ('["exact", "vleu"]', "3", "must be a list"),
-        ("second.txt", "none.txt", "no file matches 'none.txt'"),
-        ("second.txt", "*.none", "no file matches '*.none'"),
-        ("./vectors.txt", "./none.txt", "none.txt"),
-    ],
-)
-def test_bad_definitions(refused: Any, files: Any, definition: Path, old: str, new: str, message: str) -> None:
-    assert old in DEFINITION
-    files.write("tiny.csv", ["before"])
-    definition.write_text(DEFINITION.replace(old, new))
-    assert message in refused("experiments", "run", definition, output=None)
-
-
 def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None:
     folder = files.folder / "results" / "deep"
     done = command("experiments", "run", definition, "-o", folder, "-f", "md", "--picture-format", "png", "-q")
@@ -93,13 +69,6 @@ def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None
     assert names_in(folder) == {"tiny.md", "tiny.png", "tiny.ranks.png", "tiny.manifest.json"}
     assert (folder / "tiny.png").read_bytes().startswith(b"\x89PNG")
     assert names_in(files.folder) == INPUTS | {"results"}
-
-
-def test_without_matplotlib(command: Any, refused: Any, definition: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = "softbleu: error: pictures need another package: pip install 'softbleu[plots]'\n"
-    assert refused("experiments", "run", definition, output=None) == said
-    assert command("experiments", "run", definition, "--no-picture").code == 0
 
 
 def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, monkeypatch: Any) -> None:
@@ -163,32 +132,8 @@ def test_pictures_of_candidates_in_folders(command: Any, files: Any, monkeypatch
     files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
     done = command("experiments", "run", "tiny.toml", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert {name for name in names_in(files.folder) if name.endswith(".svg")} == {
-        "tiny.one-x.txt.svg",
-        "tiny.two-x.txt.svg",
-    }
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('count = "abc"', "'count' must be a whole number, not 'abc'"),
-        ("count = true", "'count' must be a whole number, not True"),
-        ("seed = 1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
-        ("seed = nan", "nan is no finite number"),
-        ('pairing = "a\\u0000b"', "a text with a NUL"),
-        ("[spurious]at = [1]", "[spurious] 'at' must be a number"),
-        ("[spurious]at = true", "[spurious] 'at' must be a number"),
-    ],
-)
-def test_values_of_other_types(refused: Any, files: Any, line: str, message: str) -> None:
-    corpus, key = 'grammars = ["alternations"]\n', line.removeprefix("[spurious]")
-    text = SPURIOUS.replace("CORPUS", corpus + key if key == line else corpus) + (key if key != line else "")
-    path = files.write("tiny.toml", text.encode())
-    assert message in refused("experiments", "run", path, output=None)
-
-
-# agreement with people
+    pictures = {name for name in names_in(files.folder) if name.endswith(".svg")}
+    assert pictures == {"tiny.one-x.txt.svg", "tiny.two-x.txt.svg"}
 
 
 AGREE = ['kind = "metaeval"', "[metaeval]", 'questions = ["systems", "williams"]', 'against = "chrF"', "samples = 20"]
@@ -202,22 +147,21 @@ def study(files: Any, monkeypatch: Any) -> Path:
         files.write(f"{name}.txt", lines)
     for name, scores in PEOPLE.items():
         files.write(f"{name}.tsv", [f"{system} {score}" for system, score in scores.items()])
-    candidates = json.dumps([f"{name}.txt" for name in OUTPUTS])
-    tables = "".join(
-        f'[data.{name}]\ncandidates = {candidates}\nreferences = ["reference.txt"]\nhuman = ["people={name}.tsv"]\n'
-        for name in PEOPLE
-    )
+    texts = f'candidates = {json.dumps([f"{name}.txt" for name in OUTPUTS])}\nreferences = ["reference.txt"]\n'
+    tables = "".join(f'[data.{name}]\n{texts}human = ["people={name}.tsv"]\n' for name in PEOPLE)
     files.write("agree.toml", [*AGREE, tables])
-    files.write(
-        "choose.toml",
-        ['kind = "calibration"', "[calibration.vary]", "order = [1, 2]", "[settings]", 'metric = "bleu"', tables],
-    )
+    vary = ["[calibration.vary]", "order = [1, 2]", "[settings]", 'metric = "bleu"']
+    files.write("choose.toml", ['kind = "calibration"', *vary, tables])
     monkeypatch.chdir(files.folder)
     return Path(files.folder)
 
 
+def rows_in(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
 def table(folder: Path, name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO((folder / name).read_text(), newline="")))
+    return rows_in((folder / name).read_text())
 
 
 def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
@@ -247,21 +191,196 @@ def test_calibration_as_an_experiment(command: Any, study: Path) -> None:
     assert [row["order"] for row in table(study, "choose.grid.csv")] == ["1", "2"]
 
 
+GRAMMARS = SPURIOUS.replace("CORPUS", 'grammars = ["alternations"]\nLINE')
+ONE_LIST = 'human = ["people=x.tsv"]'
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "old", "new", "message"),
     [
-        (("[metrics]", "metrics = 3\n[nothing]"), "unknown"),
-        (("[data.x]", "[data]\nx = 3\n[data.w]"), "[data.x] must be a table, not 3"),
-        (('human = ["people=x.tsv"]', "human = 3"), "[data.x] 'human' must be a list of text, not 3"),
-        (('human = ["people=x.tsv"]', 'huma = ["x"]'), "unknown"),
-        (('human = ["people=x.tsv"]', 'human = ["w.tsv"]'), "w.tsv"),
-        (('TER = "ter"', 'TER = "tur"'), "[metrics] 'TER': unknown metric 'tur'"),
-        (('against = "chrF"', 'against = "chr"'), "unknown metric 'chr'"),
-        (('"systems", "williams"', '"sistems"'), "sistems"),
+        ("tiny", "kind", "kinds", "kind of experiment"),
+        ("tiny", '"sweep"', '["sweep"]', "kind of experiment"),
+        ("tiny", 'title = "Tiny"', "title = ", "no TOML"),
+        ("tiny", "[settings]", "[setting]", "did you mean 'settings'"),
+        ("tiny", "thresholds =", "threshold =", "[sweep]: unknown key 'threshold' (did you mean 'thresholds'?)"),
+        ("tiny", '["exact", "vleu"]', '["vlue"]', "did you mean 'vleu'"),
+        ("tiny", '["exact", "vleu"]', "3", "must be a list"),
+        ("tiny", "second.txt", "none.txt", "no file matches 'none.txt'"),
+        ("tiny", "second.txt", "*.none", "no file matches '*.none'"),
+        ("tiny", "./vectors.txt", "./none.txt", "none.txt"),
+        ("spurious", "LINE", 'count = "abc"', "'count' must be a whole number, not 'abc'"),
+        ("spurious", "LINE", "count = true", "'count' must be a whole number, not True"),
+        ("spurious", "LINE", "seed = 1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
+        ("spurious", "LINE", "seed = nan", "nan is no finite number"),
+        ("spurious", "LINE", 'pairing = "a\\u0000b"', "a text with a NUL"),
+        ("spurious", "variants", "at = [1]\nvariants", "[spurious] 'at' must be a number"),
+        ("spurious", "variants", "at = true\nvariants", "[spurious] 'at' must be a number"),
+        ("agree", "[metrics]", "metrics = 3\n[nothing]", "unknown"),
+        ("agree", "[data.x]", "[data]\nx = 3\n[data.w]", "[data.x] must be a table, not 3"),
+        ("agree", ONE_LIST, "human = 3", "[data.x] 'human' must be a list of text, not 3"),
+        ("agree", ONE_LIST, 'huma = ["x"]', "unknown"),
+        ("agree", ONE_LIST, 'human = ["w.tsv"]', "w.tsv"),
+        ("agree", 'TER = "ter"', 'TER = "tur"', "[metrics] 'TER': unknown metric 'tur'"),
+        ("agree", 'against = "chrF"', 'against = "chr"', "unknown metric 'chr'"),
+        ("agree", '"systems", "williams"', '"sistems"', "sistems"),
     ],
 )
-def test_mistakes_are_one_line(refused: Any, study: Path, change: tuple[str, str], message: str) -> None:
-    text = (study / "agree.toml").read_text()
-    assert change[0] in text
-    (study / "agree.toml").write_text(text.replace(*change, 1))
-    assert message in refused("experiments", "run", "agree.toml", "--no-picture", output=None)
+def test_mistakes_are_one_line(
+    refused: Any, files: Any, request: Any, name: str, old: str, new: str, message: str
+) -> None:
+    known = {"tiny": DEFINITION, "spurious": GRAMMARS}
+    text = known.get(name) or (request.getfixturevalue("study") / "agree.toml").read_text()
+    assert old in text
+    files.write(f"{name}.toml", text.replace(old, new, 1).replace("LINE", "").encode())
+    files.write(f"{name}.csv", ["before"])
+    assert message in refused("experiments", "run", f"{name}.toml", "--no-picture", output=None)
+
+
+GLEU = ["-m", "gleu", "-s", "candidate.txt"]
+VARIED = ["--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"']
+TAIL = ["threshold", "score", "signature"]
+
+
+@pytest.fixture
+def options(files: Any) -> list[Any]:
+    return ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
+
+
+@pytest.mark.parametrize(
+    ("more", "vary", "columns"),
+    [
+        ([], ["--matcher", "exact", "xleu", "-t", "0.5:0.9:0.2,p99"], ["matcher", "quantile"]),
+        (GLEU, ["--matcher", "exact", "xleu", "-t", "0.5,0.7,0.9,p99"], ["matcher", "quantile"]),
+        (["--matcher", "vleu", "-t", "0.5"], VARIED, ["matcher", "order", "vectors_postprocess"]),
+    ],
+)
+def test_every_row_is_a_run_of_its_own(
+    command: Any, files: Any, options: list[Any], monkeypatch: Any, more: Any, vary: Any, columns: list[str]
+) -> None:
+    monkeypatch.chdir(files.folder)
+    done = command("sweep", *options, *more, *vary, "-f", "csv")
+    assert (done.code, done.err) == (0, "")
+    rows = rows_in(done.out)
+    assert list(rows[0]) == ["system", "metric", *columns, *TAIL]
+    assert len(rows) == 2 * (4 if "order" in columns else 5)
+    for row in rows:
+        own = [part for name in columns if name != "quantile" for part in (f"--{name.replace('_', '-')}", row[name])]
+        threshold = row.get("quantile") or row["threshold"]
+        own += ["-t", threshold] if threshold else []
+        alone = json.loads(command("score", *options, *more, *own, "-f", "json").out)
+        (system,) = [each for each in alone["systems"] if each["name"] == row["system"]]
+        assert (float(row["score"]), row["signature"]) == (system["score"], alone["signature"])
+
+
+def test_defaults(command: Any, options: list[Any]) -> None:
+    rows = rows_in(command("sweep", *options, "-f", "csv").out)
+    assert {row["matcher"] for row in rows} == {"exact", "sleu", "vleu", "xleu"}
+    thresholds = [row["threshold"] for row in rows if row["matcher"] == "vleu"]
+    assert thresholds[:20] == [str(number / 20) for number in range(20)]
+
+
+def test_pictures_of_a_sweep(command: Any, files: Any, options: list[Any]) -> None:
+    paths = [files.folder / name for name in ("lines.svg", "ranks.png")]
+    plots = ("--plot", paths[0], "--plot-ranks", paths[1])
+    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5,0.8", *plots)
+    assert (done.code, done.err) == (0, "")
+    assert done.out
+    assert [path.read_bytes()[:4] for path in paths] == [b"<?xm", b"\x89PNG"]
+
+
+def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> None:
+    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", "-o", os.devnull)
+    assert (done.code, done.err) == (0, "")
+    assert not Path("/dev/.null.sweep").exists()
+
+
+SMALL = ("experiments", "spurious", "--grammar", "alternations", "--count", "60")
+
+
+def test_summary(command: Any) -> None:
+    done = command(*SMALL, "--variant", "plain", "--remedy", "aligned+function-words", "--format", "json")
+    assert done.err == ""
+    found = {(row["matcher"], row["variant"], row["at"]): row for row in table_of(done)}
+    assert [sum(at == each for *_, at in found) for each in ("given", "best F1")] == [4, 4]
+    assert all(row["threshold"] == 0.8 for (*_, at), row in found.items() if at == "given")
+    plain, aligned = (found["xleu", variant, "given"] for variant in ("plain", "aligned+function-words"))
+    assert aligned["spurious"] < plain["spurious"]
+    assert plain["f1"] <= found["xleu", "plain", "best F1"]["f1"]
+    facts = json.loads(done.out)
+    assert (facts["text"], facts["pairs"]) == ("alternations, paraphrase, seed 0", "60")
+    assert facts["vectors"].startswith("glove-6b-100d#")
+
+
+SIZES = {"thresholds": 20, "orders": 4, "partners": 5, "offenders": 5}
+
+
+@pytest.mark.parametrize("table", SIZES)
+def test_tables(command: Any, table: str) -> None:
+    done = command(*SMALL, "--matcher", "xleu", "--table", table, "--most", "5", "-f", "json")
+    assert len(table_of(done)) == SIZES[table]
+
+
+def test_output_and_picture(command: Any, files: Any) -> None:
+    pytest.importorskip("matplotlib")
+    table, picture = files.folder / "spurious.csv", files.folder / "spurious.svg"
+    done = command(*SMALL, "--matcher", "vleu", "--output", table, "--plot", picture)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert table.read_text().startswith("matcher,variant,at,threshold,matches,credit,precision,order_errors,spurious")
+    assert "precision of the credit, per cent" in picture.read_text()
+    text = ("-c", files.candidate, "-r", files.reference, "--matcher", "sleu", "--plot", picture)
+    assert command("experiments", "spurious", *text).code == 0
+    assert "different candidate n-grams" in picture.read_text()
+
+
+def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:
+    line = {"candidate": "a dog", "reference": "a dog", "alignment": [[0, 0]], "label": "identical"}
+    done = command("experiments", "spurious", "--pairs", files.write("same.jsonl", [json.dumps(line)]))
+    assert done.code == 0
+    assert done.err == "softbleu: note: no approximate matches at any threshold: there is no credit to judge\n"
+    assert "without approximate matches  vleu, plain; xleu, plain" in done.out
+    assert "nan" not in done.out.lower()
+
+
+def test_without_input_pairs_are_generated(command: Any) -> None:
+    done = command("experiments", "spurious", "--matcher", "vleu")
+    assert done.code == 0
+    said = "softbleu: note: no input given (see --help), so this generates pairs of the grammar modifiers\n"
+    assert done.err == said
+    assert "modifiers, paraphrase, seed 0" in done.out
+
+
+GENERATE = ("corpora", "generate")
+
+
+def test_halves_of_the_paper(command, files):
+    done = command(*GENERATE, "--grammar", "morgan2014", "--pairing", "halves")
+    assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 504)
+    assert command(*GENERATE, "--pairing", "halves").out == done.out
+    assert command(*GENERATE, "--pairing", "halves", "--seed", 1).out != done.out
+    grammar = files.write("small.cfg", ["S -> N V", "N -> 'Ann' | 'Bob'", "V -> 'ran' | 'sat'"])
+    assert command(*GENERATE, "-g", grammar, "--all").out == "Ann ran\nAnn sat\nBob ran\nBob sat\n"
+
+
+def test_output_and_its_suffix(command, files):
+    output = files.folder / "pairs.jsonl"
+    arguments = ("-g", "alternations", "--pairing", "paraphrase", "--count", 50, "--noise", "swap=0.1")
+    done = command(*GENERATE, *arguments, "--output", output)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert len(list(read_aligned(str(output)))) == 50
+    assert command("score", "--pairs", output).code == 0
+
+
+def test_rates_reach_the_pairs(command):
+    arguments = (*GENERATE, "-g", "alternations", "--pairing", "paraphrase", "--count", 20, "-f", "tsv")
+    still = command(*arguments, "--synonyms", 0, "--alternate", 0)
+    assert {line.rpartition("\t")[2] for line in still.out.splitlines()[1:]} == {"identical"}
+    moved = command(*arguments, "--synonyms", 1, "--category", 1)
+    assert "related" in {line.rpartition("\t")[2] for line in moved.out.splitlines()[1:]}
+
+
+def test_folder_that_is_closed(command, tmp_path, monkeypatch):
+    """The same where the user is root, whom permissions do not bind."""
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    done = command(*GENERATE, "--all", "-o", tmp_path / "out.txt")
+    assert (done.code, done.out, list(tmp_path.iterdir())) == (2, "", [])
+    assert "no permission to write" in done.err

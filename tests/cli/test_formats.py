@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from cli.conftest import CANDIDATE, SECOND
 from judged_systems import OUTPUTS
 
 from softbleu.report.records import RECORD_WRITERS
@@ -66,9 +67,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Commands, and columns whose numbers people are shown, with so many decimals (2 unless said)."""
 GOLD = [
-    *("S the cat sit on a mat", "A 2 3|||V|||sat|||REQUIRED|||-NONE-|||0", "A 4 5|||D|||the|||REQUIRED|||-NONE-|||1"),
-    *("", "S a small dog bark", "", "S rain fell all night", ""),
+    "S the cat sit on a mat",
+    "A 2 3|||V|||sat|||REQUIRED|||-NONE-|||0",
+    "A 4 5|||D|||the|||REQUIRED|||-NONE-|||1",
 ]
+GOLD += ["", "S a small dog bark", "", "S rain fell all night", ""]
 PARSERS = {
     "json": lambda text: json.loads(text, parse_constant=pytest.fail),
     "jsonl": lambda text: [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()],
@@ -80,8 +83,8 @@ PARSERS = {
 @pytest.fixture
 def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, content in {
-        "one.txt": ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"],
-        "two.txt": ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"],
+        "one.txt": CANDIDATE,
+        "two.txt": SECOND,
         "gold.m2": GOLD,
         "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
         "metric.tsv": ["A 40", "B 10", "C 30", "D 20"],
@@ -93,8 +96,9 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
         files.write(name, content)
     for number, name in enumerate(("one", "two")):
         systems = [{"name": "x", "score": 20.25 + number, "segments": [{"segment": 1, "score": 3.125 * number}]}]
-        run = {"schema": 1, "signature": "metric:bleu|order:4|version:0.1", "systems": systems}
-        files.write(f"{name}.json", [json.dumps(run)])
+        files.write(
+            f"{name}.json", [json.dumps({"schema": 1, "signature": "metric:bleu|order:4", "systems": systems})]
+        )
     monkeypatch.chdir(files.folder)
     return Path(files.folder)
 
@@ -110,12 +114,10 @@ def cells_of(output_format: str, text: str) -> list[list[str]]:
     """Rows of the tables that people are shown."""
     if output_format == "markdown":
         rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("|")]
-        marks = "*"
     else:
         rows = [re.split(r"(?<!\\)&", line[:-2]) for line in text.splitlines() if line.endswith(r"\\")]
-        marks = "}"
-    plain = [[cell.strip().removeprefix(r"\textbf{").strip(marks) for cell in row] for row in rows]
-    return [row for row in plain if row]
+    marks = "*" if output_format == "markdown" else "}"
+    return [[cell.strip().removeprefix(r"\textbf{").strip(marks) for cell in row] for row in rows]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -146,9 +148,7 @@ def test_every_format_has_the_same_figures(command: Any, place: Path, name: str)
             table = {cell.lstrip("+") for row in cells_of(output_format, written[output_format]) for cell in row}
             assert figures <= table, (column, output_format)
         assert figures <= {word.lstrip("+") for word in written["text"].split()}
-    for output_format in ("markdown", "latex"):
-        widths = [len(row) for row in cells_of(output_format, written[output_format])]
-        assert all(widths), output_format
+    assert all(row for name in ("markdown", "latex") for row in cells_of(name, written[name]))
     assert written["latex"].count(r"\begin{tabular}") == written["latex"].count(r"\end{tabular}")
     if line.startswith(("embeddings convert", "embeddings train", "language", "networks")):
         # Their output is another one.

@@ -1,20 +1,28 @@
-"""What people who come from sacrebleu try first."""
+"""What people who come from sacrebleu try first, and the examples that help shows: each runs, in its order."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from judged_systems import OUTPUTS, REFERENCE
+from meteor_data import write_meteor_data
 
 from softbleu import cli
 from softbleu.cli.app import make_program
 from softbleu.cli.command import EARLIER, spread_values
-from softbleu.cli.examples import metric_lines
+from softbleu.cli.examples import EXAMPLES, metric_lines
 from softbleu.cli.options import completion_of
+from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.parallel import name_systems
+from softbleu.embeddings import write_store
 from softbleu.errors import InputError
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
@@ -40,9 +48,6 @@ PROGRAM = dict(commands(make_program()))
 def spread(*arguments):
     names = next(names for names in PROGRAM if names == arguments[: len(names)])
     return [*names, *spread_values(PROGRAM[names].params, arguments[len(names) :])]
-
-
-# several values
 
 
 @pytest.mark.parametrize(
@@ -79,12 +84,7 @@ def test_earlier_spellings_have_a_new_one():
     assert not set(EARLIER) & known
 
 
-# systems
-
-
 def test_folders_and_names(command, files):
-    for name in ("b.txt", "a.txt", ".hidden"):
-        files.write(name, ["x"] * 3)
     folder = files.folder / "outputs"
     folder.mkdir()
     for name in ("b.txt", "a.txt", ".hidden"):
@@ -107,9 +107,6 @@ def test_a_reference_alone_may_be_scored(tmp_path):
     with pytest.raises(InputError, match="is a reference, and named among the systems"):
         name_systems([path, "other.txt"], [path])
     assert list(name_systems([path, "other.txt"], [], [path])) == ["r", "other"]
-
-
-# flags
 
 
 @pytest.mark.parametrize("names", PROGRAM, ids=" ".join)
@@ -158,9 +155,6 @@ def test_case_does_not_matter(command, files):
     assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
 
 
-# what is said
-
-
 INTL = "-m bleu --tokenize intl --smooth add-k --smooth-value 2.00 --effective-order --lowercase"
 
 
@@ -204,9 +198,6 @@ def test_tokenised_text_is_said(command, files):
     assert command("score", "-c", few, "-r", few).err == ""
 
 
-# tables
-
-
 @pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
 def test_signatures_of_a_sweep_stand_below_if_at_all(command, files, output_format):
     given = ("sweep", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
@@ -216,10 +207,7 @@ def test_signatures_of_a_sweep_stand_below_if_at_all(command, files, output_form
     assert command(*given, *options[:-1], "tsv").out.splitlines()[0].endswith("\tsignature")
 
 
-ROWS = [
-    ["system", "BLEU", "P1", "P2", "length"],
-    ["a-rather-long-name-of-a-system", "12.34", "50.0", "40.0", "1,234"],
-]
+ROWS = [["system", "BLEU", "P1", "P2", "length"], ["a-rather-long-name-of-a-system", "12.34", "50", "40", "1,234"]]
 
 
 @pytest.mark.parametrize("width", [30, 40, 60])
@@ -232,9 +220,6 @@ def test_tables_fit_a_terminal(width):
     assert all(columns[0] == 0 for _, columns in tables)
     # Piped tables are not cut.
     assert list(fit(ROWS, right, 0)) == [(ROWS, [0, 1, 2, 3, 4])]
-
-
-# other commands
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -255,9 +240,6 @@ def test_a_metric_named_twice_is_computed_once(command: Any, files: Any) -> None
     once = command("score", *given, "-m", "bleu", "chrf")
     twice = command("score", *given, "-m", "bleu", "BLEU", "chrf", "bleu(order=4)")
     assert (twice.code, twice.out) == (0, once.out)
-
-
-# what there is
 
 
 @pytest.mark.parametrize(
@@ -288,3 +270,80 @@ def test_every_completion_names_something():
 def test_help_has_a_line_for_each_metric():
     expected = [f"[bold]{name}[/bold] {about}" for name, about, *_ in describe_metrics().rows]
     assert metric_lines().splitlines() == ["Metrics:", *expected]
+
+
+PAIRS = GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)
+JUDGED = ["srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank"] + [
+    f"{segment},ann,{better},1,{worse},2" for segment in range(2) for better, worse in ("ab", "bc", "ac", "bd", "dc")
+]
+SWEEP = ['kind = "sweep"', "[corpus]", 'candidates = ["a.txt", "b.txt"]', 'references = ["reference.txt"]']
+SWEEP += ["[sweep]", 'matchers = ["exact"]']
+RUN = '{"schema": 1, "signature": "metric:bleu", "systems": [{"name": "a", "score": %s}]}'
+TEXTS: dict[str, list[str]] = {
+    **{f"{name}.txt": lines * 4 for name, lines in OUTPUTS.items()},
+    **dict.fromkeys(("reference.txt", "ref1.txt", "ref2.txt", "source.txt"), REFERENCE * 4),
+    "system.txt": OUTPUTS["b"] * 4,
+    "corpus.txt": ["the cat sat ||| a cat sat"] * 20,
+    "gold.m2": [line for text in REFERENCE * 4 for line in (f"S {text}", "")],
+    "vectors.txt": ["cat 1 0 1", "dog 1 0 0.9", "mat 0 1 0"],
+    "words.txt": ["cat", "dog"],
+    "my.cfg": ["S -> N V", "N -> 'Ann' | 'Bob'", "V -> 'ran' | 'sat'"],
+    "rankings.csv": JUDGED,
+    "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
+    "one.tsv": ["A 40", "B 30", "C 20", "D 10"],
+    "two.tsv": ["A 40", "B 10", "C 30", "D 20"],
+    "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score"]
+    + [f"x-y\ts\tit is {word}\tit 's all right\t{number}" for number, word in enumerate(("wrong", "all", "right"))],
+    "nbest.jsonl": ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]'],
+    "brackets.txt": ["the [big] (dog|hound) barked"] * 3,
+    "my-sweep.toml": SWEEP,
+    **{f"{day}.json": [RUN % score] for day, score in (("monday", 20.5), ("tuesday", 21.5))},
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
+    """A folder with all that examples name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    for name, lines in TEXTS.items():
+        Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    Path("pairs.jsonl").write_text("".join(generate(PAIRS).lines("jsonl")), encoding="utf-8")
+    Path("corpus.txt.gz").write_bytes(gzip.compress(b"the cat sat\n" * 9))
+    Path("my-data.toml").write_text('[mine]\ntitle = ""\nsource = ""\nlicence = "CC0-1.0"\n')
+    Path("my-data.sha256").touch()
+    write_meteor_data(Path("meteor"))
+    monkeypatch.setenv("SOFTBLEU_METEOR_DATA", "meteor")
+    made = command("networks", "make", "-r", "brackets.txt", "--notation", "brackets", "-o", "networks.jsonl")
+    assert made.code == 0
+    return tmp_path
+
+
+def make_store(place: Path) -> None:
+    words = ["cat", "dog", "car", "truck", *(f"w{number}" for number in range(700))]
+    rows = np.random.default_rng(4).normal(size=(len(words), 20))
+    write_store(place, words, rows, dtype="float32", name="set", source="made up", licence="CC0-1.0")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_run_in_their_order(command: Any, place: Path, name: str) -> None:
+    shown = " ".join(command(*name.split(), "--help").out.replace("│", " ").split())
+    assert len(EXAMPLES[name]) >= 1
+    if name not in ("embeddings convert", "embeddings train"):
+        make_store(place / "my-vectors")
+    for example in EXAMPLES[name].values():
+        assert example in shown
+        # What comes from a file comes through a pipe, too.
+        piped = b""
+        for part in example.split(" | "):
+            program, *arguments = shlex.split(part)
+            arguments += ["--meteor-data", "meteor"] if "--synonym-cost" in arguments else []
+            if program == "cat":
+                piped = Path(arguments[0]).read_bytes()
+            elif program == "softbleu":
+                done = command(*arguments, stdin=piped)
+                assert done.code == 0, done.err
+                assert done.out or {"-o", "--output", "--output-folder", "--output-prefix", "run"} & set(arguments)
+                piped = done.out.encode()
+            else:
+                assert shutil.which(program) or program == "dot"

@@ -1,4 +1,4 @@
-"""M2 and I-measure on the command line and from Python, and texts of almost nothing."""
+"""M2, I-measure and refless on the command line and from Python, and texts of almost nothing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import io
 import json
 
 import pytest
+from cli.conftest import scored
 
 import softbleu
 from softbleu.config.signature import parse_signature
+from softbleu.language import VALUES
 
 GOLD = ["S He eat a apple .", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0"]
 GOLD += ["A 2 3|||ArtOrDet|||an|||REQUIRED|||-NONE-|||0", "A 1 2|||Vform|||ate|||REQUIRED|||-NONE-|||1", ""]
@@ -29,19 +31,9 @@ def gold_edits(files):
     return softbleu.read_m2(str(files.write("gold.m2", GOLD)))
 
 
-def scored(command, *arguments):
-    done = command("score", *arguments, "--format", "json")
-    assert (done.code, done.err) == (0, "")
-    return json.loads(done.out, parse_constant=pytest.fail)
-
-
-# what comes out
-
-
 def test_numbers(command, given, files):
-    counts = {"m2": {"correct": 3, "proposed": 4, "gold": 3}}
-    names = ("true_positives", "true_negatives", "false_positives", "false_negatives", "both")
-    counts["imeasure"] = dict(zip(names, [3, 10, 1, 0, 0], strict=True))
+    counts = {"m2": {"correct": 3, "proposed": 4, "gold": 3}, "imeasure": {"true_positives": 3, "true_negatives": 10}}
+    counts["imeasure"] |= {"false_positives": 1, "false_negatives": 0, "both": 0}
     weighted, base = 16 / 18, 10 / 13
     scores = {"m2": 125 * 0.75 / (0.25 * 0.75 + 1), "imeasure": 100 * (weighted - base) / (1 - base)}
     options = {"m2": "beta:0.5|max-unchanged-words:2|annotators:running", "imeasure": "weight:2.0"}
@@ -56,10 +48,10 @@ def test_numbers(command, given, files):
 
 
 def test_imeasure_of_references_and_source_is_the_same(command, given, files):
-    references = [files.write("first.txt", ["He eats an apple .", *SOURCE[1:2], "We go home ."])]
+    reference = files.write("first.txt", ["He eats an apple .", *SOURCE[1:2], "We go home ."])
     source = files.write("source.txt", SOURCE)
     system = files.write("system.txt", CANDIDATE)
-    plain = scored(command, "--metric", "imeasure", "-c", system, "-r", references[0], "--source", source)
+    plain = scored(command, "--metric", "imeasure", "-c", system, "-r", reference, "--source", source)
     with_gold = scored(command, "--metric", "imeasure", *given, "--source", source)
     assert plain["systems"] == with_gold["systems"]
     one, two = (parse_signature(found["signature"]) for found in (plain, with_gold))
@@ -88,9 +80,6 @@ def test_other_metrics_take_the_references_that_gold_edits_make(command, given):
         assert scored(command, "--metric", metric, *given)["systems"][0]["score"] == plain.score
 
 
-# nothing and almost nothing
-
-
 @pytest.mark.parametrize(
     ("source", "edit", "candidate", "m2", "improvement"),
     [
@@ -116,10 +105,67 @@ def test_almost_nothing(files, source, edit, candidate, m2, improvement):
     assert softbleu.score([candidate], gold=edits, metric="imeasure").score == pytest.approx(improvement, abs=1e-9)
 
 
-# bad input
-
-
 def test_references_or_gold_edits(files):
     for given, said in (((CANDIDATE, SOURCE), "leave out either references or gold"), ((CANDIDATE,), "both needed")):
         with pytest.raises(softbleu.InputError, match=said):
             softbleu.score(*given, gold=gold_edits(files) if len(given) == 2 else None)
+
+
+# refless
+
+
+LEARNER = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
+EDITED = ["He went to school yesterday .", "This is good information .", "I like it ."]
+
+
+def test_the_command_needs_no_references(command, refused, files):
+    candidate, source = files.write("better.txt", EDITED), files.write("source.txt", LEARNER)
+    rows = list(zip(EDITED, LEARNER, strict=True))
+    table = files.write("texts.tsv", ["candidate\tsource", *("\t".join(row) for row in rows)])
+    records = [json.dumps({"candidate": own, "source": text}) for own, text in rows]
+    pairs = [["--pairs", table], ["--pairs", files.write("texts.jsonl", records)]]
+    expected = softbleu.score(EDITED, None, LEARNER, metric="refless").score
+    for given in (["-c", candidate, "-s", source], *pairs):
+        done = command("score", *given, "-m", "refless", "--score-only", "--digits", 6)
+        assert (done.code, done.err) == (0, "")
+        assert float(done.out) == pytest.approx(expected, abs=1e-6)
+        assert "metric 'bleu' needs references" in refused("score", *given, "-m", "bleu")
+
+
+def test_coefficients_of_ones_own(command, files):
+    text = files.write("source.txt", LEARNER)
+    own = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 0), "fluency": [0, 1]}
+    path = files.write("own.json", [json.dumps(own)])
+    options = ("-m", "refless(alpha=1, beta=0, gamma=0)", "--coefficients", path, "--score-only")
+    done = command("score", "-c", text, "-s", text, *options)
+    assert (done.code, done.out.strip()) == (0, "50.00")
+
+
+def test_explain_says_what_speaks_against_a_line(command, files):
+    line = "She recieve good informations ."
+    source = files.write("source.txt", [line, "It is fine ."])
+    better = files.write("better.txt", ["She receives good information .", ""])
+    options = ("explain", "-m", "refless", "-s", source, "-c", source, better)
+    shown = command(*options, "--segment", 1)
+    assert (shown.code, shown.err) == (0, "")
+    first, second = shown.out.split("\n\n")
+    lines = first.splitlines()
+    found = softbleu.score([line], None, [line], metric="refless").numbers
+    assert lines[0].startswith("segment 1, source: ")
+    assert lines[0].endswith(f" {found.score:.2f}")
+    numbers = f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00"
+    assert lines[1:3] == [f"candidate  {line}", numbers]
+    assert [each.split()[:2] for each in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
+    assert "misspelt" not in second
+    rows = [row.split("\t") for row in command(*options, "--format", "tsv").out.splitlines()]
+    assert rows[0] == ["system", "segment", "kind", "text", "value", "message"]
+    assert rows[1] == ["source", "1", "misspelt", "recieve", "", ""]
+    unlikely = [float(row[4]) for row in rows[1:] if row[2] == "unlikely"]
+    assert unlikely
+    assert max(unlikely) < 0
+    entries = [json.loads(entry) for entry in command(*options, "--format", "jsonl").out.splitlines()]
+    named = [(each["system"], each["segment"]) for each in entries]
+    assert named == [(system, segment) for segment in (1, 2) for system in ("source", "better")]
+    assert (entries[0]["numbers"]["meaning"], entries[3]["findings"]) == (100, [])
+    (one,) = softbleu.explain([line], None, ["x"], metric="refless")
+    assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]

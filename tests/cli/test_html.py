@@ -63,17 +63,15 @@ def test_a_page_of_a_comparison(command, files):
     assert row["p_value"] == p_text(beside["p_value"])
 
 
-# one table of systems and metrics for a paper
-
-
 @pytest.fixture
 def given(files):
     reference = [f"these are the words of line {number} here" for number in range(60)]
-    systems = [
-        files.write("left.txt", reference),
-        files.write("bad_50%.txt", ["nothing"] * 60),
-        files.write("twin.txt", [*reference[:59], "these are the words of line 59 there"]),
-    ]
+    systems = {
+        "left": reference,
+        "bad_50%": ["nothing"] * 60,
+        "twin": [*reference[:59], f"{reference[59][:-4]}there"],
+    }
+    systems = [files.write(f"{name}.txt", lines) for name, lines in systems.items()]
     return ["compare", "-c", *systems, "-r", files.write("long.txt", reference), "-m", "bleu", "ter"]
 
 

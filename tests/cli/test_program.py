@@ -1,17 +1,22 @@
-"""The program as a user starts it: processes, streams, start-up."""
+"""The program as a user starts it: processes, streams, start-up, terminals."""
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import softbleu
+from softbleu.cli.output import Output
+from softbleu.io import progress
+from softbleu.io.progress import ProgressBar
 
 START = "from softbleu.cli.app import run; assert run({!r}) == 0"
 MAIN = "import sys; sys.argv = ['', 'score', '-h']; from softbleu.cli import main\ntry: main()\nexcept SystemExit: 0"
@@ -181,3 +186,92 @@ def test_an_interruption_within_a_finalizer_is_not_lost(tmp_path):
     done = subprocess.run([sys.executable, "-c", FINALIZER], capture_output=True, check=False, env=own)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
     assert list(tmp_path.iterdir()) == []
+
+
+# what only a terminal gets to see
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
+    """Make standard error a terminal; to be called in the test, for pytest itself replaces it before."""
+
+    def begin() -> Terminal:
+        screen = Terminal()
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setenv("TERM", "xterm")
+        return screen
+
+    return begin
+
+
+@pytest.mark.parametrize(
+    ("patience", "kind", "done", "shown"),
+    [
+        (progress.PATIENCE, "long work", [(1024, 30_000), (30_000, 30_000)], "1024/30000"),
+        (-1.0, "slow work", [(1, 3)], "1/3"),
+        (progress.PATIENCE, "short work", [(1, 3), (3, 3)], ""),
+        *((progress.PATIENCE, kind, [(1024, 30_000)], "") for kind in ("quiet", "pipe")),
+    ],
+)
+def test_a_bar_is_shown_for_long_work(terminal, monkeypatch, patience, kind, done, shown):
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    screen = terminal()
+    monkeypatch.setattr(screen, "isatty", lambda: kind != "pipe")
+    with ProgressBar(quiet=kind == "quiet") as bar:
+        for each in done:
+            bar(*each)
+    assert shown in screen.getvalue() if shown else screen.getvalue() == ""
+
+
+def test_colours_are_for_terminals(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert Output.of(None).layout(2).colour
+    assert not Output.of(str(tmp_path / "out.txt")).layout(2).colour
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not Output.of(None).layout(2).colour
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert not Output.of(None).layout(2).colour
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(ValueError, match="standard output is closed"):
+        Output.of(None)
+
+
+def test_a_note_is_written_once_where_progress_is_shown(capsys):
+    progress.note("before")
+    with ProgressBar(quiet=False):
+        progress.note("a [bold] line")
+        progress.note("a [bold] line")
+        with ProgressBar(quiet=True):
+            progress.note("nothing")
+    progress.note("after")
+    with ProgressBar(quiet=False):
+        progress.hush()
+        progress.note("a line")
+    assert capsys.readouterr().err == "softbleu: note: a [bold] line\n"
+
+
+@pytest.mark.parametrize(("asked", "lines"), [(True, 1), (False, 0), (None, 0), (lambda done, total: None, 0)])
+def test_a_library_writes_notes_if_progress_is_asked_for(capsys, asked, lines):
+    with progress.shown(asked):
+        progress.note("a line")
+    assert capsys.readouterr().err.count("\n") == lines
+
+
+def test_a_bar_says_how_much_is_done_a_second_and_a_note_stands_above_it(terminal):
+    screen = terminal()
+    with ProgressBar(quiet=False) as bar:
+        for done in (1_000, 2_000, 4_000):
+            bar(done, 30_000)
+        progress.note("a [bold] line")
+        assert bar._bar is not None
+        shown = [str(column.render(bar._bar.tasks[0])) for column in bar._bar.columns]
+    assert any(text.endswith("/s") and text.removesuffix("/s").replace(",", "").isdecimal() for text in shown)
+    assert "softbleu: note: a [bold] line" in screen.getvalue()

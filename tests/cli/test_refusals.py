@@ -1,4 +1,4 @@
-"""What is refused: one line, exit code 2, nothing on standard output, and every file as it was.
+"""What is refused: one line, exit code 2, nothing on standard output, and every file as it was, inputs among them.
 
 `refusals.txt` has a row for each case; what its rows name lies in the folder where they run.
 """
@@ -9,12 +9,16 @@ import gzip
 import json
 import os
 import shlex
+import sys
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pyarrow.parquet
 import pytest
 
+from softbleu.embeddings.convert import convert_vectors
+from softbleu.encoders.convert import convert_encoder
 from softbleu.io.limits import FACTOR, Limit
 from softbleu.language import VALUES
 from softbleu.metrics.bleu import Bleu
@@ -29,6 +33,7 @@ NO_RUNS = ["[1]", '{"systems": []}', '{"systems": [3]}', '{"systems": [{"name": 
 NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": [4]}]}']
 NO_RUNS += ['{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}']
 NO_RUNS += ['{"system": "A", "score": 1} + {"score": 1}']
+ALONE, REFERRED = ['{"candidate": "a", "source": "b"}'], ['{"candidate": "a", "source": "b", "reference": "c"}']
 FILES: dict[str, list[str] | bytes] = {
     "a.txt": ["the cat sat on the mat", "it rained all night long"],
     "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score", "x-y\ts\tit is wrong\tit 's all right\t0"],
@@ -47,9 +52,7 @@ FILES: dict[str, list[str] | bytes] = {
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
     **{f"d{number}.json": text.split(" + ") for number, text in enumerate(NO_RUNS)},
     "digits.m2": ["S a b", f"A 0 1|||V|||c|||REQUIRED|||-NONE-|||{'9' * 26}"],
-    "empty.jsonl": [],
-    "empty.tsv": [],
-    "empty.txt": [],
+    **{f"empty.{suffix}": [] for suffix in ("jsonl", "tsv", "txt")},
     "few.csv": ["x,y", "a,b"],
     "few.tsv": ["A 1", "B 2"],
     "heads.tsv": ["candidate\treference"],
@@ -61,6 +64,7 @@ FILES: dict[str, list[str] | bytes] = {
     "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
     "labels.tsv": ["x\ty", "a"],
     "latin.txt": b"one\ntw\xf6\nthree\n",
+    "lone.jsonl": ['{"candidate": "a"}'],
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
     "more.2": ["old"],
@@ -71,6 +75,8 @@ FILES: dict[str, list[str] | bytes] = {
     "one.tsv": ["A 40", "B 30", "C 20", "D 10"],
     "other.tsv": ["candidates\treference", "x\ty"],
     "own.json": [json.dumps(WEIGHTS)],
+    "partly.jsonl": ALONE + REFERRED,
+    "partly.turned.jsonl": REFERRED + ALONE,
     "plain.txt": ["a dog"] * 3,
     "poor.txt": ["cats sit", "a dog barked", "all night rain"],
     "prose.txt": ["Once upon a time", "there was a word"],
@@ -110,7 +116,9 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("above", "typed", "said"), rows())
-def test_refused(refused: Any, files: Any, above: str, typed: str, said: str) -> None:
+def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
+    monkeypatch.setattr("softbleu.io.urls._PAUSE", 0.0)
     for name, content in FILES.items():
         if name.partition(".")[0] in f"{above} {typed}":
             files.write(name, content)
@@ -129,15 +137,11 @@ def test_there_are_rows() -> None:
     assert all(said for _, _, said in rows())
 
 
-# beyond rows
-
-
 def test_traceback_only_for_debugging(command, files):
     arguments = ("score", "-c", "missing.txt", "-r", files.reference)
     assert "Traceback" not in command(*arguments).err
     debugged = command(*arguments, "--debug")
-    assert debugged.code == 2
-    assert "Traceback" in debugged.err
+    assert (debugged.code, "Traceback" in debugged.err) == (2, True)
     assert debugged.err.endswith("softbleu: error: no such file: missing.txt\n")
 
 
@@ -164,6 +168,27 @@ def test_names_that_are_no_text(command, files):
     done = command("embeddings", "info", store)
     assert (done.code, done.err) == (0, "")
     assert "odd\\udcff" in done.out
+
+
+@pytest.mark.parametrize(
+    ("missing", "line", "extra"),
+    [
+        ("matplotlib", "sweep TEXTS -m exact chrf --plot x.svg", "plots"),
+        ("matplotlib", "experiments run tiny.toml", "plots"),
+        ("pyarrow", "compare TEXTS -o x.parquet", "parquet"),
+        ("distributed", "score TEXTS --cluster local:2", "dask"),
+        ("fsspec.core", "score -c s3://texts/c.txt -r reference.txt", "remote"),
+    ],
+)
+def test_the_extra_is_named_where_it_is_missing(
+    command: Any, refused: Any, files: Any, monkeypatch: Any, missing: str, line: str, extra: str
+) -> None:
+    files.write("tiny.toml", FILES["tiny.toml"])
+    monkeypatch.setitem(sys.modules, missing, None)
+    message = refused(*line.replace("TEXTS", TEXTS).split(), output=None)
+    assert message.endswith(f": pip install 'softbleu[{extra}]'\n")
+    if line.startswith("experiments"):
+        assert command(*line.split(), "--no-picture").code == 0
 
 
 LONG = b"a dog barked\n" + b"x " * 40 + b"\nrain\n"
@@ -203,3 +228,111 @@ def test_every_command_allows_more(command, refused, files, monkeypatch):
     for other in (("diff", "x", "y"), ("embeddings", "info", "x"), ("score",)):
         message = refused(*other, "--limits", "0")
         assert message == "softbleu: error: --limits must be a whole number from 1 to 1000000, not '0'\n"
+
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+SWEEP = """
+kind = "sweep"
+[corpus]
+candidates = ["{candidate}"]
+references = ["reference.txt"]
+[settings]
+vectors = "./vectors.txt"
+[sweep]
+matchers = ["exact"]
+"""
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("encoder") / "made"
+    convert_encoder(GOLDEN / "encoders" / "bert", folder)
+    return folder
+
+
+@pytest.fixture
+def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with vectors as a file and as a store, text within a store, and a definition."""
+    folder: Path = files.folder
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    convert_vectors("vectors.txt", "store")
+    (folder / "store" / "card.md").write_text("the cat sat on a mat\n" * 20)
+    (folder / "out").mkdir()
+    (folder / "out" / "vocab.txt").write_bytes((folder / "vectors.txt").read_bytes())
+    (folder / "same.txt").hardlink_to(folder / "vectors.txt")
+    files.write("words.txt", ["dog"])
+    files.write("small.cfg", ["S -> 'a' | 'b'"])
+    files.write("input.svg", files.candidate.read_bytes())
+    (folder / "texts").mkdir()
+    files.write("texts/a.txt", files.candidate.read_bytes())
+    copytree(encoder, folder / "encoder")
+    return folder
+
+
+TEXTS = "-c candidate.txt -r reference.txt"
+SCORING = ["score", "compare", "explain", "sweep"]
+EMBEDDINGS = ["neighbours dog", "similarity dog hound", "graph --vocabulary words.txt -t 0.5", "evaluate"]
+VECTORS = [
+    "--vectors vectors.txt -o vectors.txt",
+    "--vectors vectors.txt -o same.txt",
+    "--vectors vectors.txt+store*2 -o vectors.txt",
+    "--vectors vectors.txt+store*2 -o store/vectors.npy",
+    "--vectors store -o store/vocab.txt",
+    "--vectors store -o store/scales.npy",
+]
+OVER = [
+    *(f"embeddings {name} {vectors}" for name in EMBEDDINGS for vectors in VECTORS),
+    *(f"{name} {TEXTS} -c second.txt {VECTORS[n]} -f text" for name in SCORING for n in (0, 3)),
+    *(f"{name} {TEXTS} -m vleu(threshold=0.5,vectors='vectors.txt') -o same.txt" for name in SCORING),
+    f"score {TEXTS} -o candidate.txt",
+    f"score {TEXTS} -f html -o candidate.txt",
+    f"score {TEXTS} -m softbleu --idf words.txt -o words.txt",
+    "score -c texts -r reference.txt -o texts/a.txt",
+    f"compare {TEXTS} second.txt --distribution candidate.txt",
+    *(f"sweep {TEXTS} -c input.svg {option} input.svg" for option in ("-o", "--plot", "--plot-ranks")),
+    "corpora generate -g small.cfg --all -o small.cfg",
+    "language train words.txt -o words.txt",
+    "embeddings info store -o store/meta.json",
+    "embeddings info encoder -o encoder/tokenizer.json",
+    "embeddings index store -o store/vectors.npy",
+    "embeddings graph --vocabulary words.txt -t 0.5 -o words.txt",
+    "embeddings evaluate --corpus words.txt -o words.txt",
+    "embeddings convert out/vocab.txt out --force",
+    "embeddings convert store+vectors.txt store --force",
+    "embeddings convert vectors.txt store --force --vocabulary store/vocab.txt",
+    "embeddings train store/card.md -o store --force --dimension 4 --epochs 1 --min-count 1",
+]
+
+
+@pytest.mark.parametrize("line", OVER)
+def test_output_over_an_input(refused: Any, place: Path, line: str) -> None:
+    message = refused(*line.split(), output=None)
+    assert " is an input: write to another file" in message or " holds the input " in message
+
+
+def test_another_file_of_a_store_may_be_written(command: Any, place: Path) -> None:
+    assert command("embeddings", "info", "store", "-o", "store/card.md").code == 0
+    assert command("embeddings", "similarity", "dog", "hound", "--vectors", "store").code == 0
+
+
+@pytest.mark.parametrize("candidate", ["x.csv", "x.tsv", "*.csv", "x.manifest.json"])
+def test_experiments(refused: Any, files: Any, candidate: str) -> None:
+    options = ["-f", "tsv"] if candidate == "x.tsv" else []
+    files.write(candidate.replace("*", "x"), files.candidate.read_bytes())
+    files.write("x.toml", SWEEP.format(candidate=candidate).encode())
+    message = refused("experiments", "run", "x.toml", "--no-picture", *options, output=None)
+    assert "is an input: write to another file" in message
+
+
+@pytest.mark.parametrize("kind", ["sweep", "spurious"])
+@pytest.mark.parametrize("link", [False, True])
+def test_notes_where_a_journal_would_lie(refused: Any, files: Any, kind: str, link: bool) -> None:
+    text = SWEEP if kind == "sweep" else SWEEP.replace("sweep", kind) + "thresholds = [0.5]\n"
+    files.write("x.toml", text.format(candidate="candidate.txt").replace("exact", "vleu").encode())
+    path = files.write("notes" if link else "x.unfinished", ["my notes"])
+    if link:
+        (files.folder / "x.unfinished").symlink_to(path)
+    message = refused("experiments", "run", "x.toml", "--no-picture", output=None)
+    assert "x.unfinished: no checkpoint of an interrupted run" in message
+    assert (files.folder / "x.unfinished").is_symlink() == link

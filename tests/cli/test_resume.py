@@ -23,9 +23,8 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(runner, "EVERY", 2)
     draw = np.random.default_rng(3)
     for name in ("c.txt", "r.txt"):
-        (tmp_path / name).write_text(
-            "".join(" ".join(line) + "\n" for line in draw.choice(WORDS, (LINES, 6)).tolist())
-        )
+        lines = [" ".join(line) + "\n" for line in draw.choice(WORDS, (LINES, 6)).tolist()]
+        (tmp_path / name).write_text("".join(lines))
     return [str(tmp_path / "c.txt"), str(tmp_path / "r.txt")]
 
 
@@ -56,9 +55,8 @@ def test_a_run_goes_on_where_it_was(texts: list[str], tmp_path: Path, metric: st
             score_corpus(corpus, metric, level=level, checkpoint=str(place), progress=stop_after(4096))
         assert parts_of(place) == ["0-2048.npz", "2048-4096.npz"]
         seen: list[int] = []
-        again = score_corpus(
-            corpus, metric, level=level, checkpoint=str(place), progress=lambda done, _: seen.append(done)
-        )
+        how: Any = {"checkpoint": str(place), "progress": lambda done, _: seen.append(done)}
+        again = score_corpus(corpus, metric, level=level, **how)
     assert again == whole
     assert seen == [LINES]
 

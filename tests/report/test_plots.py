@@ -16,32 +16,17 @@ import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.meta import SweepRow
+from softbleu.report import plots
 from softbleu.report.figures import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
-from softbleu.report.plots import (
-    MOST_BESIDE_POINTS,
-    MOST_COLOURS,
-    PICTURE_FORMATS,
-    HeatMap,
-    Histogram,
-    Lines,
-    Ranks,
-    Rows,
-    Scatter,
-    check_plots,
-    draw,
-    in_rows,
-    make_figure,
-)
+from softbleu.report.plots import PICTURE_FORMATS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, draw
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})
 SCATTER = Scatter("title", "metric", "people", [(1.0, 2.0), (2.0, 2.1), (3.0, 1.0)], ["A", "B", "C"], "r = 0.5")
 RANKS = Ranks("title", "threshold", ["exact", "0.5"], {"A": [1, 2], "B": [2, 1]}, ["A"])
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
-HOSTILE = [
-    *("<script>alert(1)</script>", "a & b", "\"quoted\" 'twice'", "$x_1$", "$", "$$", r"\$5 or $\frac$"),
-    *("-->", "a--b", "]]>", "_hidden", "naïve", "猫"),
-]
+HOSTILE = ["<script>alert(1)</script>", "a & b", "\"quoted\" 'twice'", "$x_1$", "$", "$$", r"\$5 or $\frac$"]
+HOSTILE += ["-->", "a--b", "]]>", "_hidden", "naïve", "猫"]
 UNPRINTABLE = ["line\nbreak", "\x1b[31m", "\x00", "a\udcff"]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -81,10 +66,8 @@ def test_the_same_bytes_twice(name: str) -> None:
 @pytest.mark.slow
 def test_the_same_bytes_in_another_process() -> None:
     rows = [[LINES, HISTOGRAM, SCATTER]]
-    code = (
-        "import hashlib; from softbleu.report.plots import *; from softbleu.report.plots import *; "
-        f"print([hashlib.sha256(draw({rows!r}, name)).hexdigest() for name in PICTURE_FORMATS])"
-    )
+    code = "import hashlib; from softbleu.report.plots import *; "
+    code += f"print([hashlib.sha256(draw({rows!r}, name)).hexdigest() for name in PICTURE_FORMATS])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.strip() == str([hashlib.sha256(draw(rows, name)).hexdigest() for name in PICTURE_FORMATS])
@@ -101,7 +84,7 @@ def test_what_is_in_a_picture() -> None:
 def test_titles_are_only_titles() -> None:
     # What stands beside a panel is broken into lines.
     panels = [Lines(name, f"{name} x", f"{name[:9]} y", {"a": [(0.0, 1.0)]}) for name in HOSTILE]
-    shown = texts_of(draw(in_rows(panels), "svg"))
+    shown = texts_of(draw(plots.in_rows(panels), "svg"))
     assert {text for name in HOSTILE for text in (name, f"{name} x", f"{name[:9]} y")} <= set(shown)
     drawn = draw(Lines("\x1b", "x", "y", {name: [(0.0, 1.0)] for name in UNPRINTABLE}), "svg")
     assert sum("\\" in text for text in texts_of(drawn)) == 5
@@ -137,9 +120,9 @@ def test_what_cannot_be_drawn() -> None:
 
 @pytest.mark.parametrize("package", ["matplotlib", "textalloc"])
 def test_without_a_package(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_plots()
+    plots.check_plots()
     monkeypatch.setitem(sys.modules, package, None)
-    for call in (check_plots, lambda: draw(LINES, "svg")):
+    for call in (plots.check_plots, lambda: draw(LINES, "svg")):
         with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[plots\]'") as caught:
             call()
         assert "\n" not in str(caught.value)
@@ -153,9 +136,6 @@ def test_style_is_nobody_elses() -> None:
     assert dict(mpl.rcParams) == before
     with mpl.rc_context({"axes.grid": False, "svg.hashsalt": "x", "legend.frameon": True}):
         assert draw(RANKS, "svg") == plain
-
-
-# what stands where
 
 
 def crowd(count: int, name: str) -> Scatter:
@@ -172,7 +152,7 @@ CROWDED: dict[str, Rows] = {
     "short names": [[crowd(13, "sys"), replace(crowd(13, "sys"), x_label="M2")]],
     "long names": [[crowd(23, LONG)]],
     "ranks": [[Ranks(LONG * 3, "threshold", ["exact", "0.5", "0.123"], MANY)]] * 2,
-    "lines": in_rows([replace(LINES, title=LONG * 2, lines={name: [(0.0, 1e6)] for name in MANY})] * 3, 2),
+    "lines": plots.in_rows([replace(LINES, title=LONG * 2, lines={name: [(0.0, 1e6)] for name in MANY})] * 3, 2),
     "histograms": [[HISTOGRAM, replace(HISTOGRAM, title=LONG, x_label=LONG * 3, y_label=LONG)]],
 }
 
@@ -183,7 +163,7 @@ def test_no_text_covers_another_or_a_point_or_is_cut_off(name: str, monkeypatch:
 
     found: list[Any] = []
     write = Text.draw
-    with make_figure(CROWDED[name]) as figure:
+    with plots.make_figure(CROWDED[name]) as figure:
         monkeypatch.setattr(Text, "draw", lambda text, renderer: (found.append(text), write(text, renderer)))
         figure.draw_without_rendering()
         shown = [text for text in found if text.get_visible() and text.get_text()]
@@ -199,9 +179,9 @@ def test_no_text_covers_another_or_a_point_or_is_cut_off(name: str, monkeypatch:
 
 
 def test_many_or_long_names_are_numbered() -> None:
-    few = crowd(MOST_BESIDE_POINTS - 1, "s")
-    for panel, numbered in ((few, False), (crowd(MOST_BESIDE_POINTS, "s"), True), (crowd(2, LONG), True)):
-        with make_figure([[panel]]) as figure:
+    few = crowd(plots.MOST_BESIDE_POINTS - 1, "s")
+    for panel, numbered in ((few, False), (crowd(plots.MOST_BESIDE_POINTS, "s"), True), (crowd(2, LONG), True)):
+        with plots.make_figure([[panel]]) as figure:
             shown = sorted(text.get_text() for text in figure.axes[0].texts)
             legends = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
         numbers = [str(number + 1) for number in range(len(panel.names))]
@@ -212,7 +192,7 @@ def test_many_or_long_names_are_numbered() -> None:
 def test_axes_called_the_same_are_the_same() -> None:
     other = replace(LINES, lines={"vleu": [(0.2, 90.0), (0.9, 95.0)]})
     apart = replace(other, y_label="per cent")
-    with make_figure([[LINES, other, apart], [HISTOGRAM]]) as figure:
+    with plots.make_figure([[LINES, other, apart], [HISTOGRAM]]) as figure:
         first, second, third, last = figure.axes
         assert first.get_ylim() == second.get_ylim() != third.get_ylim()
         assert first.get_ylim()[0] < 10.0 < 95.0 < first.get_ylim()[1]
@@ -223,21 +203,21 @@ def test_axes_called_the_same_are_the_same() -> None:
 
 def test_a_name_has_one_colour_and_panels_have_one_size() -> None:
     only = replace(LINES, lines={"exact": [(0.0, 10.0)]})
-    with make_figure([[LINES, only]]) as figure:
+    with plots.make_figure([[LINES, only]]) as figure:
         first, second = figure.axes
         assert second.lines[0].get_color() == first.lines[1].get_color() != first.lines[0].get_color()
         (legend,) = figure.legends
         assert [text.get_text() for text in legend.get_texts()] == ["vleu", "exact"]
     sizes = []
     for name in ("a", LONG * 2):
-        with make_figure([[replace(LINES, lines={name: [(0.0, 1.0)], "b": [(0.0, 1.0)]})]]) as figure:
+        with plots.make_figure([[replace(LINES, lines={name: [(0.0, 1.0)], "b": [(0.0, 1.0)]})]]) as figure:
             box, inches = figure.axes[0].get_position(), figure.get_size_inches()
             sizes.append((box.width * inches[0], box.height * inches[1]))
     assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
 
 
 def test_ranks_are_drawn_best_on_top() -> None:
-    with make_figure([[replace(RANKS, ranks={"A": [1, 3], "B": [2, 1], "C": [2, 2]})]]) as figure:
+    with plots.make_figure([[replace(RANKS, ranks={"A": [1, 3], "B": [2, 1], "C": [2, 2]})]]) as figure:
         (axes,) = figure.axes
         assert axes.yaxis_inverted()
         assert sorted(list(line.get_ydata()) for line in axes.lines) == [[1, 3], [2, 1], [2, 2]]
@@ -248,12 +228,7 @@ def test_ranks_are_drawn_best_on_top() -> None:
         assert axes.lines[-1].get_color() not in grey
 
 
-# sweeps
-
-
-def row(
-    system: str, matcher: str, threshold: float | None, score: float, label: str = "", **varied: str | None
-) -> SweepRow:
+def row(system: str, matcher: str, threshold: float | None, score: float, label: str = "", **varied: str) -> SweepRow:
     return SweepRow(system, label, {"metric": "bleu", "matcher": matcher, **varied}, threshold, score, {}, "")
 
 
@@ -342,7 +317,7 @@ def test_ranks_of_each_variant_and_what_it_is_compared_with() -> None:
 def test_what_moves_most_has_colours() -> None:
     rows = [row(f"s{n}", "vleu", at, score) for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))]
     ((panel,),) = sweep_ranks(rows)
-    assert len(panel.coloured) == MOST_COLOURS
+    assert len(panel.coloured) == plots.MOST_COLOURS
     assert {"s0", "s19", "s1", "s18"} <= set(panel.coloured)
     ((still,),) = sweep_ranks([each for each in rows if each.threshold == 0.5])
     assert list(still.coloured) == []

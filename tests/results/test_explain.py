@@ -26,18 +26,12 @@ def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **opti
 
 def test_by_hand() -> None:
     first, second = explain([2])
-    assert first == Explanation(
-        system="A",
-        segment=2,
-        candidate=("For", "there", "Oov"),
-        references=(("is",), ("there", "oov")),
-        matches=(
-            NgramMatch(1, 0, ("For",), None, None, None, 0.0, exact=False),
-            NgramMatch(1, 1, ("there",), ("there",), 1, 0, 1.0, exact=True),
-            NgramMatch(1, 2, ("Oov",), None, None, None, 0.0, exact=False),
-        ),
-        score=100 / 3,
+    one, three = (
+        NgramMatch(1, n, (word,), None, None, None, 0.0, exact=False) for n, word in ((0, "For"), (2, "Oov"))
     )
+    matches = (one, NgramMatch(1, 1, ("there",), ("there",), 1, 0, 1.0, exact=True), three)
+    texts = ("For", "there", "Oov"), (("is",), ("there", "oov"))
+    assert first == Explanation("A", 2, *texts, matches, score=100 / 3)
     assert (second.system, second.segment, second.candidate) == ("B", 2, ("there",))
 
 
@@ -72,12 +66,9 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
     first, second = explain_corpus(NETWORKS, make_metric("hyter", notation="brackets"), [1])
     assert (first.system, first.references) == ("A", (("the", "big", "hound", "barked"),))
     assert first.path is not None
-    assert [(step.candidate, step.word, step.kind, step.cost) for step in first.path.steps] == [
-        ("a", "the", "user", 1.0),
-        ("big", "big", "user", 0.0),
-        ("hound", "hound", "user", 0.0),
-        ("barked", "barked", "user", 0.0),
-    ]
+    met = [("a", "the", 1.0), ("big", "big", 0.0), ("hound", "hound", 0.0), ("barked", "barked", 0.0)]
+    steps = [(step.candidate, step.word, step.kind, step.cost) for step in first.path.steps]
+    assert steps == [(own, word, "user", cost) for own, word, cost in met]
     assert (first.score, first.path.edits, first.path.length, first.path.kinds) == (25.0, 1.0, 4.0, {"user": 4})
     assert (second.score, second.references) == (50.0, (("the", "hound"),))
     # Words that no candidate has.

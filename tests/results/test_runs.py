@@ -27,18 +27,15 @@ def keep(folder: Path, name: str, systems: Any, form: str = "json", **settings: 
 def test_what_changed_is_what_was_changed(tmp_path: Path) -> None:
     found = diff_files(keep(tmp_path, "one.json", ONE), keep(tmp_path, "two.json", TWO))
     assert found.incomparable == {}
-    assert [(each.kind, each.metric, each.system, each.name) for each in found.changes] == [
-        ("score", "bleu", "A", ""),
-        ("line", "bleu", "A", "1"),
-        ("score", "chrf", "A", ""),
-        ("line", "chrf", "A", "1"),
+    changed = [(each.metric, each.kind, each.system, each.name) for each in found.changes]
+    assert changed == [
+        (name, *each) for name in ("bleu", "chrf") for each in (("score", "A", ""), ("line", "A", "1"))
     ]
     # Two systems of three lines by two metrics.
     assert found.compared == 2 * (2 + 2 * 3)
     chrf = found.changes[-1]
-    scores = [
-        softbleu.score(each["A"][:1], REFERENCES[:1], metric="chrf", level="segment").score for each in (ONE, TWO)
-    ]
+    how: Any = {"metric": "chrf", "level": "segment"}
+    scores = [softbleu.score(each["A"][:1], REFERENCES[:1], **how).score for each in (ONE, TWO)]
     assert (chrf.one, chrf.two) == pytest.approx(scores)
     assert chrf.difference == pytest.approx(scores[1] - scores[0])
     assert diff_files(tmp_path / "one.json", tmp_path / "one.json").changes == []
@@ -69,10 +66,8 @@ def test_resources_and_versions_are_told_apart() -> None:
 
 
 def test_systems_and_lines_that_one_run_lacks(tmp_path: Path) -> None:
-    found = diff_files(
-        keep(tmp_path, "one.json", ONE, metric="chrf"),
-        keep(tmp_path, "two.json", {"A": ONE["A"], "C": REFERENCES}, metric="chrf"),
-    )
+    two = keep(tmp_path, "two.json", {"A": ONE["A"], "C": REFERENCES}, metric="chrf")
+    found = diff_files(keep(tmp_path, "one.json", ONE, metric="chrf"), two)
     lacking = [(each.kind, each.system, each.one is None) for each in found.changes if each.name in ("", "1")]
     assert lacking == [("score", "B", False), ("score", "C", True), ("line", "B", False), ("line", "C", True)]
 

@@ -1,4 +1,4 @@
-"""Defaults, presets, thresholds, and what is refused; single settings: tests/test_declare.py."""
+"""Defaults, presets, thresholds, what is refused, and notes on text; single settings: tests/test_declare.py."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 from complete import complete
+from shared_data import shared
 
-from softbleu import InputError, compare, explain, score, sweep
+import softbleu
+from softbleu import InputError, Segments, compare, explain, read_metric, score, sweep
+from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import UnknownNameError
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import language_of
 from softbleu.results.api import make_metrics
+from softbleu.results.samples import notes_on
 from softbleu.text.tokens import Tokenizer
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
@@ -116,14 +121,8 @@ def test_idle_settings_must_be_right_all_the_same(given: dict[str, Any]) -> None
 def test_a_matcher_may_be_a_value() -> None:
     matcher = make_matcher("vleu", threshold=0.3)
     assert make_metric(matcher=matcher) == make_metric("vleu", threshold=0.3)
-    one, other = (
-        score(["a cat"], ["a dog"], vectors=VECTORS, **given)
-        for given in ({"matcher": matcher}, {"matcher": "vleu", "threshold": 0.3})
-    )
-    assert one == other
-
-
-# the function
+    made = score(["a cat"], ["a dog"], vectors=VECTORS, matcher=matcher)
+    assert made == score(["a cat"], ["a dog"], vectors=VECTORS, matcher="vleu", threshold=0.3)
 
 
 def test_vector_case_and_normalize_are_used() -> None:
@@ -145,7 +144,6 @@ def test_vector_case_and_normalize_are_used() -> None:
     ("settings", "error", "message"),
     [
         ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
-        ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
         ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
         ({"threshold": 0.5}, InputError, "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "),
@@ -155,3 +153,66 @@ def test_errors(settings: dict[str, Any], error: type[Exception], message: str) 
     with pytest.raises(error, match=message) as caught:
         score(["a cat"], ["a dog"], **settings)
     assert "\n" not in str(caught.value)
+
+
+ENGLISH = ["The cat sat on the mat and it was not at all what they had been told about"] * 6
+JAPANESE = ["猫はマットの上に座っていたが、言われていたものとは違った"] * 6
+GERMAN = ["Die Katze saß auf der Matte und war gar nicht das, wovon man ihnen erzählt hatte"] * 6
+
+
+@pytest.mark.parametrize(
+    ("metric", "language"),
+    [("bleu", None), ("vleu", "en"), ("bertscore", "en"), ("meteor(stages=exact)", "en"), ("refless", "en")],
+)
+def test_metrics_say_the_language_of_their_data(metric: str, language: str | None) -> None:
+    assert language_of(read_metric(metric)) == language
+
+
+@pytest.mark.parametrize(
+    ("metric", "candidates", "references", "named"),
+    [
+        ("vleu", GERMAN, ENGLISH, ["sys: 0%", "VLEU"]),
+        ("vleu", ENGLISH, GERMAN, ["the references: 0%", "VLEU"]),
+        ("vleu", JAPANESE, ENGLISH, ["sys: 0%", "VLEU"]),
+        ("vleu", ENGLISH, ENGLISH, []),
+        ("vleu", GERMAN[:1], GERMAN[:1], []),
+        ("bleu(tokenize=none)", GERMAN, GERMAN, []),
+        ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
+        ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
+    ],
+)
+def test_text_of_another_language_is_noted(metric: str, candidates: Any, references: Any, named: list[str]) -> None:
+    notes = list(notes_on(Segments.of({"sys": candidates}, references), [read_metric(metric)]))
+    assert len(notes) == bool(named)
+    assert all(part in note for note in notes for part in named)
+
+
+def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
+    vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
+    systems, settings = {"one": GERMAN, "two": GERMAN[:1] * 6}, {"metrics": "vleu", "vectors": vectors}
+    said = "one, VLEU: 0% of the candidate's tokens have a vector (below 80% in 1 more)"
+    softbleu.score({"one": ENGLISH}, ENGLISH, metric="vleu", vectors=vectors, progress=True)
+    softbleu.score(systems, ENGLISH, metric="vleu", vectors=vectors)
+    assert not capsys.readouterr().err
+    for work in (
+        lambda: softbleu.score(systems, ENGLISH, metric="vleu", vectors=vectors, progress=True),
+        lambda: softbleu.compare(systems, ENGLISH, **settings, progress=True),
+        lambda: softbleu.sweep(systems, ENGLISH, **settings, vary={"threshold": [0.5, 0.8]}, progress=True),
+    ):
+        work()
+        error = capsys.readouterr().err
+        assert error.lower().count(said.lower()) == error.count("\n") == 1
+
+
+def shares(*parts: str) -> list[float]:
+    lines = shared("data", *parts).read_text(encoding="utf-8").splitlines()
+    return [english_share(lines[start : start + 20])[0] for start in range(0, len(lines) - 19, 20)]
+
+
+@pytest.mark.parametrize("language", ["cs", "de", "zh"])
+def test_real_text_is_told_apart(language: str) -> None:
+    pair = f"{language}-en"
+    assert min(shares("wmt21-into-en", pair, "reference-A.en")) > LEAST_ENGLISH
+    assert max(shares("wmt21-into-en", pair, f"source.{language}")) < LEAST_ENGLISH
+    # That of learners is English.
+    assert min(shares("conll14", "source.txt")) > LEAST_ENGLISH

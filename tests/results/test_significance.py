@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics as statistics_module
+import tracemalloc
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -21,23 +22,12 @@ from shared_data import shared
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.similarity import SCALE
-from softbleu.metrics import Bleu, Gleu, Metric
+from softbleu.metrics import Bleu, Gleu, Metric, aggregation
 from softbleu.metrics.making import make_metric
-from softbleu.results import (
-    SignificanceSettings,
-    Statistics,
-    collect_statistics,
-    compare_corpus,
-    compare_systems,
-    score_corpus,
-)
-from softbleu.results.significance import (
-    approximate_randomization,
-    bootstrap_scores,
-    correct,
-    paired_bootstrap,
-    segment_numbers,
-)
+from softbleu.results import SignificanceSettings, Statistics, collect_statistics, compare_corpus, compare_systems
+from softbleu.results import significance as significance_module
+from softbleu.results.api import score_corpus
+from softbleu.results.significance import approximate_randomization, bootstrap_scores, correct, paired_bootstrap
 from softbleu.text.tokens import Tokenizer
 
 # The baseline first; two systems close to it, one between, one far off.
@@ -48,9 +38,8 @@ REFERENCES = [
     ("she goes to the school", "she goes to school"),
     ("he has cats", "he has a cat"),
     ("it rains", "it rained"),
-    ("I am here",),
-    ("we were late again", "we were late", "we came late again"),
 ]
+REFERENCES += [("I am here",), ("we were late again", "we were late", "we came late again")]
 SYSTEMS = {
     "copy": SOURCE,
     "good": ["she goes to school", "he has a cat", "it rains", "I am here", "we were late"],
@@ -71,9 +60,6 @@ def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:
 def collected(metric: Metric, systems: dict[str, list[str]] | None = None) -> Statistics:
     corpus = Segments.of(systems or SYSTEMS, REFERENCES, SOURCE)
     return collect_statistics(corpus, [complete(metric)], keep_rows=True)[0]
-
-
-# many scores at once
 
 
 @st.composite
@@ -109,9 +95,6 @@ def test_scores_are_those_of_single_rows(data: Any, metric: Bleu | Gleu) -> None
     expected = [metric.score(row).score for row in rows]
     for each in (rows, rows.astype(np.float64)):
         assert metric.scores(each).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
-
-
-# the bootstrap
 
 
 def literal_bootstrap(statistics: Statistics, metric: Metric, samples: int, seed: int) -> list[list[float]]:
@@ -179,9 +162,6 @@ def test_global_random_state_is_left_alone() -> None:
     assert np.random.get_state()[1].tolist() == before  # type: ignore[index,union-attr] # noqa: NPY002
 
 
-# counts
-
-
 def test_counts_beyond_single_precision_are_exact() -> None:
     """2^24 + 1 is the first whole number that single precision cannot hold."""
     big = 2**24 + 1
@@ -202,13 +182,9 @@ def test_exchange_of_great_counts_is_exact() -> None:
     big = 2**24 + 1
     rows = [[[big, big, big * SCALE, big]], [[big, big, (big - 1) * SCALE, big]]]
     for as_sacrebleu, expected in ((False, 1.0), (True, 1 / 51)):
-        p = approximate_randomization(
-            statistics_of(rows), Bleu(order=1, smooth="none"), 50, 1, as_sacrebleu=as_sacrebleu
-        )
+        metric = Bleu(order=1, smooth="none")
+        p = approximate_randomization(statistics_of(rows), metric, 50, 1, as_sacrebleu=as_sacrebleu)
         assert p[0, 1] == pytest.approx(expected)
-
-
-# p-values
 
 
 def test_paired_bootstrap_is_a_literal_count() -> None:
@@ -361,9 +337,6 @@ def test_systems_in_another_order_are_tested_alike() -> None:
     assert [row.name for row in tables[0].comparisons] != [row.name for row in tables[1].comparisons]
 
 
-# pairs
-
-
 def test_pairs_are_what_segments_and_samples_say() -> None:
     """All that is said of a pair, word by word from the definitions."""
     systems, reference = wmt13()
@@ -373,9 +346,8 @@ def test_pairs_are_what_segments_and_samples_say() -> None:
     segments = {each.name: [one.score for one in each.segments] for each in score_corpus(corpus, level="segment")}
     scores = {row.name: row.score for row in table.comparisons}
     resampled = dict(zip(few, table.resampled.tolist(), strict=True))
-    assert [(pair.name, pair.other) for pair in table.pairs] == [
-        (one, other) for place, one in enumerate(few) for other in list(few)[:place]
-    ]
+    names = [(one, other) for place, one in enumerate(few) for other in list(few)[:place]]
+    assert [(pair.name, pair.other) for pair in table.pairs] == names
     for pair in table.pairs:
         apart = [a - b for a, b in zip(segments[pair.name], segments[pair.other], strict=True)]
         assert pair.wins == sum(each > 1e-9 for each in apart)
@@ -433,10 +405,7 @@ def test_numbers_of_segments_are_their_scores(measure: str) -> None:
     corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
     (statistics,) = collect_statistics(corpus, [make_metric(measure)], keep_rows=True)
     expected = [[each.score for each in one.segments] for one in score_corpus(corpus, measure, level="segment")]
-    assert segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
-
-
-# the distribution, and what is refused
+    assert significance_module.segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
 
 
 def test_unknown_baselines_are_refused_with_the_systems() -> None:
@@ -444,15 +413,12 @@ def test_unknown_baselines_are_refused_with_the_systems() -> None:
         compare_systems(collected(Gleu()), "nobody", SignificanceSettings())
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"test": "t-test"}, {"correction": "bonferroni"}, {"samples": 0}, {"trials": 0}, {"trials": -3}, {"seed": -1}],
-    ids=str,
-)
-def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
-    (value,) = wrong.values()
-    with pytest.raises(InputError, match=str(value)):
-        SignificanceSettings(**wrong)
+def test_settings_that_make_no_sense_are_refused() -> None:
+    wrong = {"test": ["t-test"], "correction": ["bonferroni"], "samples": [0], "trials": [0, -3], "seed": [-1]}
+    for name, values in wrong.items():
+        for value in values:
+            with pytest.raises(InputError, match=str(value)):
+                SignificanceSettings(**{name: value})  # type: ignore[arg-type]
 
 
 def test_one_segment_gives_the_same_score_in_every_sample() -> None:
@@ -460,3 +426,64 @@ def test_one_segment_gives_the_same_score_in_every_sample() -> None:
     table = compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=30))
     for row in table.comparisons:
         assert row.interval == (pytest.approx(row.score), pytest.approx(row.score))
+
+
+def random_statistics(metric: Any, systems: int, counts: list[int]) -> Statistics:
+    """Random rows, lengths first."""
+    rows = np.random.default_rng(4).integers(1, 40, size=(systems, sum(counts), 2 + 3 * metric.order))
+    statistics = statistics_of(rows, metric)
+    return replace(statistics, counts=np.array(counts), references=(min(counts), max(counts)))
+
+
+@pytest.mark.parametrize("multi", ["sample", "max"])
+def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> None:
+    """Whether draws and rows are kept or made anew, and however many are looked at together."""
+    metric = Gleu(order=2, iterations=7, multi=multi)
+    statistics = random_statistics(metric, 3, [2, 2, 1, 3, 2] * 5)
+    statistics.rows[:, :, 2:4] *= 1_000_000
+
+    def numbers() -> list[Any]:
+        aggregation.ReferenceDraws.shared.cache_clear()
+        return [
+            [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows],
+            bootstrap_scores(statistics, metric, 30, 3).tolist(),
+            approximate_randomization(statistics, metric, 40, 3)[0].tolist(),
+        ]
+
+    whole = numbers()
+    assert len(set(whole[1][0])) == 30
+    for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
+        monkeypatch.setattr(aggregation, limit, small)
+        assert numbers() == whole
+    monkeypatch.setattr(significance_module, "_CELLS", 60)
+    assert numbers() == whole
+
+
+def test_draws_take_a_bit_each_and_are_not_kept_without_bound() -> None:
+    counts = np.full(100_000, 2)
+    tracemalloc.start()
+    kept = aggregation.ReferenceDraws(counts, 100, 0)
+    endless = aggregation.ReferenceDraws(counts, 1_000_000, 0)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert held < 100_000 * 100 / 8 + 10_000
+    assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))
+    assert np.array_equal(kept.bits(105, 109), kept.bits(5, 9))
+
+
+def test_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
+    metric = Gleu()
+    statistics = random_statistics(metric, 1, [2] * 30_000)
+    aggregation.ReferenceDraws.shared.cache_clear()
+    tracemalloc.start()
+    metric.aggregation.score(statistics.rows[0], statistics.offsets)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6
+
+
+def test_seeds_of_all_draws_fit_the_generator() -> None:
+    most = (1 << 32) - 101 * 5
+    assert Gleu(iterations=5, seed=most - 1).seed == most - 1
+    with pytest.raises(InputError, match=f"not {most}$"):
+        Gleu(iterations=5, seed=most)

@@ -18,10 +18,8 @@ from softbleu.metrics.softbleu import Softbleu
 from softbleu.results import SignificanceSettings, compare_corpus, score_corpus
 
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
-VECTORS = {
-    word: row.tolist()
-    for word, row in zip(WORDS[:8], np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3), strict=True)
-}
+ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()
+VECTORS = dict(zip(WORDS[:8], ROWS, strict=True))
 SEGMENTS = 40
 
 
@@ -36,9 +34,6 @@ def corpus() -> Segments:
 
 def scored(level: Any = "corpus", **settings: Any) -> list[Any]:
     return score_corpus(corpus(), make_metric("softbleu", vectors=VECTORS, **settings), level=level)
-
-
-# levels
 
 
 def test_levels() -> None:
@@ -60,9 +55,6 @@ def test_levels() -> None:
     assert whole[0].score != whole[1].score
     with pytest.raises(InputError, match=r"^metric 'softbleu' has no scores of single references: use level 'seg"):
         scored("reference")
-
-
-# how rare words are
 
 
 def test_the_references_say_it_unless_another_text_does(tmp_path: Path) -> None:
@@ -108,9 +100,6 @@ def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
     split = score(*texts, **options).score
     path.write_text("The cat.\nA dog\nA mat\n", encoding="utf-8")
     assert score(*texts, lowercase=True, tokenize="13a", **options).score == split
-
-
-# comparisons
 
 
 def test_comparisons_resample_segments() -> None:
