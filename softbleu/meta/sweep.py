@@ -40,8 +40,7 @@ _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
 class SweepPoint:
     """One way to score."""
 
-    label: str
-    """What tells it from others with the same settings; may be empty."""
+    label: str  # What tells it from others with the same settings; may be empty
     metric: Metric
 
 
@@ -51,16 +50,11 @@ class SweepRow:
 
     system: str
     label: str
-    varied: dict[str, str | float | None]
-    """Settings that differ between points, by name."""
-    threshold: float | None
-    """As a number, also where a quantile was asked for."""
-    score: float
-    """0 to 100."""
-    numbers: dict[str, Any]
-    """Precisions, lengths and so on, as the metric has them."""
-    signature: str
-    """Everything the score depends on."""
+    varied: dict[str, str | float | None]  # Settings that differ between points, by name
+    threshold: float | None  # As a number, also where a quantile was asked for
+    score: float  # 0 to 100
+    numbers: dict[str, Any]  # Precisions, lengths and so on, as the metric has them
+    signature: str  # Everything the score depends on
     higher_is_better: bool = True
     coverage: Coverage | None = None
 

@@ -81,8 +81,7 @@ def find_level(name: str | None, signature: str | None) -> Level:
     return cast("Level", known_name("level", name, get_args(Level)))
 
 
-_RESOURCES = ("vectors", "idf", "language", "meteor-data")
-"""Keys of signatures that name inputs other than the text."""
+_RESOURCES = ("vectors", "idf", "language", "meteor-data")  # Keys of signatures that name inputs other than the text
 _SAME = 1e-9  # Scores that differ by no more are the same
 
 
