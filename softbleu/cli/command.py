@@ -256,12 +256,8 @@ class Command(TyperCommand):
 def spread_values(params: Iterable[Any], words: Sequence[str]) -> Iterator[str]:
     """Repeat an option before each of its values, which go up to the next option, if it takes several.
 
-    `--` ends it all. A number below 0 is a value, and so is `-`, standard input.
-
-    Raises
-    ------
-    InputError
-        A word behind no option, where a system or a reference may be meant.
+    `--` ends it all. A number below 0 is a value, and so is `-`, standard input. A word behind no option, where a
+    system or a reference may be meant, is an `InputError`.
     """
     flags = [each for each in params if hasattr(each, "is_flag")]
     options = {name: each for each in flags for name in (*each.opts, *each.secondary_opts)}

@@ -143,7 +143,8 @@ class TextCoder:
         if self._vocabulary is None:
             return tokens
         new = self._words.words(len(self._parts.bounds) - 1)
-        self._parts = self._parts.followed_by(WordParts.of(new, self._split or _unsplit, self._vocabulary))
+        split = self._split or (lambda word: (word,))
+        self._parts = self._parts.followed_by(WordParts.of(new, split, self._vocabulary))
         if self._split is None:
             return Tokens(self._parts.codes[tokens.codes], tokens.offsets)
         return tokens.spread(self._parts)
@@ -152,10 +153,6 @@ class TextCoder:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
         self._vocabulary = vocabulary
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
-
-
-def _unsplit(word: str) -> Sequence[str]:
-    return (word,)
 
 
 def _with_room(array: Any, size: int) -> Any:

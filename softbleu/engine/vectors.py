@@ -260,8 +260,6 @@ def compare_words(
 ) -> WordSimilarity:
     """Compare two words as the matchers do.
 
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> found = compare_words(open_vectors("glove-6b-100d"), "car", "truck")
     >>> round(found.similarity, 2), found.percentile > 99.9

@@ -163,11 +163,8 @@ class Worker:
     ) -> Iterator[tuple[int, list[Integers]]]:
         """Rows of each chunk by every metric, with its number; those that share matches go together.
 
-        Parameters
-        ----------
-        chunks : the same segments of each system
-        tables : what is known of words
-        gold : the same as `chunks`, for metrics that look at gold edits
+        `chunks` are the same segments of each system, `gold` too, for metrics that look at gold edits; `tables` have
+        what is known of words.
         """
         alone, families = self._families
         for number in alone:

@@ -14,7 +14,7 @@ A reference n-gram that occurs several times is judged by its kindest occurrence
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -368,12 +368,12 @@ class PartnerTally:
         ]
         return sorted(found, key=lambda each: (-each.suspects, -each.suspect_weight, -each.matches, each.ngram))
 
-    def offenders(self, most: int, partners: Iterable[Partner] | None = None) -> list[Offender]:
+    def offenders(self, most: int) -> list[Offender]:
         """The suspects of greatest weight whose partner is of function words, or among the most promiscuous ones.
 
         One entry a pair of n-grams; pairs of equal weight in the order of their number, then of the text.
         """
-        known = self.partners() if partners is None else list(partners)
+        known = self.partners()
         promiscuous = sorted(
             (each for each in known if each.suspects), key=lambda each: (-each.candidates, each.ngram)
         )

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.io.tabular import Value
-    from softbleu.metrics import Metric
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"

@@ -132,7 +132,7 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
         lines = list(text)
     if not lines:
         raise InputError(f"{name}: there are no scores")
-    first = parse_json(lines[0], name) if len(lines) == 1 or _is_row(lines[0]) else None
+    first = parse_json(lines[0], name) if len(lines) == 1 or lines[0].rstrip().endswith("}") else None
     found: dict[str, RunOfMetric] = {}
     if isinstance(first, dict) and "systems" not in first:
         for number, line in enumerate(lines, start=1):
@@ -146,10 +146,6 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
     if not found:
         raise InputError(f"{name}: there are no scores")
     return found
-
-
-def _is_row(line: str) -> bool:
-    return line.rstrip().endswith("}")
 
 
 def _add_row(found: dict[str, RunOfMetric], row: Any, where: str, signature: Any) -> None:
@@ -187,8 +183,6 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
     Scores of other settings, or made with other resources, cannot be compared: they are shown, but no difference.
     Those of another version can.
 
-    Examples
-    --------
     >>> old, new = (
     ...     {"bleu": RunOfMetric({"metric": "bleu", "order": order}, {"A": score})}
     ...     for order, score in (("4", 20.0), ("3", 25.0))

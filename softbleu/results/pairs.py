@@ -216,12 +216,8 @@ def score_systems(
 ) -> PairScores:
     """Score the corpus of every candidate with that of every reference.
 
-    Parameters
-    ----------
-    lists
-        Of each segment as many candidates and as many references; see `pair_systems`.
-    names
-        Of the candidates, and of the references.
+    `lists` have of each segment as many candidates and as many references, see `pair_systems`; `names` are those of
+    the candidates, and of the references.
     """
     options, offsets = RunOptions(jobs, executor, progress=progress), np.arange(len(lists) + 1)
     with _comparing(lists, metric, options, "corpus") as (scorer, signatures, coverage, found):
