@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 OUTSIDE = "transformers:"  # Before the name or folder of a model that the package `transformers` runs
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock
 from softbleu.engine.lists import CodedLists, ListBlock
@@ -18,10 +19,6 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from softbleu.corpora.m2 import CodedGold
     from softbleu.corpora.segments import Segments
     from softbleu.kernels import WordCoder

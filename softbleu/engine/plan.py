@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -15,8 +16,6 @@ from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Level, Metric, Requirements
     from softbleu.text.tokens import Tokenizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities, unit_rows
 from softbleu.encoders.base import parse_layers
@@ -33,10 +34,7 @@ from softbleu.matching.similarity import (
 from softbleu.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
-
-    from numpy.typing import NDArray
 
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.choice import VectorChoice

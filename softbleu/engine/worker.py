@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock, read_together
 from softbleu.corpora.segments import BLOCK
@@ -24,8 +25,6 @@ from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from numpy.typing import NDArray
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.segments import Segments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText,
 from softbleu.matching.similarity import Mean, TokenVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels

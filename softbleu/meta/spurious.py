@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from softbleu.meta.variants import PLAIN, make_variants
 from softbleu.metrics.base import Requirements
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.engine.vectors import Broadcast
     from softbleu.matching.base import SoftMatcher

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.config.signature import format_value
 from softbleu.corpora.segments import make_corpus
@@ -21,8 +21,6 @@ from softbleu.results import RunOptions, make_results, running
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.corpora.segments import References, Texts

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
@@ -24,9 +24,6 @@ from softbleu.results.significance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypedDict, Unpack
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.engine.plan import make_plan
@@ -22,8 +22,6 @@ from softbleu.metrics.result import Score
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.language import Finding

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.records import TextList
 from softbleu.engine.lists import ListCorpus
@@ -24,8 +25,6 @@ from softbleu.results.api import make_metrics
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric

@@ -9,14 +9,16 @@ from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from itertools import chain, islice, pairwise
 from string import punctuation
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.errors import MissingExtraError
 from softbleu.io.platform import sacrebleu_tokenizers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Split = Callable[[str], list[str]]
 
