@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from softbleu.corpora.parallel import FileBlock
 from softbleu.engine.lists import CodedLists, ListBlock
 from softbleu.errors import InputError
-from softbleu.kernels import KernelName, choose_kernels
+from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
 from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
@@ -21,7 +21,6 @@ from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import CodedGold
     from softbleu.corpora.segments import Segments
-    from softbleu.kernels import WordCoder
     from softbleu.lattices.lattice import WordNetwork
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers

@@ -12,12 +12,11 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError
 from softbleu.matching.base import SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
 from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.metrics.base import Level, Metric, Requirements
     from softbleu.text.tokens import Tokenizer
 
 M = TypeVar("M", bound="Metric")

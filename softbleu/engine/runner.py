@@ -16,10 +16,10 @@ from softbleu.corpora.segments import BLOCK
 from softbleu.engine.checkpoint import EVERY, Checkpoint
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
-from softbleu.engine.plan import by_tokenizer, make_plan, without_vectors
+from softbleu.engine.plan import Plan, by_tokenizer, make_plan, without_vectors
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Statistics, StreamingAggregation
-from softbleu.engine.vectors import broadcast
+from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.plan import Plan
-    from softbleu.engine.vectors import CorpusWords
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.text.tokens import Tokenizer

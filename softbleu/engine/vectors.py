@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities, unit_rows
+from softbleu.embeddings.measure import MeasuredWords, WordMeasure, measure_words, random_similarities, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.embeddings.measure import MeasuredWords
     from softbleu.encoders import Encoder, Pieces
     from softbleu.matching.ngrams import Chunk
     from softbleu.types import Flags, Floats, Integers

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock, read_together
-from softbleu.corpora.segments import BLOCK
+from softbleu.corpora.segments import BLOCK, Segments
 from softbleu.engine.encode import BlockCoder, CodedBlock
 from softbleu.engine.lists import CodedLists, ListBlock, ListCorpus, in_parts
 from softbleu.io.executors import count_workers, shares_files
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.segments import Segments
     from softbleu.engine.vectors import Broadcast
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Integers

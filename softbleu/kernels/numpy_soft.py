@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.kernels.scale import SCALE
-from softbleu.text.tokens import chosen_places
+from softbleu.text.tokens import WordParts, chosen_places
 
 if TYPE_CHECKING:
     from softbleu.kernels.pairs import TokenPairs
-    from softbleu.text.tokens import WordParts
     from softbleu.types import Floats, Integers
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches, consumed
-from softbleu.matching.similarity import Mean, TokenVectors
+from softbleu.matching.similarity import Mean, TokenVectors, Vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from softbleu.matching.batches import Batch, Tables
     from softbleu.matching.matches import Matches, Rules
     from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors
     from softbleu.types import Integers
 
 STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time

@@ -10,23 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.config.signature import format_value
-from softbleu.corpora.segments import make_corpus
+from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
-from softbleu.results import RunOptions, make_results, running
+from softbleu.results import Result, RunOptions, make_results, running
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
-    from softbleu.corpora.segments import References, Texts
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.result import Coverage
-    from softbleu.results import Result
     from softbleu.results.api import GivenMetrics
     from softbleu.types import Progress
 

@@ -12,7 +12,7 @@ from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result, Results
 from softbleu.results.samples import note_coverage
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName
-    from softbleu.metrics.base import Level
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.engine.plan import make_plan
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
@@ -23,7 +23,6 @@ from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.language import Finding
     from softbleu.matching import Matcher, Matches
     from softbleu.matching.ngrams import Chunk

@@ -21,7 +21,7 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
-from softbleu.results.api import make_metrics
+from softbleu.results.api import GivenMetric, make_metrics
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
-    from softbleu.results.api import GivenMetric
     from softbleu.types import Floats, Progress
 
 _LIMIT = Limit(
