@@ -115,10 +115,8 @@ class LineCoder:
 class TextCoder:
     """Codes text as it stands in files, by tokenizers that take each word by itself; knows words from texts before.
 
-    Parameters
-    ----------
-    coder : makes what codes words; see `softbleu.kernels.Kernels`
-    vocabulary : whose codes tokens get; None: codes of its own
+    `coder` makes what codes words, see `softbleu.kernels.Kernels`. Tokens get the codes of the vocabulary where there
+    is one, else codes of their own.
     """
 
     def __init__(self, tokenizer: Tokenizer, coder: Callable[..., WordCoder], vocabulary: Vocabulary | None) -> None:
@@ -264,10 +262,8 @@ class CodedBlock:
 class BlockCoder:
     """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
 
-    Parameters
-    ----------
-    vocabulary : whose codes tokens get, maybe `KnownWords`; None: those of each block have codes of their own, or
-        such as will do for metrics that look at no words
+    Tokens get the codes of the vocabulary, maybe `KnownWords`; without one those of each block have codes of their
+    own, or such as will do for metrics that look at no words.
     """
 
     def __init__(

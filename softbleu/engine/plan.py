@@ -8,7 +8,6 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError
 from softbleu.matching.base import SoftMatcher
@@ -145,8 +144,3 @@ def key_of(metric: Metric) -> tuple[object, ...]:
     """What tells a metric from others; vectors in memory by which they are."""
     where, choice = metric.vector_choice.key
     return replace(metric, vector_choice=choice), where
-
-
-def without_vectors(metric: Metric) -> Metric:
-    """The same for workers, who are given tables of vectors: those of the metric need not travel."""
-    return replace(metric, vector_choice=VectorChoice())

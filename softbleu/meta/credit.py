@@ -349,7 +349,8 @@ class PartnerTally:
             entry = self._pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
             entry[0] += matches
             entry[1] += weight
-            if suspects and (self._judged or not self._differ_in_case(*key)):
+            one, other = ([word.lower() for word in self._spell(codes)] for codes in key)
+            if suspects and (self._judged or one != other):
                 if not entry[2]:
                     entry[4:] = left + to_candidate, right + to_reference
                 entry[2] += suspects
@@ -385,10 +386,6 @@ class PartnerTally:
             Offender(weight / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
             for (x, y), (_, _, many, weight, left, right) in suspects[:most]
         ]
-
-    def _differ_in_case(self, left: bytes, right: bytes) -> bool:
-        x, y = self._spell(left), self._spell(right)
-        return [word.lower() for word in x] == [word.lower() for word in y]
 
     def _spell(self, codes: bytes) -> Ngram:
         return tuple(self._words[code] for code in np.frombuffer(codes, "<i4").tolist())
