@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -21,8 +22,6 @@ from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.types import Floats, Progress
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -34,8 +35,6 @@ from softbleu.matching.similarity import (
 from softbleu.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.encoders import Encoder, Pieces

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,6 @@ from softbleu.metrics.optional import average_statistics, pair_statistics, share
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.vectors import Broadcast
     from softbleu.matching.similarity import Vectors, WordTable
