@@ -209,13 +209,14 @@ class ComparisonTable(Tabular):
         """A row per system."""
         return [
             {
-                **{"system": each.name, "score": each.score, "low": each.interval[0], "high": each.interval[1]},
-                **{
-                    "p_value": each.p_value,
-                    "rank": each.rank,
-                    "best_rank": each.ranks[0],
-                    "worst_rank": each.ranks[1],
-                },
+                "system": each.name,
+                "score": each.score,
+                "low": each.interval[0],
+                "high": each.interval[1],
+                "p_value": each.p_value,
+                "rank": each.rank,
+                "best_rank": each.ranks[0],
+                "worst_rank": each.ranks[1],
                 **{name: getattr(each.beside, name, None) for name in ("difference", "corrected", "effect")},
             }
             for each in self.comparisons
