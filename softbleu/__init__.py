@@ -15,18 +15,10 @@ from softbleu.config.hook import put_in
 from softbleu.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from softbleu.corpora import (
-        ParallelFiles as ParallelFiles,
-    )
-    from softbleu.corpora import (
-        Segments as Segments,
-    )
-    from softbleu.corpora import (
-        read_m2 as read_m2,
-    )
-    from softbleu.corpora import (
-        read_segments as read_segments,
-    )
+    from softbleu.corpora import ParallelFiles as ParallelFiles
+    from softbleu.corpora import Segments as Segments
+    from softbleu.corpora import read_m2 as read_m2
+    from softbleu.corpora import read_segments as read_segments
     from softbleu.embeddings import open_vectors as open_vectors
     from softbleu.errors import InputError as InputError
     from softbleu.errors import SoftbleuError as SoftbleuError
@@ -56,24 +48,12 @@ if TYPE_CHECKING:
     from softbleu.metrics.result import Results as Results
     from softbleu.metrics.softbleu import Softbleu as Softbleu
     from softbleu.metrics.ter import Ter as Ter
-    from softbleu.results import (
-        VectorChoice as VectorChoice,
-    )
-    from softbleu.results import (
-        compare as compare,
-    )
-    from softbleu.results import (
-        compare_corpus as compare_corpus,
-    )
-    from softbleu.results import (
-        explain_corpus as explain_corpus,
-    )
-    from softbleu.results import (
-        score as score,
-    )
-    from softbleu.results import (
-        score_corpus as score_corpus,
-    )
+    from softbleu.results import VectorChoice as VectorChoice
+    from softbleu.results import compare as compare
+    from softbleu.results import compare_corpus as compare_corpus
+    from softbleu.results import explain_corpus as explain_corpus
+    from softbleu.results import score as score
+    from softbleu.results import score_corpus as score_corpus
     from softbleu.results.accumulator import Accumulator as Accumulator
     from softbleu.results.explain import explain as explain
     from softbleu.results.pairs import pairwise as pairwise

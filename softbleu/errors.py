@@ -60,7 +60,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def known_name(kind: str, name: str, valid: Iterable[str], place: str = "") -> str:
+def known_name(kind: str, name: str, valid: Iterable[str]) -> str:
     """Find a name among the valid ones, in upper or lower case.
 
     Raises `UnknownNameError`: it is none of them.
@@ -74,4 +74,4 @@ def known_name(kind: str, name: str, valid: Iterable[str], place: str = "") -> s
     for each in choices:
         if each.lower() == name.lower():
             return each
-    raise UnknownNameError(kind, name, choices, place)
+    raise UnknownNameError(kind, name, choices)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from softbleu.analysis.buckets import BucketScores, bucket_scores
-from softbleu.analysis.corrections import KindScore, KindScores, correction_kinds, find_corrections
-from softbleu.analysis.differences import (
-    ChosenLine,
-    ChosenLines,
-    NgramDifference,
-    NgramDifferences,
-    choose_lines,
-    ngram_differences,
-)
+from softbleu.analysis.buckets import bucket_scores
+from softbleu.analysis.corrections import correction_kinds, find_corrections
+from softbleu.analysis.differences import ChosenLine, ChosenLines, choose_lines, ngram_differences
 
 __all__ = [
-    "BucketScores",
     "ChosenLine",
     "ChosenLines",
-    "KindScore",
-    "KindScores",
-    "NgramDifference",
-    "NgramDifferences",
     "bucket_scores",
     "choose_lines",
     "correction_kinds",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,8 +23,6 @@ from softbleu.metrics.base import Metric, Requirements
 from softbleu.results.api import GivenMetrics, make_metrics
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.statistics import Statistics
     from softbleu.types import Integers, Progress
@@ -92,13 +91,8 @@ def bucket_scores(
     encoding
         Of that file.
 
-    Raises
-    ------
-    InputError, VectorError
-        What cannot be scored, and labels that cannot be read.
+    Raises `InputError` and `VectorError`: what cannot be scored, and labels that cannot be read.
 
-    Examples
-    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = Segments.of({"A": ["a cat", "x y"], "B": ["a dog", "x y"]}, ["a cat", "x y"])
     >>> bucket_scores(corpus, by="rarity").records()[4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -21,8 +22,6 @@ from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.types import Floats, Progress
 
@@ -94,13 +93,8 @@ def choose_lines(
     baseline
         The first system unless named.
 
-    Raises
-    ------
-    InputError, VectorError
-        What cannot be scored, or too few systems or metrics.
+    Raises `InputError` and `VectorError`: what cannot be scored, or too few systems or metrics.
 
-    Examples
-    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = Segments.of({"A": ["a cat", "x y"], "B": ["a dog", "x y"]}, ["a cat", "x y"])
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
@@ -210,13 +204,8 @@ def ngram_differences(
     tokenizer
         How text is cut, as BLEU does unless given.
 
-    Raises
-    ------
-    InputError
-        One system only, or none of that name.
+    Raises `InputError`: one system only, or none of that name.
 
-    Examples
-    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = Segments.of({"A": ["a cat sat"], "B": ["the cat slept"]}, ["the cat sat"])
     >>> [(each.better, " ".join(each.ngram)) for each in ngram_differences(corpus, order=2)]

@@ -64,14 +64,11 @@ def _show_help(ctx: typer.Context) -> None:
 def make_program(
     named: Sequence[str] | None = None, found: FindOptions = setting_options, examples: str | None = None
 ) -> Any:
-    """Make the command line, or as much of it as is needed.
+    """Make the command line, or as much of it as is needed, with the options of settings that are found.
 
-    Parameters
-    ----------
-    named : the words that say which command is run: it alone gets options of settings, for making them takes longer
-        than many a run, and unless help is shown no other command is made; None stands for all of them
-    found : which options of settings of metrics and matchers there are
-    examples : help shows examples, and above those of commands that take settings this text
+    `named` are the words that say which command is run: it alone gets options of settings, for making them takes
+    longer than many a run, and unless help is shown no other command is made; None stands for all of them. With
+    `examples`, help shows examples, and above those of commands that take settings this text.
     """
     app = typer.Typer(name=PROGRAM, cls=Group, rich_markup_mode="rich", pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})(softbleu)

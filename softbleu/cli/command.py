@@ -178,13 +178,10 @@ def command(
 ) -> Callable[[Callable[[Given], None]], Callable[[Given], None]]:
     """Declare that a function does the work of a command.
 
-    Parameters
-    ----------
-    options : names of its options, in the order of the help; quiet and debug, which all have, are left out
-    own : a table of those that are its own, see `read_options`
-    settings : it takes the options of settings of metrics and matchers, too: those that this says are wanted
-    settings_of : it takes those of one declared class, by its place: `lattices.rules:NetworkRules`
-    panel, without : where the help has these, and which it does not take
+    `options` names its options, in the order of the help; quiet and debug, which all have, are left out. `own` is a
+    table of those that are its own, see `read_options`. `settings` says which options of settings of metrics and
+    matchers it takes, too. `settings_of` takes those of one declared class, by its place, such as
+    `lattices.rules:NetworkRules`; `panel` is where the help has these, `without` which it does not take.
     """
 
     def of_settings(found: FindOptions) -> Options:
@@ -256,12 +253,8 @@ class Command(TyperCommand):
 def spread_values(params: Iterable[Any], words: Sequence[str]) -> Iterator[str]:
     """Repeat an option before each of its values, which go up to the next option, if it takes several.
 
-    `--` ends it all. A number below 0 is a value, and so is `-`, standard input.
-
-    Raises
-    ------
-    InputError
-        A word behind no option, where a system or a reference may be meant.
+    `--` ends it all. A number below 0 is a value, and so is `-`, standard input. A word behind no option, where a
+    system or a reference may be meant, is an `InputError`.
     """
     flags = [each for each in params if hasattr(each, "is_flag")]
     options = {name: each for each in flags for name in (*each.opts, *each.secondary_opts)}

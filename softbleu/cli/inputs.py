@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from softbleu.cli.command import Given
     from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric

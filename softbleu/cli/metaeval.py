@@ -72,10 +72,8 @@ def metaeval(given: Given) -> None:
             human=given.human or (),
             assessments=given.da,
             progress=progress,
-            **given.values(
-                "source gold rankings rankings_start direction column unescape encoding against samples runs seed"
-            ),
-            **given.values("jobs executor"),
+            **given.values("source gold rankings rankings_start direction column unescape encoding against samples"),
+            **given.values("runs seed jobs executor"),
         )
     for note in found.notes:
         given.note(note)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
 

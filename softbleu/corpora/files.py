@@ -8,7 +8,8 @@ import io
 import sys
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,9 +25,6 @@ from softbleu.io.streams import UTF8, decoding, encoding_of, not_utf8, text_line
 from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-    from concurrent.futures import Executor
-
     from numpy.typing import NDArray
 
 _GZIP = b"\x1f\x8b"

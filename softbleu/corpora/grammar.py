@@ -65,12 +65,6 @@ class Place(Protocol):
         """File and line, as messages name them."""
 
 
-def check_rules(file: str, start: str, rules: Sequence[Rule]) -> None:
-    """See that a grammar is sound."""
-    for check in (_check_defined, _check_repeated, _check_weights, _check_used, _check_ends, _check_cycles):
-        check(file, start, rules)
-
-
 def symbols_below(rule: Rule) -> list[str]:
     """Symbols on the right of a rule."""
     return [part.text for part in rule.parts if not part.is_word]
@@ -335,7 +329,8 @@ def parse_grammar(name: str, lines: Iterable[str], *, file: str | None = None) -
         counts = Counter(rule.symbol for rule in rules)
         rules = [Rule(rule.symbol, rule.parts, 1 / counts[rule.symbol], rule.line) for rule in rules]
     begin = start or rules[0].symbol
-    check_rules(file, begin, rules)
+    for check in (_check_defined, _check_repeated, _check_weights, _check_used, _check_ends, _check_cycles):
+        check(file, begin, rules)
     classes = [(line, line.text.split()) for kind, line in directives if kind == "synonyms"]
     functions = [(line, line.text.split()) for kind, line in directives if kind == "function"]
     check_directives(rules, classes, functions)

@@ -15,8 +15,7 @@ from softbleu.errors import InputError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.limits import Limit
 
-NO_CORRECTION = "-NONE-"
-"""Stands in the place of a correction where only an error was marked."""
+NO_CORRECTION = "-NONE-"  # Stands in the place of a correction where only an error was marked
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 # Words that the tokenizer of the I-measure's converter is known to leave alone: most corrections need no tokenizer.
@@ -35,8 +34,7 @@ class GoldEdit:
 
     start: int
     end: int
-    kind: str
-    """Type of the error, as the file has it."""
+    kind: str  # Type of the error, as the file has it
     corrections: tuple[str, ...]
     """Any of these is right; an empty one deletes. None at all: the error was marked, not corrected."""
     required: str = "REQUIRED"
@@ -62,8 +60,7 @@ class GoldSegment:
     """
 
     source: str
-    annotations: tuple[Annotation, ...]
-    """One or more, by annotator."""
+    annotations: tuple[Annotation, ...]  # One or more, by annotator
 
     def references(self) -> tuple[str, ...]:
         """Write each annotator's text, with the first of several corrections, as the official I-measure does.
@@ -88,8 +85,7 @@ class CodedGold:
     """The annotations of a segment as numbers."""
 
     annotators: tuple[int, ...]
-    edits: tuple[Coded, ...]
-    """Of each annotator."""
+    edits: tuple[Coded, ...]  # Of each annotator
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
@@ -17,9 +17,6 @@ from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.errors import InputError
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.urls import is_url
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 Naming = Callable[[Sequence[str]], dict[str, str]]
 _JOINED = 4  # Blocks that a worker reads and codes at once

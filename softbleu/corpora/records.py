@@ -111,23 +111,14 @@ def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
 _FORMATS: dict[str, Parse] = {"pairs": parse_pairs, "tsv": parse_tsv, "jsonl": parse_jsonl}
 
 
-def format_of(name: str) -> str:
-    """Format of a file by its suffix; `pairs` for all others.
-
-    >>> format_of("test.jsonl.gz"), format_of("artificial.pairs.txt")
-    ('jsonl', 'pairs')
-    """
-    suffix = Path(name.removesuffix(".gz")).suffix.lower().lstrip(".")
-    return suffix if suffix in _FORMATS else "pairs"
-
-
 def read_segments(name: str, *, file_format: str | None = None, encoding: str = "utf-8") -> Segments:
-    """Read a file of whole segments into memory.
+    """Read a file of whole segments into memory, in the format that its suffix names, or else of `pairs`.
 
     Raises `InputError`, which names the line, if a segment cannot be read, has neither reference nor source, or lacks
     a reference or a system that others have.
     """
-    file_format = file_format or format_of(name)
+    suffix = Path(name.removesuffix(".gz")).suffix.lower().lstrip(".")
+    file_format = file_format or (suffix if suffix in _FORMATS else "pairs")
     if file_format not in _FORMATS:
         raise UnknownNameError("file format", file_format, _FORMATS)
     candidates: dict[str, list[str]] = {}

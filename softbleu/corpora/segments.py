@@ -11,10 +11,8 @@ from softbleu.errors import InputError
 
 Texts = Iterable[str] | Mapping[str, Iterable[str]]
 """One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems."""
-References = Iterable[str | Iterable[str]]
-"""Of each segment its references, or just one."""
-BLOCK = 1024
-"""Segments that are read, coded and summed together; results do not depend on it."""
+References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
+BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from softbleu.embeddings.locate import VectorLocation as VectorLocation
-    from softbleu.embeddings.locate import bundled_names as bundled_names
     from softbleu.embeddings.locate import open_vectors as open_vectors
-    from softbleu.embeddings.store import write_store as write_store
     from softbleu.embeddings.vectors import VectorCase as VectorCase
     from softbleu.embeddings.vectors import VectorSource as VectorSource
-    from softbleu.embeddings.vectors import WordVectors as WordVectors
 
 DEFAULT_VECTORS = "glove-6b-100d"
 # Loaded when first asked for: most runs need no vectors.
@@ -20,7 +17,6 @@ _HOMES = {
     "VectorCase": "vectors",
     "VectorLocation": "locate",
     "VectorSource": "vectors",
-    "WordVectors": "vectors",
     "bundled_names": "locate",
     "open_vectors": "locate",
     "write_store": "store",

@@ -27,26 +27,17 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 class CatalogueEntry:
     """A known vector set; None where its publisher says nothing, or nothing certain."""
 
-    name: str
-    """What it is called; bundled and installed sets open by it."""
+    name: str  # What it is called; bundled and installed sets open by it
     dimension: int
-    trained_on: str
-    """The text it comes from."""
-    licence: str
-    """Its terms, by the SPDX name if there is one."""
-    address: str
-    """Where its publisher describes it."""
-    get: tuple[str, ...]
-    """Commands that fetch it and make it usable, one after the other."""
+    trained_on: str  # The text it comes from
+    licence: str  # Its terms, by the SPDX name if there is one
+    address: str  # Where its publisher describes it
+    get: tuple[str, ...]  # Commands that fetch it and make it usable, one after the other
     words: int | None = None
-    download_megabytes: float | None = None
-    """Size of the download as the publisher states it, in millions of bytes."""
-    note: str | None = None
-    """What one should know."""
-    language: str | None = None
-    """Of its words, by its ISO 639-1 code."""
-    kind: str = "words"
-    """Vectors of words, or an encoder."""
+    download_megabytes: float | None = None  # Size of the download as the publisher states it, in millions of bytes
+    note: str | None = None  # What one should know
+    language: str | None = None  # Of its words, by its ISO 639-1 code
+    kind: str = "words"  # Vectors of words, or an encoder
 
     @property
     def state(self) -> str:

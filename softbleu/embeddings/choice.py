@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.embeddings import DEFAULT_VECTORS
-from softbleu.embeddings.measure import WordMeasure, measure_words, parse_percentile, similarity_quantile
+from softbleu.embeddings.measure import (
+    MeasuredWords,
+    WordMeasure,
+    measure_words,
+    parse_percentile,
+    similarity_quantile,
+)
 from softbleu.embeddings.vectors import VectorCase
-from softbleu.encoders import is_encoder, open_encoder
+from softbleu.encoders import Encoder, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
-    from softbleu.embeddings.measure import MeasuredWords
-    from softbleu.encoders import Encoder
 
 ExactWords = Literal["one", "cosine"]
 
@@ -89,8 +93,6 @@ class VectorChoice(Declared):
     def language(self) -> str | None:
         """Language of the vectors, by its code; None where they do not say.
 
-        Examples
-        --------
         >>> VectorChoice().language
         'en'
         """

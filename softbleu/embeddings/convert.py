@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from softbleu.types import Progress
-
 import os
 import shutil
 from collections.abc import Collection, Sequence
@@ -23,6 +18,7 @@ from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_st
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.io.streams import Stream
+from softbleu.types import Progress
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
+from softbleu.io.files import drafts_of, open_draft
 
 Segment = Sequence[Sequence[str]]  # References of a segment, each as its tokens
 Blocks = Callable[[], Iterable[Sequence[Segment]]]
@@ -260,3 +263,23 @@ def _variant(
         replacements.append(Replacement(place, tokens[place], name, similarity))
         changed[place] = name
     return ExpandedReference(tuple(changed), probability, tuple(replacements), reference)
+
+
+def write_parallel(
+    paths: Sequence[Path], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
+) -> list[int]:
+    """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
+    counts = [0] * (len(paths) + 1)
+    try:
+        with drafts_of(paths) as drafts, ExitStack() as stack:
+            streams = [stack.enter_context(open_draft(draft)) for draft in drafts]
+            for texts, variants in zip(segments, found, strict=True):
+                counts[len(variants)] += 1
+                # A reference once more adds no n-gram and no length.
+                lines = [" ".join(variant.tokens) for variant in variants]
+                lines += [texts[0]] * (len(paths) - len(lines))
+                for stream, line in zip(streams, lines, strict=True):
+                    stream.write(line + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write {paths[0]}: {error.strerror or error}; nothing was changed") from error
+    return counts

@@ -396,20 +396,16 @@ def range_graph(
     The scope has shape (words, dimension), or is an exact index over such rows; all-zero rows have no neighbours.
     `exclude` has the place of each query itself in the scope, which is left out, or -1.
     """
-    graph = NeighbourGraph(*_indexed(scope, "exact").above(queries, threshold))
+    graph = NeighbourGraph(*_indexed(scope).above(queries, threshold))
     return graph if exclude is None else graph.without(exclude)
 
 
 def nearest_graph(
-    queries: ArrayLike,
-    scope: ArrayLike | NeighbourIndex,
-    count: int,
-    exclude: ArrayLike | None = None,
-    kind: IndexKind = "exact",
+    queries: ArrayLike, scope: ArrayLike | NeighbourIndex, count: int, exclude: ArrayLike | None = None
 ) -> NeighbourGraph:
     """Find the `count` rows of the scope nearest to each query, itself left out; all there are if fewer.
 
-    See `range_graph`; an index may be of any kind, and `kind` says how to search a scope that is none yet.
+    See `range_graph`; an index may be of any kind.
 
     >>> rows = [[1.0, 0.0], [3.0, 3.0], [0.0, 1.0]]
     >>> nearest_graph(rows, rows, 1, exclude=[0, 1, 2]).targets.tolist()
@@ -418,7 +414,7 @@ def nearest_graph(
     if count < 1:
         raise InputError(f"the number of neighbours must be at least 1, not {count}")
     # One more, in case the query itself is among them.
-    index = _indexed(scope, kind)
+    index = _indexed(scope)
     ids, similarities = index.search(queries, min(count, len(index)) + (exclude is not None))
     found = ids >= 0
     graph = NeighbourGraph(_bounds(found.sum(axis=1)), ids[found], similarities[found])
@@ -445,8 +441,8 @@ def cached_graph(
     return NeighbourGraph(**kept_arrays(f"graphs/{digest}", lambda: vars(compute())))
 
 
-def _indexed(scope: ArrayLike | NeighbourIndex, kind: IndexKind) -> NeighbourIndex:
-    return scope if isinstance(scope, NeighbourIndex) else build_index(scope, kind)
+def _indexed(scope: ArrayLike | NeighbourIndex) -> NeighbourIndex:
+    return scope if isinstance(scope, NeighbourIndex) else build_index(scope)
 
 
 def _bounds(counts: NDArray[Any]) -> NDArray[np.int64]:

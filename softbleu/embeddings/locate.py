@@ -85,15 +85,6 @@ class JoinedSource:
         return np.concatenate(scaled, axis=1).astype(np.float32)
 
 
-def joined_names(text: str) -> list[str]:
-    """Names of the sets that are joined, without their weights.
-
-    >>> joined_names("one*2+other")
-    ['one', 'other']
-    """
-    return [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))]
-
-
 def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSource:
     """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`."""
     sources, weights = [], []
@@ -181,7 +172,8 @@ def vector_files(location: object) -> list[Path]:
         return [*(path / name for name in STORE_FILES), *indexes] if path.is_dir() else [path]
     if text in PACKAGES:
         return package_files(text)
-    return [each for name in joined_names(text) for each in vector_files(name)] if "+" in text else []
+    joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []
+    return [each for name in joined for each in vector_files(name)]
 
 
 def bundled_names() -> tuple[str, ...]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softbleu.embeddings.store import LOOKUP_FROM
-from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
+from softbleu.embeddings.vectors import Selection, VectorCase, VectorSource, WordVectors
 from softbleu.errors import VectorError
-
-if TYPE_CHECKING:
-    from softbleu.embeddings.vectors import VectorSource
 
 _ROWS_AT_ONCE = 4096
 _MOST = 1 << 17  # Words that are kept of a large set

@@ -28,12 +28,9 @@ class WordVectors:
     """Shape (words, dimension), as in the file, not normalised; a zero row where the word has none."""
     norms: NDArray[np.float64]
     """Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector."""
-    name: str
-    """What was asked for: a bundled name, or the file name."""
-    fingerprint: str
-    """Hex SHA-256 of the content the vectors came from."""
-    zero_words: int
-    """How many of the words were found with an all-zero row, which counts as no vector."""
+    name: str  # What was asked for: a bundled name, or the file name
+    fingerprint: str  # Hex SHA-256 of the content the vectors came from
+    zero_words: int  # How many of the words were found with an all-zero row, which counts as no vector
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,8 +86,7 @@ class VectorSource(Protocol):
 class Sink(Protocol):
     """What goes through a source's words wants of them."""
 
-    tolerant: bool
-    """Whether rows with values that are not finite are wanted as well, not refused."""
+    tolerant: bool  # Whether rows with values that are not finite are wanted as well, not refused
 
     @property
     def take(self) -> Callable[[bytes, None], int | None]:

@@ -13,8 +13,7 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-OUTSIDE = "transformers:"
-"""Before the name or folder of a model that the package `transformers` runs."""
+OUTSIDE = "transformers:"  # Before the name or folder of a model that the package `transformers` runs
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,7 @@ class Pieces:
     """Shape (pieces,): numbers in the encoder's vocabulary; boundary pieces ([CLS], <s>) of each line included."""
     words: NDArray[np.int32]
     """Shape (pieces,): number of the word of its line that each belongs to; -1 for boundary pieces."""
-    offsets: NDArray[np.int64]
-    """Shape (lines + 1,): where each line starts, and the end."""
+    offsets: NDArray[np.int64]  # Shape (lines + 1,): where each line starts, and the end
 
     def chosen(self, lines: Sequence[int]) -> Pieces:
         """Lines with these numbers, in that order."""
@@ -39,18 +37,12 @@ class Pieces:
 class Encoder(Protocol):
     """Text lines to hidden states of their pieces."""
 
-    name: str
-    """What was asked for."""
-    dimension: int
-    """Length of a hidden state."""
-    depth: int
-    """How many layers there are."""
-    vocabulary: int
-    """How many different pieces it knows."""
-    layers: tuple[int, ...]
-    """Recommended layers, ascending, whose mean is taken."""
-    threshold: float | None
-    """Threshold that is recommended for matching; None if there is none."""
+    name: str  # What was asked for
+    dimension: int  # Length of a hidden state
+    depth: int  # How many layers there are
+    vocabulary: int  # How many different pieces it knows
+    layers: tuple[int, ...]  # Recommended layers, ascending, whose mean is taken
+    threshold: float | None  # Threshold that is recommended for matching; None if there is none
     quantiles: Mapping[str, float]
     """Quantiles, such as p99.9, of the cosines of random pairs of words in context; empty if not measured."""
 

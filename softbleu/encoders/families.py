@@ -71,8 +71,11 @@ _MPNET = Family(
     _BERT_SIZES,
     {
         **_BERT_PARTS,
-        **{"query": "attention.attn.q", "key": "attention.attn.k", "value": "attention.attn.v"},
-        **{"attended": "attention.attn.o", "attended_norm": "attention.LayerNorm"},
+        "query": "attention.attn.q",
+        "key": "attention.attn.k",
+        "value": "attention.attn.v",
+        "attended": "attention.attn.o",
+        "attended_norm": "attention.LayerNorm",
     },
     offset=2,
     distances="encoder.relative_attention_bias.weight",

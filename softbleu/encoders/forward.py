@@ -149,7 +149,7 @@ class Transformer:
         for block in _blocks(rows):
             self.norm(block)
         # Of several layers each state has length 1 before the mean is taken, so that none outweighs the others.
-        add = _add_directions if len(layers) > 1 else _add_states
+        add = _add_directions if len(layers) > 1 else lambda states, sums: np.add(states, sums, out=sums)
         total = np.zeros_like(rows)
         if layers[0] == 0:
             add(rows, total)
@@ -248,10 +248,6 @@ def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.i
 def _blocks(rows: States) -> Iterator[States]:
     for start in range(0, len(rows), BLOCK_ROWS):
         yield rows[start : start + BLOCK_ROWS]
-
-
-def _add_states(rows: States, total: States) -> None:
-    total += rows
 
 
 def _add_directions(rows: States, total: States) -> None:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from softbleu.encoders import Pieces, open_encoder
+from softbleu.encoders import Encoder, Pieces, open_encoder
 from softbleu.io.line_cache import kept_lines
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from softbleu.encoders import Encoder
 
 _LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
 _MOST = 64_000_000  # Bytes that are kept in memory

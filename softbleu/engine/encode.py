@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock
 from softbleu.engine.lists import CodedLists, ListBlock
 from softbleu.errors import InputError
-from softbleu.kernels import KernelName, choose_kernels
+from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
 from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from softbleu.corpora.m2 import CodedGold
     from softbleu.corpora.segments import Segments
-    from softbleu.kernels import WordCoder
     from softbleu.lattices.lattice import WordNetwork
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
@@ -119,10 +115,8 @@ class LineCoder:
 class TextCoder:
     """Codes text as it stands in files, by tokenizers that take each word by itself; knows words from texts before.
 
-    Parameters
-    ----------
-    coder : makes what codes words; see `softbleu.kernels.Kernels`
-    vocabulary : whose codes tokens get; None: codes of its own
+    `coder` makes what codes words, see `softbleu.kernels.Kernels`. Tokens get the codes of the vocabulary where there
+    is one, else codes of their own.
     """
 
     def __init__(self, tokenizer: Tokenizer, coder: Callable[..., WordCoder], vocabulary: Vocabulary | None) -> None:
@@ -143,7 +137,8 @@ class TextCoder:
         if self._vocabulary is None:
             return tokens
         new = self._words.words(len(self._parts.bounds) - 1)
-        self._parts = self._parts.followed_by(WordParts.of(new, self._split or _unsplit, self._vocabulary))
+        split = self._split or (lambda word: (word,))
+        self._parts = self._parts.followed_by(WordParts.of(new, split, self._vocabulary))
         if self._split is None:
             return Tokens(self._parts.codes[tokens.codes], tokens.offsets)
         return tokens.spread(self._parts)
@@ -152,10 +147,6 @@ class TextCoder:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
         self._vocabulary = vocabulary
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
-
-
-def _unsplit(word: str) -> Sequence[str]:
-    return (word,)
 
 
 def _with_room(array: Any, size: int) -> Any:
@@ -271,10 +262,8 @@ class CodedBlock:
 class BlockCoder:
     """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
 
-    Parameters
-    ----------
-    vocabulary : whose codes tokens get, maybe `KnownWords`; None: those of each block have codes of their own, or
-        such as will do for metrics that look at no words
+    Tokens get the codes of the vocabulary, maybe `KnownWords`; without one those of each block have codes of their
+    own, or such as will do for metrics that look at no words.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
@@ -12,8 +13,6 @@ from softbleu.corpora.records import TextList
 from softbleu.matching.ngrams import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 

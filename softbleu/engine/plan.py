@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError
 from softbleu.matching.base import SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
 from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from softbleu.corpora.corpus import Corpus
-    from softbleu.metrics.base import Level, Metric, Requirements
     from softbleu.text.tokens import Tokenizer
 
 M = TypeVar("M", bound="Metric")
@@ -147,8 +144,3 @@ def key_of(metric: Metric) -> tuple[object, ...]:
     """What tells a metric from others; vectors in memory by which they are."""
     where, choice = metric.vector_choice.key
     return replace(metric, vector_choice=choice), where
-
-
-def without_vectors(metric: Metric) -> Metric:
-    """The same for workers, who are given tables of vectors: those of the metric need not travel."""
-    return replace(metric, vector_choice=VectorChoice())

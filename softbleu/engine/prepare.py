@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
 from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
@@ -23,8 +24,6 @@ from softbleu.metrics.idf import IdfCorpus, rarity_of
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, word_features
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.encoders import Encoder

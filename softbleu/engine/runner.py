@@ -8,18 +8,20 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import tee
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from softbleu.corpora.segments import BLOCK
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.checkpoint import EVERY, Checkpoint
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
-from softbleu.engine.plan import by_tokenizer, make_plan, without_vectors
+from softbleu.engine.plan import Plan, by_tokenizer, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Statistics, StreamingAggregation
-from softbleu.engine.vectors import broadcast
+from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
@@ -27,11 +29,7 @@ from softbleu.metrics.result import Coverage
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.plan import Plan
-    from softbleu.engine.vectors import CorpusWords
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.text.tokens import Tokenizer
@@ -147,7 +145,8 @@ class Runner:
                 table = self.prepared(tokenizer).table(metric.vector_choice, metric.requires)
                 number = next((index for index, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
-            tasks.append(Task(without_vectors(metric), number, keep))
+            # Workers are given tables of vectors: those of the metric need not travel.
+            tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
         prepared = self._prepared.get(tokenizer)
         sent: list[tuple[Any, dict[str, bytes]]] = [self._broadcast(table.words) for table in tables]
         words = None

@@ -16,13 +16,12 @@ import numpy as np
 
 from softbleu.errors import UnknownNameError
 from softbleu.io.executors import single_threaded_blas
-from softbleu.metrics.base import Level
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Coverage, Result, Score
 
 if TYPE_CHECKING:
     from softbleu.engine.worker import BlockStatistics
     from softbleu.metrics.aggregation import Aggregation
-    from softbleu.metrics.base import Metric
     from softbleu.types import Integers
 
 

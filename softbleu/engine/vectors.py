@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -13,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities, unit_rows
+from softbleu.embeddings.measure import MeasuredWords, WordMeasure, measure_words, random_similarities, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows
@@ -33,14 +35,8 @@ from softbleu.matching.similarity import (
 from softbleu.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from concurrent.futures import Executor
-
-    from numpy.typing import NDArray
-
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.embeddings.measure import MeasuredWords
     from softbleu.encoders import Encoder, Pieces
     from softbleu.matching.ngrams import Chunk
     from softbleu.types import Flags, Floats, Integers
@@ -260,8 +256,6 @@ def compare_words(
 ) -> WordSimilarity:
     """Compare two words as the matchers do.
 
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> found = compare_words(open_vectors("glove-6b-100d"), "car", "truck")
     >>> round(found.similarity, 2), found.percentile > 99.9

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock, read_together
-from softbleu.corpora.segments import BLOCK
+from softbleu.corpora.segments import BLOCK, Segments
 from softbleu.engine.encode import BlockCoder, CodedBlock
 from softbleu.engine.lists import CodedLists, ListBlock, ListCorpus, in_parts
 from softbleu.io.executors import count_workers, shares_files
@@ -23,12 +25,7 @@ from softbleu.metrics.optional import average_statistics, pair_statistics, share
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from numpy.typing import NDArray
-
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.segments import Segments
     from softbleu.engine.vectors import Broadcast
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Integers
@@ -163,11 +160,8 @@ class Worker:
     ) -> Iterator[tuple[int, list[Integers]]]:
         """Rows of each chunk by every metric, with its number; those that share matches go together.
 
-        Parameters
-        ----------
-        chunks : the same segments of each system
-        tables : what is known of words
-        gold : the same as `chunks`, for metrics that look at gold edits
+        `chunks` are the same segments of each system, `gold` too, for metrics that look at gold edits; `tables` have
+        what is known of words.
         """
         alone, families = self._families
         for number in alone:

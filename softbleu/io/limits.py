@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from softbleu.types import Integers
 
 FACTOR = "SOFTBLEU_LIMITS"  # The environment variable that says by how much limits grow

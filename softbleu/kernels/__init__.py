@@ -8,6 +8,7 @@ NumPy, and imported from where it stands: `positions`, `assignment`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 

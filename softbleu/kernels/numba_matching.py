@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.kernels.compiled import njit
 from softbleu.kernels.numba_ngrams import find_ngram
 from softbleu.kernels.scale import SCALE, ZERO_NORM
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import WordArrays
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.text.tokens import Tokens

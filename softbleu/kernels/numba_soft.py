@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.kernels.compiled import njit
 from softbleu.kernels.numpy_soft import TIE
 from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.text.tokens import WordParts
     from softbleu.types import Floats, Integers

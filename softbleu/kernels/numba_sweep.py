@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.kernels.assignment import Intervals
 from softbleu.kernels.compiled import njit
 from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.types import Integers
 
 

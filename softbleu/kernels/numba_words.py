@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
 from softbleu.kernels.compiled import njit
 from softbleu.text.tokens import ESCAPES_13A, MARKS_13A, Tokens
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.types import Integers
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.kernels.assignment import sweep_greedily as sweep_greedily
 from softbleu.kernels.numpy_soft import matched_weights as matched_weights
@@ -13,10 +15,6 @@ from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 

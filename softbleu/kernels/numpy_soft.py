@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.kernels.scale import SCALE
-from softbleu.text.tokens import chosen_places
+from softbleu.text.tokens import WordParts, chosen_places
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels.pairs import TokenPairs
-    from softbleu.text.tokens import WordParts
     from softbleu.types import Floats, Integers
 
 

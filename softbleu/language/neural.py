@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import check_plain, load_tokenizer, read_json
@@ -22,7 +23,6 @@ from softbleu.language.gguf_model import TOKENIZER, missing_extra
 from softbleu.language.ngrams import LineJudgements
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 MODEL_FILES = ("config.json", "model.bin", "vocabulary.json", TOKENIZER)  # What a folder for ctranslate2 must have

@@ -98,23 +98,20 @@ class NgramModel:
     def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
         """Judge lines of words."""
         offsets = np.cumsum([0, *map(len, lines)])
-        return self.judge_codes(self.codes(chain.from_iterable(lines)), offsets)
+        codes = self.codes(chain.from_iterable(lines))
+        lengths = np.diff(offsets)
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        logs = self.token_log_probabilities(codes, offsets)
+        # One number after the other, so that a line has the same digits in any company.
+        numbers = np.repeat(np.arange(len(lengths)), lengths + 1)
+        totals = np.bincount(numbers, logs, len(lengths)).astype(np.float64)
+        unknown = np.bincount(owner[codes == self._marks[0]], minlength=len(lengths))
+        return LineJudgements(totals, lengths, unknown)
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
         """Logarithm of the probability of each word of a line after those before it."""
         found: list[float] = self.token_log_probabilities(self.codes(line), np.array([0, len(line)]))[:-1].tolist()
         return found
-
-    def judge_codes(self, codes: Integers, offsets: Integers) -> LineJudgements:
-        """Judge lines whose words are numbers: line i has ``codes[offsets[i]:offsets[i + 1]]``."""
-        lengths = np.diff(offsets)
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        logs = self.token_log_probabilities(codes, offsets)
-        # One number after the other, so that a line has the same digits in any company.
-        lines = np.repeat(np.arange(len(lengths)), lengths + 1)
-        totals = np.bincount(lines, logs, len(lengths)).astype(np.float64)
-        unknown = np.bincount(owner[codes == self._marks[0]], minlength=len(lengths))
-        return LineJudgements(totals, lengths, unknown)
 
     def token_log_probabilities(self, codes: Integers, offsets: Integers) -> Floats:
         """Logarithm of the probability of each token after those before it, and of each line's end after its last."""

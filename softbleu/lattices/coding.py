@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.kernels.lattices import Lattices
 from softbleu.lattices.lattice import WordNetwork
 from softbleu.lattices.rules import NetworkRules
 from softbleu.text.tokens import Tokenizer, Tokens
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

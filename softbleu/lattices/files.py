@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -62,8 +62,8 @@ class NetworkFacts:
     kinds: dict[str, tuple[int, float]]  # Arcs of each kind that there is, and their mean cost
 
 
-def describe_networks(networks: Iterable[WordNetwork], each: Callable[[int], object] | None = None) -> NetworkFacts:
-    """Count what networks have; `each` is called with how many are counted.
+def describe_networks(networks: Iterable[WordNetwork]) -> NetworkFacts:
+    """Count what networks have.
 
     >>> describe_networks([parse_brackets("a [big] (dog|hound)")]).references
     (4, 4, 4)
@@ -79,8 +79,6 @@ def describe_networks(networks: Iterable[WordNetwork], each: Callable[[int], obj
         sums = np.bincount(network.kinds, network.costs, len(ARC_KINDS)).tolist()
         kinds.update(dict(zip(ARC_KINDS, numbers, strict=True)))
         costs.update({kind: round(cost) for kind, cost in zip(ARC_KINDS, sums, strict=True)})
-        if each is not None:
-            each(len(counts))
     if not counts:
         raise InputError("no networks are in it: write one a line")
     ranked = sorted(counts)

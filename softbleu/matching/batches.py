@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.io.limits import Limit
-from softbleu.kernels.assignment import assign_greedily
+from softbleu.kernels.assignment import Intervals, assign_greedily
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.matches import Matches
-from softbleu.matching.similarity import TokenProducts, round_millionths
+from softbleu.matching.matches import Matches, Rules
+from softbleu.matching.similarity import TokenProducts, UnitVectors, Vectors, round_millionths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.kernels.assignment import Intervals
-    from softbleu.matching.matches import Rules
     from softbleu.matching.ngrams import Chunk, Ngrams
-    from softbleu.matching.similarity import UnitVectors, Vectors
     from softbleu.types import Flags, Floats, Integers
 
 BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache

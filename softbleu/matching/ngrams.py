@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from softbleu.kernels.positions import Positions, first_places, ngram_ids, refer
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from softbleu.corpora.m2 import CodedGold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -10,19 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.kernels import WordArrays
+from softbleu.kernels import Kernels, WordArrays
 from softbleu.kernels.scale import SCALE, ZERO_NORM
-from softbleu.text.tokens import WordParts
+from softbleu.text.tokens import Tokens, WordParts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from softbleu.kernels import Kernels
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.matching.ngrams import Chunk
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Flags, Floats, Integers
 
 _TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,15 @@ import numpy as np
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches, consumed
-from softbleu.matching.similarity import Mean, TokenVectors
+from softbleu.matching.similarity import Mean, TokenVectors, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
     from softbleu.matching.batches import Batch, Tables
     from softbleu.matching.matches import Matches, Rules
     from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors
     from softbleu.types import Integers
 
 STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import Matcher, SoftMatcher
-from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
+from softbleu.matching.batches import Batch, BatchMatching, Pool, WeighedText, batches
 from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import threshold_in_millionths
+from softbleu.matching.similarity import TokenProducts, Vectors, threshold_in_millionths
 from softbleu.matching.soft import MATCHED_WORDS
 
 if TYPE_CHECKING:
-    from softbleu.kernels import Kernels
-    from softbleu.matching.batches import Batch
-    from softbleu.matching.similarity import TokenProducts, Vectors
     from softbleu.types import Integers
 
 SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from softbleu.meta.metaeval import metaeval
 from softbleu.meta.sweep import sweep_points
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.metrics.base import Metric
     from softbleu.types import Floats, Progress
 

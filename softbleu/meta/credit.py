@@ -14,7 +14,7 @@ A reference n-gram that occurs several times is judged by its kindest occurrence
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -349,7 +349,8 @@ class PartnerTally:
             entry = self._pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
             entry[0] += matches
             entry[1] += weight
-            if suspects and (self._judged or not self._differ_in_case(*key)):
+            one, other = ([word.lower() for word in self._spell(codes)] for codes in key)
+            if suspects and (self._judged or one != other):
                 if not entry[2]:
                     entry[4:] = left + to_candidate, right + to_reference
                 entry[2] += suspects
@@ -368,12 +369,12 @@ class PartnerTally:
         ]
         return sorted(found, key=lambda each: (-each.suspects, -each.suspect_weight, -each.matches, each.ngram))
 
-    def offenders(self, most: int, partners: Iterable[Partner] | None = None) -> list[Offender]:
+    def offenders(self, most: int) -> list[Offender]:
         """The suspects of greatest weight whose partner is of function words, or among the most promiscuous ones.
 
         One entry a pair of n-grams; pairs of equal weight in the order of their number, then of the text.
         """
-        known = self.partners() if partners is None else list(partners)
+        known = self.partners()
         promiscuous = sorted(
             (each for each in known if each.suspects), key=lambda each: (-each.candidates, each.ngram)
         )
@@ -385,10 +386,6 @@ class PartnerTally:
             Offender(weight / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
             for (x, y), (_, _, many, weight, left, right) in suspects[:most]
         ]
-
-    def _differ_in_case(self, left: bytes, right: bytes) -> bool:
-        x, y = self._spell(left), self._spell(right)
-        return [word.lower() for word in x] == [word.lower() for word in y]
 
     def _spell(self, codes: bytes) -> Ngram:
         return tuple(self._words[code] for code in np.frombuffer(codes, "<i4").tolist())

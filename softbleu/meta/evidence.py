@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,11 +26,8 @@ from softbleu.results import Coverage, Result, RunOptions, collect_statistics, m
 from softbleu.results.samples import note_coverage, notes_on
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.io.tabular import Value
-    from softbleu.metrics import Metric
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"

@@ -53,8 +53,12 @@ _SHAPES = {  # What the values of a definition must be
     "vary": "a table of lists",
 }
 _TYPES: dict[str, tuple[type, ...]] = {
-    **{"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)},
-    **{"a list of text": (str,), "a list of numbers and text": (str, int, float)},
+    "text": (str,),
+    "true or false": (bool,),
+    "a whole number": (int,),
+    "a number": (int, float),
+    "a list of text": (str,),
+    "a list of numbers and text": (str, int, float),
     "a list of values": (str, int, float, bool),
 }
 

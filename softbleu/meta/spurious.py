@@ -6,39 +6,30 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
-from softbleu.engine.vectors import broadcast
+from softbleu.engine.vectors import Broadcast, broadcast
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
-from softbleu.matching.ngrams import check_order
-from softbleu.matching.sweep import match_intervals
-from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, PartnerTally, approximate, count_pairs
+from softbleu.matching.ngrams import Chunk, check_order
+from softbleu.matching.sweep import MatchIntervals, match_intervals
+from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, Pairs, PartnerTally, approximate, count_pairs
 from softbleu.meta.credit_tables import Analysis, credit_table
 from softbleu.meta.grids import read_thresholds
-from softbleu.meta.text import open_matched_text
-from softbleu.meta.variants import PLAIN, make_variants
-from softbleu.metrics.base import Requirements
+from softbleu.meta.text import MatchedText, open_matched_text
+from softbleu.meta.variants import PLAIN, MatcherVariant, make_variants
+from softbleu.metrics.base import Metric, Requirements
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.aligned import AlignedPair
-    from softbleu.engine.vectors import Broadcast
     from softbleu.matching.base import SoftMatcher
-    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors
-    from softbleu.matching.sweep import MatchIntervals
-    from softbleu.meta.credit import Pairs
     from softbleu.meta.evidence import Outputs
-    from softbleu.meta.text import MatchedText
-    from softbleu.meta.variants import MatcherVariant
-    from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import MatchSettings
     from softbleu.types import Flags, Integers, Progress
 

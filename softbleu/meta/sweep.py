@@ -7,28 +7,24 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.config.signature import format_value
-from softbleu.corpora.segments import make_corpus
+from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
-from softbleu.results import RunOptions, make_results, running
+from softbleu.results import Result, RunOptions, make_results, running
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
-    from softbleu.corpora.segments import References, Texts
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.result import Coverage
-    from softbleu.results import Result
     from softbleu.results.api import GivenMetrics
     from softbleu.types import Progress
 
@@ -40,8 +36,7 @@ _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
 class SweepPoint:
     """One way to score."""
 
-    label: str
-    """What tells it from others with the same settings; may be empty."""
+    label: str  # What tells it from others with the same settings; may be empty
     metric: Metric
 
 
@@ -51,16 +46,11 @@ class SweepRow:
 
     system: str
     label: str
-    varied: dict[str, str | float | None]
-    """Settings that differ between points, by name."""
-    threshold: float | None
-    """As a number, also where a quantile was asked for."""
-    score: float
-    """0 to 100."""
-    numbers: dict[str, Any]
-    """Precisions, lengths and so on, as the metric has them."""
-    signature: str
-    """Everything the score depends on."""
+    varied: dict[str, str | float | None]  # Settings that differ between points, by name
+    threshold: float | None  # As a number, also where a quantile was asked for
+    score: float  # 0 to 100
+    numbers: dict[str, Any]  # Precisions, lengths and so on, as the metric has them
+    signature: str  # Everything the score depends on
     higher_is_better: bool = True
     coverage: Coverage | None = None
 

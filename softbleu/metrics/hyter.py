@@ -275,8 +275,6 @@ class ClosestPath:
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
     """Show the path of a network to which a candidate is closest; words have equal weights and are taken in order.
 
-    Examples
-    --------
     >>> network = WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")])
     >>> for step in closest_path(network, ["a", "hound", "barks"]).steps:
     ...     print(step)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from softbleu.embeddings import VectorLocation
     from softbleu.language import ModelChoice
     from softbleu.lattices.rules import NetworkVectors

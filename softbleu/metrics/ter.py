@@ -205,7 +205,8 @@ class _Search:
 
         self._length, self._reference = length, reference
         self._plain = distance
-        self._within = surely_within(length, len(reference))
+        # Edit distance up to which all cheapest paths lie within the table.
+        self._within = 2 * (_HALF_WIDTH - 2) - abs(length - len(reference))
         self._whole = len(reference) <= _LONG
 
     @cached_property
@@ -335,11 +336,6 @@ def _rows(candidate: int, reference: int) -> list[_Row]:
         meeting = (1 << (last - base)) - (1 << max(low - 1, above.low) - base)
         rows.append(_Row(low, high, base, base - above.base, new, bits, meeting))
     return rows
-
-
-def surely_within(candidate: int, reference: int) -> int:
-    """Edit distance up to which all cheapest paths lie within the table of texts of so many words."""
-    return 2 * (_HALF_WIDTH - 2) - abs(candidate - reference)
 
 
 class Table:

@@ -262,11 +262,7 @@ def _reference_coverage(coverage: Coverage) -> str:
 
 
 def _percent(part: int, whole: int) -> str:
-    """Write a share.
-
-    >>> _percent(1, 3), _percent(0, 0)
-    ('33.3%', '-')
-    """
+    """Write a share."""
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from softbleu.corpora.corpus import Corpus
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.runner import Runner, RunOptions, collect_statistics, running
 from softbleu.engine.statistics import Statistics, make_results
-from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
-from softbleu.metrics.result import Coverage, Result, Results
-from softbleu.results.api import compare, compare_corpus, make_metrics, score, score_corpus
+from softbleu.metrics.making import read_metric
+from softbleu.metrics.result import Coverage, Result
+from softbleu.results.api import compare, compare_corpus, score, score_corpus
 from softbleu.results.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings, compare_systems
 
 __all__ = [
     "Comparison",
     "ComparisonTable",
-    "Corpus",
     "Coverage",
     "Explanation",
     "NgramMatch",
     "Pair",
     "Result",
-    "Results",
     "RunOptions",
     "Runner",
     "SignificanceSettings",
@@ -32,10 +29,7 @@ __all__ = [
     "compare_corpus",
     "compare_systems",
     "explain_corpus",
-    "make_metric",
-    "make_metrics",
     "make_results",
-    "metric_from_signature",
     "read_metric",
     "running",
     "score",

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.segments import Segments
+from softbleu.corpora.segments import References, Segments
 from softbleu.errors import InputError
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
 
 if TYPE_CHECKING:
-    from softbleu.corpora.segments import References
-    from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result
 
 

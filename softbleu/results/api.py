@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
@@ -12,7 +12,7 @@ from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result, Results
 from softbleu.results.samples import note_coverage
@@ -24,13 +24,9 @@ from softbleu.results.significance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypedDict, Unpack
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName
-    from softbleu.metrics.base import Level
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress
 

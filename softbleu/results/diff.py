@@ -81,8 +81,7 @@ def find_level(name: str | None, signature: str | None) -> Level:
     return cast("Level", known_name("level", name, get_args(Level)))
 
 
-_RESOURCES = ("vectors", "idf", "language", "meteor-data")
-"""Keys of signatures that name inputs other than the text."""
+_RESOURCES = ("vectors", "idf", "language", "meteor-data")  # Keys of signatures that name inputs other than the text
 _SAME = 1e-9  # Scores that differ by no more are the same
 
 
@@ -133,7 +132,7 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
         lines = list(text)
     if not lines:
         raise InputError(f"{name}: there are no scores")
-    first = parse_json(lines[0], name) if len(lines) == 1 or _is_row(lines[0]) else None
+    first = parse_json(lines[0], name) if len(lines) == 1 or lines[0].rstrip().endswith("}") else None
     found: dict[str, RunOfMetric] = {}
     if isinstance(first, dict) and "systems" not in first:
         for number, line in enumerate(lines, start=1):
@@ -147,10 +146,6 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
     if not found:
         raise InputError(f"{name}: there are no scores")
     return found
-
-
-def _is_row(line: str) -> bool:
-    return line.rstrip().endswith("}")
 
 
 def _add_row(found: dict[str, RunOfMetric], row: Any, where: str, signature: Any) -> None:
@@ -188,8 +183,6 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
     Scores of other settings, or made with other resources, cannot be compared: they are shown, but no difference.
     Those of another version can.
 
-    Examples
-    --------
     >>> old, new = (
     ...     {"bleu": RunOfMetric({"metric": "bleu", "order": order}, {"A": score})}
     ...     for order, score in (("4", 20.0), ("3", 25.0))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.engine.plan import make_plan
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
@@ -22,10 +22,7 @@ from softbleu.metrics.result import Score
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.language import Finding
     from softbleu.matching import Matcher, Matches
     from softbleu.matching.ngrams import Chunk

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.records import TextList
 from softbleu.engine.lists import ListCorpus
@@ -20,17 +21,14 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
-from softbleu.results.api import make_metrics
+from softbleu.results.api import GivenMetric, make_metrics
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
-    from softbleu.results.api import GivenMetric
     from softbleu.types import Floats, Progress
 
 _LIMIT = Limit(
@@ -216,12 +214,8 @@ def score_systems(
 ) -> PairScores:
     """Score the corpus of every candidate with that of every reference.
 
-    Parameters
-    ----------
-    lists
-        Of each segment as many candidates and as many references; see `pair_systems`.
-    names
-        Of the candidates, and of the references.
+    `lists` have of each segment as many candidates and as many references, see `pair_systems`; `names` are those of
+    the candidates, and of the references.
     """
     options, offsets = RunOptions(jobs, executor, progress=progress), np.arange(len(lists) + 1)
     with _comparing(lists, metric, options, "corpus") as (scorer, signatures, coverage, found):

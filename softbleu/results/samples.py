@@ -22,10 +22,8 @@ TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "r
 CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
 """For metrics that need no more than references, and for those that need a source or edits."""
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
-LEAST_WORDS = 60
-"""Fewer words do not tell a language, nor whether vectors fit."""
-LEAST_COVERAGE = 0.8
-"""Share of tokens with a vector below which a note is due: English news has .95 and more."""
+LEAST_WORDS = 60  # Fewer words do not tell a language, nor whether vectors fit
+LEAST_COVERAGE = 0.8  # Share of tokens with a vector below which a note is due: English news has .95 and more
 _TOKENISED = (" .", " ,", " !", " ?")
 
 

@@ -157,10 +157,7 @@ class SignificanceSettings:
         >>> SignificanceSettings.from_signature("metric:bleu|test-test:bootstrap|test-seed:1")[0].compatible
         'sacrebleu'
 
-        Raises
-        ------
-        InputError
-            It cannot be read, or has a number that is none.
+        Raises `InputError`: it cannot be read, or has a number that is none.
         """
         pairs = {} if signature is None else parse_signature(signature)
         said: dict[str, Any] = {
@@ -198,10 +195,7 @@ class ComparisonTable(Tabular):
     def pair(self, name: str, other: str) -> Pair:
         """One system beside another, either way round.
 
-        Raises
-        ------
-        UnknownNameError
-            No system of that name, or twice the same.
+        Raises `UnknownNameError`: no system of that name, or twice the same.
         """
         for each in self.pairs:
             if (each.name, each.other) == (name, other):
@@ -215,13 +209,14 @@ class ComparisonTable(Tabular):
         """A row per system."""
         return [
             {
-                **{"system": each.name, "score": each.score, "low": each.interval[0], "high": each.interval[1]},
-                **{
-                    "p_value": each.p_value,
-                    "rank": each.rank,
-                    "best_rank": each.ranks[0],
-                    "worst_rank": each.ranks[1],
-                },
+                "system": each.name,
+                "score": each.score,
+                "low": each.interval[0],
+                "high": each.interval[1],
+                "p_value": each.p_value,
+                "rank": each.rank,
+                "best_rank": each.ranks[0],
+                "worst_rank": each.ranks[1],
                 **{name: getattr(each.beside, name, None) for name in ("difference", "corrected", "effect")},
             }
             for each in self.comparisons
@@ -248,16 +243,8 @@ class ComparisonTables(list[ComparisonTable], Tabular):
 def compare_systems(statistics: Statistics, baseline: str, settings: SignificanceSettings) -> ComparisonTable:
     """Give every system an interval, a rank and its range, and test it against the baseline and all others.
 
-    Parameters
-    ----------
-    statistics : rows of all segments of all systems (`collect_statistics` with ``keep_rows=True``)
-    baseline : name of the system the others are tested against
-    settings : how to test; see `SignificanceSettings.settled` for numbers that are not given
-
-    Raises
-    ------
-    UnknownNameError
-        No system of that name.
+    `statistics` have the rows of all segments (`collect_statistics` with ``keep_rows=True``); for numbers that are
+    not given see `SignificanceSettings.settled`. Raises `UnknownNameError`: no system has the baseline's name.
     """
     if baseline not in statistics.systems:
         raise UnknownNameError("system", baseline, statistics.systems)
@@ -376,10 +363,7 @@ def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
 def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
     """Best and worst rank of each system in 95% of the samples; as many are left out at either end.
 
-    Parameters
-    ----------
-    resampled : scores, (samples, systems); greater is better
-
+    The scores have shape (samples, systems); greater is better.
 
     >>> ranges = rank_ranges(np.array([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]]))
     >>> ranges[0].tolist(), ranges[1].tolist()
@@ -394,12 +378,7 @@ def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
 
 
 def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Floats:
-    """Scores of corpora of as many segments, drawn with replacement; the same draws for every system.
-
-    Returns
-    -------
-    Of shape (systems, samples).
-    """
+    """Scores of corpora of as many segments, the same draws with replacement for every system: (systems, samples)."""
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))

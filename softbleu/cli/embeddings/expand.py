@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from softbleu.cli.command import Given, command
@@ -11,7 +9,6 @@ from softbleu.cli.embeddings.common import open_chosen
 
 if TYPE_CHECKING:
     from softbleu.cli.output import Output
-    from softbleu.embeddings.expansion import ExpandedReference
 
 _MOST_FILES = 100
 
@@ -37,7 +34,7 @@ def expand(given: Given) -> None:
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
     from softbleu.corpora.parallel import open_texts, text_blocks
-    from softbleu.embeddings.expansion import Expansion, expand_corpus
+    from softbleu.embeddings.expansion import Expansion, expand_corpus, write_parallel
     from softbleu.errors import known_name
     from softbleu.report.tables import expansion_json, expansion_records
     from softbleu.text.tokens import Tokenizer
@@ -60,8 +57,9 @@ def expand(given: Given) -> None:
         if given.format.lower() == "jsonl":
             targets[0].write(expansion_json(segments, found))
             return
-        counts = _write_parallel(targets, segments, found)
-    given.open_output().write(expansion_records(counts, [str(target.path) for target in targets]))
+        paths = [target.path for target in targets if target.path is not None]
+        counts = write_parallel(paths, segments, found)
+    given.open_output().write(expansion_records(counts, [str(path) for path in paths]))
 
 
 def _targets(given: Given, budget: int) -> list[Output]:
@@ -83,27 +81,3 @@ def _targets(given: Given, budget: int) -> list[Output]:
         if target.path is not None and target.path.exists() and not target.path.is_file():
             raise InputError(f"cannot write {target.path}: it is no file")
     return targets
-
-
-def _write_parallel(
-    targets: Sequence[Output], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
-) -> list[int]:
-    """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
-    from softbleu.errors import InputError
-    from softbleu.io.files import drafts_of, open_draft
-
-    counts = [0] * (len(targets) + 1)
-    paths = [target.path for target in targets if target.path is not None]
-    try:
-        with drafts_of(paths) as drafts, ExitStack() as stack:
-            streams = [stack.enter_context(open_draft(draft)) for draft in drafts]
-            for texts, variants in zip(segments, found, strict=True):
-                counts[len(variants)] += 1
-                # A reference once more adds no n-gram and no length.
-                lines = [" ".join(variant.tokens) for variant in variants]
-                lines += [texts[0]] * (len(targets) - len(lines))
-                for stream, line in zip(streams, lines, strict=True):
-                    stream.write(line + "\n")
-    except OSError as error:
-        raise InputError(f"cannot write {paths[0]}: {error.strerror or error}; nothing was changed") from error
-    return counts

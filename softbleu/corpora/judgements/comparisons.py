@@ -114,11 +114,6 @@ class Comparisons:
             np.array(columns[0], np.int64),
         )
 
-    @classmethod
-    def of_rankings(cls, rankings: Iterable[Ranking], *, expand: bool = True) -> Self:
-        """Compare all pairs of every ranking; see `Ranking.rows`."""
-        return cls.of(row for ranking in rankings for row in ranking.rows(expand=expand))
-
     def at(self, chosen: Integers | NDArray[np.bool_]) -> Self:
         """Take some of the comparisons."""
         names = ("segment", "first", "second", "outcome", "annotator", "cluster")
@@ -166,7 +161,7 @@ def read_rankings(
         rankings = list(read(name, lines, start))
     names = plain_names({system for each in rankings for group, _ in each.groups for system in group})
     try:
-        return Comparisons.of_rankings((_renamed(each, names) for each in rankings), expand=expand)
+        return Comparisons.of(row for each in rankings for row in _renamed(each, names).rows(expand=expand))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
