@@ -353,14 +353,15 @@ def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     rows: list[list[Value]] = []
     for (human, measure), estimates in measured.items():
         usable = [name for name, each in estimates.items() if each.value is not None]
+        family: list[list[Value]] = []
         for pair in pair_metrics(usable, settings.against, estimates):
             better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
             apart = difference(estimates[better], estimates[worse])
             values = [estimates[better].value, estimates[worse].value, apart.value]
-            rows.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
-    corrected = iter(correct([each for row in rows if isinstance(each := row[-1], float)], "holm"))
-    rows = [[*row, None if row[-1] is None else next(corrected)] for row in rows]
-    facts = {**settings.facts(), "tests": _CORRECTED.format(len(rows))}
+            family.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
+        corrected = iter(correct([each for row in family if isinstance(each := row[-1], float)], "holm"))
+        rows += [[*row, None if row[-1] is None else next(corrected)] for row in family]
+    facts = {**settings.facts(), "tests": f"{_CORRECTED.format(len(rows))} within each measure"}
     names = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
     return MetaEvaluation("differences", Records([*names, "corrected"], rows, facts))
 
