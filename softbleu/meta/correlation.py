@@ -243,9 +243,9 @@ def _kendall(one: Floats, other: Floats, numbers: Integers) -> Callable[[Floats]
             (column[block, None] > column[order]).view(np.int8) - (column[block, None] < column[order]).view(np.int8)
             for column in (one, other)
         ]
-        for number, pairs in enumerate((signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1]))):
+        for total, pairs in zip(sums, (signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1])), strict=True):
             found = np.add.reduceat(pairs, starts, axis=1, dtype=np.int64)
-            sums[number, numbers[block][rows]] += np.add.reduceat(found, rows, axis=0)
+            total[numbers[block][rows]] += np.add.reduceat(found, rows, axis=0)
 
     def weigh(weights: Floats) -> Floats:
         weighed = [np.einsum("sc,sc->s", weights @ each, weights) for each in sums]

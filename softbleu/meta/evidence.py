@@ -29,11 +29,9 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.io.tabular import Value
-    from softbleu.metrics import Metric
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
-
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
@@ -86,10 +84,6 @@ class Evidence:
         if self.assessments is None:
             raise InputError("there is no direct assessment of single outputs: give a file of it")
         return [join_assessments(metrics, ASSESSMENT, self.assessments)]
-
-    def columns(self) -> list[Columns]:
-        """Join metrics with what there is: scores of systems, or else of single outputs."""
-        return self.of_systems() if self.human or self.rankings or self.assessments is None else self.of_outputs()
 
     def need_metrics(self) -> Sequence[ScoreTable]:
         """The metrics; InputError where there are none."""

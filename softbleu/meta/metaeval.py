@@ -64,9 +64,8 @@ if TYPE_CHECKING:
     from softbleu.types import Progress
 
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
-
-
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
+_CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,7 +267,8 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per pair of metrics: their correlations with judges and with each other, and Williams' test."""
-    columns = evidence.columns()
+    systems = evidence.human or evidence.rankings or evidence.assessments is None
+    columns = evidence.of_systems() if systems else evidence.of_outputs()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
     corrected = correct([pair.test.p_value for pair in tested], "holm")
@@ -277,9 +277,6 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     rows = [[*_values(pair, names[:4]), *each] for pair, each in zip(pairs, cells, strict=True)]
     table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
     return _answer("williams", table, columns, pairs=pairs)
-
-
-_CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
