@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Self
@@ -175,19 +175,16 @@ class JudgedPairs:
         smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
         thing was drawn, which is once unless given.
         """
-        ranked, right, gain, last = self._ranked
-        weights = ranked.base if counts is None else ranked.base * ranked.drawn(counts)
-        total = float(weights.sum())
+        (one, other), base, right, sizes, own, gain, last = self._kinds
+        weights = np.ones(len(one)) if counts is None else counts[one] * (1 if other is one else counts[other])
+        total, least = float(weights @ base), float(weights @ right)
         if not total:
             return None
-        least = float(weights @ right)
-        if not calibrated:
+        values = np.cumsum(weights[own] * gain)[last] if calibrated else np.zeros(0)
+        best = int((values >= values.max() - _NOTHING * total).argmax()) if len(values) else 0
+        if not len(values) or values[best] <= _NOTHING * total:
             return least / total, 0.0
-        values = np.cumsum(weights * gain)[last]
-        best = int((values >= values.max() - _NOTHING * total).argmax())
-        if values[best] <= _NOTHING * total:
-            return least / total, 0.0
-        return (least + float(values[best])) / total, abs(float(ranked.differences[last[best]]))
+        return (least + float(values[best])) / total, float(sizes[best])
 
     def samples(self, samples: int, seed: int, *, calibrated: bool) -> Floats:
         """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs."""
@@ -195,29 +192,23 @@ class JudgedPairs:
         drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
         return np.array([np.nan if found is None else found[0] for found in drawn], np.float64)
 
-    def drawn(self, counts: Integers) -> Integers:
-        """How often each pair was drawn."""
-        return counts[self.one] if self.one is self.other else counts[self.one] * counts[self.other]
-
     @cached_property
-    def _ranked(self) -> tuple[Self, Floats, Floats, Integers]:
-        """Pairs by the size of their differences, which are right, what ties add, and where each size last stands."""
-        sizes = np.abs(self.differences)
-        order = np.argsort(sizes, kind="stable")
-        one = self.one[order]
-        other = one if self.one is self.other else self.other[order]
-        ranked = replace(
-            self,
-            judges=self.judges[order],
-            differences=self.differences[order],
-            one=one,
-            other=other,
-            base=self.base[order],
-        )
-        right = (np.sign(ranked.differences) == ranked.judges).astype(np.float64)
-        gain = (ranked.judges == 0) - right
-        last = np.flatnonzero(np.append(np.diff(sizes[order]) != 0, True))
-        return ranked, right, gain, last
+    def _kinds(self) -> tuple[tuple[Integers, Integers], Floats, Floats, Floats, Integers, Floats, Integers]:
+        """Pairs drawn together as one: of what they are, their weight, what of it is right, and what ties add.
+
+        Ties add a gain for each size of a difference and each of these (its place); `last` is where each size ends.
+        """
+        single, things = self.one is self.other, int(max(self.one.max(), self.other.max())) + 1
+        keys, place = np.unique(self.one if single else self.one * things + self.other, return_inverse=True)
+        right = self.base * (np.sign(self.differences) == self.judges)
+        sizes, rank = np.unique(np.abs(self.differences), return_inverse=True)
+        cells, cell = np.unique(rank * len(keys) + place, return_inverse=True)
+        gain = np.bincount(cell, self.base * (self.judges == 0) - right).astype(np.float64)
+        rank, own = np.divmod(cells[gain != 0], len(keys))
+        last = np.flatnonzero(np.diff(rank, append=-1))
+        drawn = (keys, keys) if single else np.divmod(keys, things)
+        weight, just = (np.bincount(place, each).astype(np.float64) for each in (self.base, right))
+        return drawn, weight, just, sizes[rank[last]], own, gain[gain != 0], last
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:

@@ -157,10 +157,13 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
     found = []
     for coefficient in TESTED:
-        values = {name: _value(columns.metrics[name], columns.judges, coefficient) for name in usable}
+        values = {
+            name: correlate(columns.metrics[name], columns.judges, coefficient, samples=0).value or 0.0
+            for name in usable
+        }
         for one, other in pairs:
             better, worse = (one, other) if values[one] >= values[other] else (other, one)
-            between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
+            between = correlate(columns.metrics[better], columns.metrics[worse], coefficient, samples=0).value or 0.0
             both = (values[better], values[worse])
             test = williams(*both, between, len(columns.judges))
             found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
@@ -174,13 +177,6 @@ def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[s
     if len(usable) < 2:
         raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
     return [pair for pair in combinations(usable, 2) if against in (None, *pair)]
-
-
-def _value(one: Floats, other: Floats, coefficient: str) -> float:
-    value = correlate(one, other, coefficient, samples=0).value
-    if value is None:
-        raise InputError("scores that are all the same have no correlation")
-    return value
 
 
 FEWEST_COMMON = 50  # Comparisons in common that two annotators need to count for the mean (Grundkiewicz et al. 2015).

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 100_000
 INTERVAL = (2.5, 97.5)  # Percentiles
-_AT_ONCE = 1 << 22  # Points of samples that are looked at together
+_AT_ONCE = 1 << 19  # Points of samples that are looked at together
 _NOISE = 1e-12  # Differences that are no greater are none
 
 
@@ -114,7 +114,7 @@ def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, 
 
 FEWEST_POINTS = 3  # Points a correlation needs to mean anything
 FEWEST_TO_TEST = 4  # Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3
-_MOST_SQUARED = 4000  # Points of which all pairs are looked at, for all samples at once
+_MOST_SQUARED = 3000  # Clusters of which all pairs are summed, for all samples at once
 
 
 @dataclass(frozen=True)
@@ -152,12 +152,10 @@ def correlate(
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return Estimate(None, np.full(samples, np.nan))
     # Rounded, for a hair beyond 1 is noise, and so is .8000000000000001.
-    value = round(float(COEFFICIENTS[coefficient](one, other, np.ones((1, len(one))))[0]), 14)
     places, numbers = np.unique(np.arange(len(one)) if clusters is None else clusters, return_inverse=True)
-    drawn = [
-        COEFFICIENTS[coefficient](one, other, counts[:, numbers].astype(np.float64))
-        for counts in draw_batches(len(places), samples, seed, len(one))
-    ]
+    measure = COEFFICIENTS[coefficient](one, other, numbers)
+    value = round(float(measure(np.ones((1, len(places))))[0]), 14)
+    drawn = [measure(counts.astype(np.float64)) for counts in draw_batches(len(places), samples, seed, len(one))]
     return Estimate(value, np.concatenate([np.zeros(0), *drawn]))
 
 
@@ -224,26 +222,46 @@ def _midranks(column: Floats, weights: Floats) -> Floats:
     return ranks
 
 
-def _kendall(one: Floats, other: Floats, weights: Floats) -> Floats:
-    """Tau-b of each sample: how often a point was drawn weighs the pairs that it is in."""
-    points = len(one)
-    if points > _MOST_SQUARED:
+def _kendall(one: Floats, other: Floats, numbers: Integers) -> Callable[[Floats], Floats]:
+    """Tau-b: concordant pairs less discordant ones, and pairs that a side does not tie, summed by their clusters."""
+    points, order = len(one), np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    if len(starts) > _MOST_SQUARED or points > 5 * _MOST_SQUARED:
         from scipy.stats import kendalltau
 
-        repeated = (np.repeat(np.arange(points), each.astype(np.int64)) for each in weights)
-        return np.array([kendalltau(one[each], other[each]).statistic for each in repeated], np.float64)
-    signs = [np.sign(column[:, None] - column[None]) for column in (one, other)]
+        def repeat(weights: Floats) -> Floats:
+            repeated = (np.repeat(np.arange(points), each[numbers].astype(np.int64)) for each in weights)
+            return np.array([kendalltau(one[each], other[each]).statistic for each in repeated])
 
-    def weigh(pairs: Floats) -> Floats:
-        sums: Floats = np.einsum("sp,sp->s", weights @ pairs, weights)
-        return sums
+        return repeat
+    sums = np.zeros((3, len(starts), len(starts)))
+    step = max(1, _AT_ONCE // points)
+    for start in range(0, points, step):
+        block = order[start : start + step]
+        rows = np.flatnonzero(np.diff(numbers[block], prepend=-1))
+        signs = [
+            (column[block, None] > column[order]).view(np.int8) - (column[block, None] < column[order]).view(np.int8)
+            for column in (one, other)
+        ]
+        for total, pairs in zip(sums, (signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1])), strict=True):
+            found = np.add.reduceat(pairs, starts, axis=1, dtype=np.int64)
+            total[numbers[block][rows]] += np.add.reduceat(found, rows, axis=0)
 
-    return divide(weigh(signs[0] * signs[1]), np.sqrt(weigh(np.abs(signs[0])) * weigh(np.abs(signs[1]))))
+    def weigh(weights: Floats) -> Floats:
+        weighed = [np.einsum("sc,sc->s", weights @ each, weights) for each in sums]
+        return divide(weighed[0], np.sqrt(weighed[1] * weighed[2]))
+
+    return weigh
 
 
-# Of two columns in samples of their points, of which each weighs so much, (samples, points): one number a sample
-COEFFICIENTS: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
-    "pearson": _pearson,
-    "spearman": lambda one, other, weights: _pearson(_midranks(one, weights), _midranks(other, weights), weights),
+def _by_point(measure: Callable[[Floats, Floats, Floats], Floats]) -> Measure:
+    return lambda one, other, numbers: lambda weights: measure(one, other, weights[:, numbers])
+
+
+# Of two columns and the cluster of each point, from 0: one number a sample, of which each cluster weighs so much
+Measure = Callable[["Floats", "Floats", "Integers"], Callable[["Floats"], "Floats"]]
+COEFFICIENTS: dict[str, Measure] = {
+    "pearson": _by_point(_pearson),
+    "spearman": _by_point(lambda one, other, each: _pearson(_midranks(one, each), _midranks(other, each), each)),
     "kendall": _kendall,
 }

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 ASSESSMENT = "direct assessment"
 
-
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
 Outputs = Sequence[str] | Mapping[str, Sequence[str]]  # Files, or texts by the name of the system
@@ -84,10 +83,6 @@ class Evidence:
         if self.assessments is None:
             raise InputError("there is no direct assessment of single outputs: give a file of it")
         return [join_assessments(metrics, ASSESSMENT, self.assessments)]
-
-    def columns(self) -> list[Columns]:
-        """Join metrics with what there is: scores of systems, or else of single outputs."""
-        return self.of_systems() if self.human or self.rankings or self.assessments is None else self.of_outputs()
 
     def need_metrics(self) -> Sequence[ScoreTable]:
         """The metrics; InputError where there are none."""

@@ -64,9 +64,8 @@ if TYPE_CHECKING:
     from softbleu.types import Progress
 
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
-
-
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
+_CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,7 +267,8 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per pair of metrics: their correlations with judges and with each other, and Williams' test."""
-    columns = evidence.columns()
+    systems = evidence.human or evidence.rankings or evidence.assessments is None
+    columns = evidence.of_systems() if systems else evidence.of_outputs()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
     corrected = correct([pair.test.p_value for pair in tested], "holm")
@@ -277,9 +277,6 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     rows = [[*_values(pair, names[:4]), *each] for pair, each in zip(pairs, cells, strict=True)]
     table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
     return _answer("williams", table, columns, pairs=pairs)
-
-
-_CORRECTED = "{}, two-sided; corrected after Holm"
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -353,14 +350,15 @@ def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     rows: list[list[Value]] = []
     for (human, measure), estimates in measured.items():
         usable = [name for name, each in estimates.items() if each.value is not None]
+        family: list[list[Value]] = []
         for pair in pair_metrics(usable, settings.against, estimates):
             better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
             apart = difference(estimates[better], estimates[worse])
             values = [estimates[better].value, estimates[worse].value, apart.value]
-            rows.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
-    corrected = iter(correct([each for row in rows if isinstance(each := row[-1], float)], "holm"))
-    rows = [[*row, None if row[-1] is None else next(corrected)] for row in rows]
-    facts = {**settings.facts(), "tests": _CORRECTED.format(len(rows))}
+            family.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
+        corrected = iter(correct([each for row in family if isinstance(each := row[-1], float)], "holm"))
+        rows += [[*row, None if row[-1] is None else next(corrected)] for row in family]
+    facts = {**settings.facts(), "tests": f"{_CORRECTED.format(len(rows))} within each measure"}
     names = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
     return MetaEvaluation("differences", Records([*names, "corrected"], rows, facts))
 

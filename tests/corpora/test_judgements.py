@@ -11,6 +11,7 @@ from refusing import refused
 
 from softbleu.corpora.judgements import Comparisons, merge_scores, read_assessments, read_rankings, read_scores
 from softbleu.errors import InputError
+from softbleu.io.progress import ProgressBar
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <appraise-results>
@@ -42,12 +43,15 @@ def rows(found):
     return [(a, names[b], names[c], d) for a, b, c, d in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-def test_rankings(tmp_path):
+def test_rankings(tmp_path, capsys):
     found = read_rankings(written(tmp_path, XML))
     assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
     assert found.annotators == ("ann",)
     assert rows(read_rankings(written(tmp_path, XML), expand=False)) == [(3, "A", "C", -1)]
     assert rows(read_rankings(written(tmp_path, XML), start=1))[0][0] == 2
+    with ProgressBar(quiet=False):
+        assert rows(read_rankings(written(tmp_path, XML.replace("src-id", "id"))))[0][0] == 3
+    assert "no item has a src-id, so segments are numbered by id" in capsys.readouterr().err
     assert rows(read_rankings(written(tmp_path, FIVE))) == [(3, "A", "B.1", 1)]
     assert rows(read_rankings(written(tmp_path, FIVE), start=0)) == [(4, "A", "B.1", 1)]
     assert rows(read_rankings(written(tmp_path, gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
@@ -165,6 +169,10 @@ BROKEN = {
     read_rankings: [
         (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
         (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
+        (
+            XML.replace("</error", '<ranking-item id="1" user="b"/></error'),
+            "line 9: id numbers this segment, src-id those above",
+        ),
         (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
         (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
         (XML.replace("</appraise", "</praise"), "line 10: not XML"),

@@ -227,6 +227,8 @@ def test_differences_about_systems_are_of_the_same_samples() -> None:
     parts = {name: np.ones(2) for name in people}
     tables = [ScoreTable(name, dict(zip(people, each, strict=True)), parts) for name, each in values.items()]
     found = softbleu.metaeval("differences", scores=tables, human={"judges": people}, samples=60).records()
+    # One pair of metrics for each measure: there is nothing to correct.
+    assert [row["corrected"] for row in found] == [row["p_value"] for row in found]
     judged = np.array(list(people.values()))
     estimates = [correlate(np.array(each), judged, "spearman", samples=60) for each in values.values()]
     apart = difference(*estimates)

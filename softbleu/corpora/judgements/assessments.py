@@ -20,7 +20,6 @@ from softbleu.io.data_files import MOST_PLACES, parse_score
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
-
 _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("lp", "source", "translation", "reference", "human_score")
 CANDIDATE = "translation"  # What the one system of assessed texts is called

@@ -17,6 +17,7 @@ from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
 from softbleu.io.limits import Limit
+from softbleu.io.progress import note
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -160,15 +161,13 @@ def read_rankings(
     with closing(open_text(name, encoding)) as lines:
         rankings = list(read(name, lines, start))
     names = plain_names({system for each in rankings for group, _ in each.groups for system in group})
+    plain = (
+        replace(each, groups=[([names[one] for one in some], n) for some, n in each.groups]) for each in rankings
+    )
     try:
-        return Comparisons.of(row for each in rankings for row in _renamed(each, names).rows(expand=expand))
+        return Comparisons.of(row for each in plain for row in each.rows(expand=expand))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
-
-
-def _renamed(ranking: Ranking, names: Mapping[str, str]) -> Ranking:
-    groups = [([names[system] for system in group], rank) for group, rank in ranking.groups]
-    return Ranking(ranking.segment, ranking.annotator, groups)
 
 
 def _read_csv(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ranking]:
@@ -203,6 +202,7 @@ class _Items:
 
     def __init__(self, name: str, start: int) -> None:
         self.found: list[Ranking] = []
+        self.number: str | None = None  # What numbers the segments
         self._name, self._start = name, start
         self._item: tuple[str, dict[str, str]] | None = None
         self._groups: list[tuple[Sequence[str], int]] = []
@@ -229,6 +229,9 @@ class _Items:
         # The judgements of Napoles et al. (2016) number items by their segment.
         number = "id" if "src-id" not in attributes and "id" in attributes else "src-id"
         segment, user = (_attribute(where, attributes, tag, key) for key in (number, "user"))
+        if self.number not in (None, number):
+            raise InputError(f"{where}: {number} numbers this segment, {self.number} those above: give all a src-id")
+        self.number = number
         self.found.append(_ranking(where, segment, self._start, user, self._groups))
         self._item = None
 
@@ -241,6 +244,8 @@ def _read_xml(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ra
         items.parser.Parse("", True)
     except expat.ExpatError as error:
         raise InputError(f"{name}, line {error.lineno}: not XML ({expat.ErrorString(error.code)})") from None
+    if items.number == "id":
+        note(f"{name}: no item has a src-id, so segments are numbered by id: is that the line of the source?")
     yield from items.found
 
 

@@ -19,7 +19,6 @@ from softbleu.io.data_files import NotJsonError, parse_json, parse_score, parse_
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-
 _COLUMNS = {
     2: ("system", "score"),
     3: ("system", "segment", "score"),
