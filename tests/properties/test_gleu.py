@@ -11,6 +11,7 @@ from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gleu as oracle
+from strategies import spoken
 
 from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
@@ -44,11 +45,7 @@ class Case:
 
     @property
     def segments(self) -> Segments:
-        return Segments.of(
-            list(map(" ".join, self.candidates)),
-            [list(map(" ".join, texts)) for texts in self.references],
-            list(map(" ".join, self.sources)),
-        )
+        return spoken(self.candidates, self.references, self.sources)
 
     @property
     def oracle_segments(self) -> list[oracle.Segment]:
