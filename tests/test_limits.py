@@ -42,15 +42,10 @@ def texts(count: int) -> tuple[list[str], list[str], list[str]]:
 def scored(metric: str, *, source: bool = False, **options: Any) -> Work:
     def work(count: int) -> object:
         candidates, references, sources = texts(count)
-        more: Any = {"source": sources} if source else {}
-        return softbleu.score(candidates, references, metric=metric, **more, **options)
+        more: Any = (None if metric == "refless" else references, sources if source else None)
+        return softbleu.score(candidates, *more, metric=metric, **options)
 
     return work
-
-
-def refless(count: int) -> object:
-    candidates, _, sources = texts(count)
-    return softbleu.score(candidates, None, sources, metric="refless")
 
 
 CASES: dict[str, tuple[str, int, Work]] = {
@@ -69,7 +64,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
-    "refless": ("metrics.refless._LIMIT", 7, refless),
+    "refless": ("metrics.refless._LIMIT", 7, scored("refless", source=True)),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
     "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
