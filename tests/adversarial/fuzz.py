@@ -25,8 +25,7 @@ from pathlib import Path
 
 import atheris
 
-from softbleu.metrics import Metric
-from softbleu.metrics.making import make_metric, read_settings
+from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
 
 TESTS = Path(__file__).resolve().parents[1]
 SECONDS = 60
@@ -116,7 +115,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
         lambda text: make_metric(read_settings(text)[0], **read_settings(text)[1]),
         ["bleu(matcher=vleu(threshold=0.8), order = 3)", 'gleu(variant="gleu0", weight=1)', "softbleu(beta=2.5)"],
     ),
-    "signatures": (Metric.from_signature, ["metric:bleu|matcher:vleu|threshold:p99.9|idf:a%7Cb.txt#0|version:0.1.0"]),
+    "signatures": (metric_from_signature, ["metric:bleu|matcher:vleu|threshold:p99.9|idf:a%7Cb.txt#0|version:0.1.0"]),
     "thresholds": (lambda text: read_thresholds([text]), ["0:0.3:0.1", "0.75,p99.9"]),
     "variations": (lambda text: read_variations([text]), ["order=2,4", 'vectors-postprocess=none,"mean,pc:2"']),
     "definitions": (define, [path.read_text("utf-8") for path in sorted(TESTS.parent.glob("experiments/*/*.toml"))]),
