@@ -142,12 +142,9 @@ def score(row: Row, options: Options, *, smooth: bool = False) -> float:
 
 def total(rows: list[Row], order: int) -> Row:
     """Sum rows."""
-    return Row(
-        math.fsum(row.candidate_length for row in rows),
-        math.fsum(row.reference_length for row in rows),
-        [math.fsum(row.numerators[j] for row in rows) for j in range(order)],
-        [math.fsum(row.denominators[j] for row in rows) for j in range(order)],
-    )
+    lengths = (math.fsum(getattr(row, side) for row in rows) for side in ("candidate_length", "reference_length"))
+    numerators = [math.fsum(row.numerators[j] for row in rows) for j in range(order)]
+    return Row(*lengths, numerators, [math.fsum(row.denominators[j] for row in rows) for j in range(order)])
 
 
 def best(rows: list[Row], options: Options) -> int:
