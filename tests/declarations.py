@@ -31,18 +31,12 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "threshold": st.sampled_from(["p50", "p99.9"]) | st.floats(0, 1),
     "idf": st.just("references"),
     "layers": st.sampled_from(["0", "4", "4,6"]),
-    "meteor_data": st.none(),
-    "network_vectors": st.none(),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
-    "language_model": st.none(),
-    "coefficients": st.none(),
+    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients"), st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
-GOES_WITH: dict[str, dict[str, Any]] = {
-    "smooth_value": {"smooth": "floor"},
-    "mutual": {"neighbours": 3},
-}
+GOES_WITH: dict[str, dict[str, Any]] = {"smooth_value": {"smooth": "floor"}, "mutual": {"neighbours": 3}}
 """What must be given beside a setting."""
 
 
@@ -70,11 +64,9 @@ def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Metric:
     """A measure that has a setting, with what must be given beside it."""
     head = owner.name if owner.name else "vleu"
     given = {**GOES_WITH.get(setting.name, {}), **more}
-    return make_metric(
-        head if issubclass(owner, Metric) or owner.kind != "matcher" else "bleu",
-        **given,
-        **({"matcher": owner.name} if owner.kind == "matcher" else {}),
-    )
+    if owner.kind == "matcher":
+        return make_metric("bleu", **given, matcher=owner.name)
+    return make_metric(head, **given)
 
 
 def values_of(setting: Setting) -> st.SearchStrategy[Any]:

@@ -21,21 +21,11 @@ def made_up_weights(seed=0, **other):
     wide, inner, many = sizes["wide"], sizes["inner"], len(byte_pieces())
     own = wide // sizes["heads"] * sizes["groups"]
     shapes = {"token_embd.weight": (many, wide), "output_norm.weight": (wide,)}
+    of_layer = {"attn_norm": (wide,), "attn_q": (wide, wide), "attn_k": (own, wide), "attn_v": (own, wide)}
+    of_layer |= {"attn_output": (wide, wide), "ffn_norm": (wide,), "ffn_gate": (inner, wide), "ffn_up": (inner, wide)}
+    of_layer |= {"ffn_down": (wide, inner)}
     for layer in range(sizes["depth"]):
-        shapes |= {
-            f"blk.{layer}.{name}.weight": shape
-            for name, shape in {
-                "attn_norm": (wide,),
-                "attn_q": (wide, wide),
-                "attn_k": (own, wide),
-                "attn_v": (own, wide),
-                "attn_output": (wide, wide),
-                "ffn_norm": (wide,),
-                "ffn_gate": (inner, wide),
-                "ffn_up": (inner, wide),
-                "ffn_down": (wide, inner),
-            }.items()
-        }
+        shapes |= {f"blk.{layer}.{name}.weight": shape for name, shape in of_layer.items()}
     return {
         name: (draw.normal(size=shape) * (0.5 if len(shape) == 2 else 0.1) + (len(shape) == 1)).astype(np.float32)
         for name, shape in shapes.items()

@@ -6,40 +6,17 @@ import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
-SYNSETS = {
-    "small": ["1", "2"],
-    "little": ["1"],
-    "tiny": ["2"],
-    "run": ["3"],
-    "race": ["3", "4"],
-    "people": ["4", "5"],
-    "nation": ["5"],
-    "cat": ["6"],
-    "mouse": ["7"],
-    "rodent": ["7"],
-    "hop": ["8"],
-    "hope": ["9"],
-    "wish": ["9"],
-    "jump": ["8"],
-}
+SYNSETS = {"small": ["1", "2"], "little": ["1"], "tiny": ["2"], "run": ["3"], "race": ["3", "4"], "cat": ["6"]}
+SYNSETS |= {"people": ["4", "5"], "nation": ["5"], "mouse": ["7"], "rodent": ["7"], "hop": ["8"], "jump": ["8"]}
+SYNSETS |= {"hope": ["9"], "wish": ["9"]}
 """Sets of each word."""
 EXCEPTIONS = {"run": ["ran"], "mouse": ["mice"], "people": ["persons"]}
 """Forms of words that no ending tells."""
 PARAPHRASES = [
-    ("a small cat", "kitten"),
-    ("cat", "feline"),
-    ("feline", "cat"),
-    ("fast", "quickly"),
-    ("little", "a little bit of"),
-    ("of the", "in"),
-    ("ran away", "fled"),
-    ("ran away", "ran off quickly"),
-    ("run", "jump"),
-    ("small", "little"),
-    ("the small", "little"),
-    ("the small cat", "the kitten"),
-    ("will be seen by", "the people see"),
-    ("will be seen by all the", "see"),
+    *[("a small cat", "kitten"), ("cat", "feline"), ("feline", "cat"), ("fast", "quickly"), ("of the", "in")],
+    *[("little", "a little bit of"), ("ran away", "fled"), ("ran away", "ran off quickly"), ("run", "jump")],
+    *[("small", "little"), ("the small", "little"), ("the small cat", "the kitten")],
+    *[("will be seen by", "the people see"), ("will be seen by all the", "see")],
 ]
 """Phrases and what they may be rendered as."""
 

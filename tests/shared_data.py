@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import html
 import os
 from pathlib import Path
@@ -29,6 +30,13 @@ def expected_rows(*parts: str) -> list[dict[str, str]]:
     """Rows of a table that other programs made; lines that begin with # say how."""
     text = shared("expected", *parts).read_text(encoding="utf-8").splitlines()
     return list(csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t"))
+
+
+def published_rows(name: str) -> list[tuple[str, int, str]]:
+    """System, number and score of the segments of CoNLL-2014, as published."""
+    path = shared("data", "conll14", "published", f"{name}.sentence.tsv.gz")
+    rows = [line.split("\t")[3:6] for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+    return [(system, int(place), score) for system, place, score in rows]
 
 
 def judged_lines(direction: str) -> list[list[str]]:

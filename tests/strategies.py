@@ -29,6 +29,14 @@ GREEDY = [
 Vectors = dict[str, list[float]]
 
 
+def spoken(candidates: list[list[str]], references: list[list[list[str]]], sources: Any = None) -> Segments:
+    """Words as texts."""
+    lines = None if sources is None else [" ".join(words) for words in sources]
+    return Segments.of(
+        [" ".join(words) for words in candidates], [[*map(" ".join, texts)] for texts in references], lines
+    )
+
+
 @dataclass(frozen=True)
 class Case:
     """A corpus, vectors, and everything a score depends on."""
@@ -47,10 +55,7 @@ class Case:
 
     @property
     def segments(self) -> Segments:
-        return Segments.of(
-            [" ".join(words) for words in self.candidates],
-            [[" ".join(words) for words in texts] for texts in self.references],
-        )
+        return spoken(self.candidates, self.references)
 
     @property
     def metric(self) -> Bleu:
@@ -91,20 +96,12 @@ class Case:
     def masses(self) -> list[list[float]]:
         return [score.matches for score in self.scores()]
 
-    def oracle(self) -> list[soft.Statistics]:
+    def oracle(self, product: soft.TokenProduct | None = None) -> list[soft.Statistics]:
         """What the specification says of each segment."""
-        return [
-            soft.bleu_statistics(
-                candidate,
-                references,
-                matcher=self.matcher,
-                order=self.order,
-                denominator=self.denominator,
-                token_product=self.product,
-                **self.options,
-            )
-            for candidate, references in zip(self.candidates, self.references, strict=True)
-        ]
+        given = {"matcher": self.matcher, "order": self.order, "denominator": self.denominator, **self.options}
+        given["token_product"] = self.product if product is None else product
+        texts = zip(self.candidates, self.references, strict=True)
+        return [soft.bleu_statistics(candidate, references, **given) for candidate, references in texts]
 
 
 @st.composite
@@ -127,13 +124,15 @@ def lines(longest: int) -> st.SearchStrategy[list[str]]:
 def occurring_similarities(case: Case, composition: str) -> list[float]:
     """Similarities strictly between 0 and 1 of some n-grams that meet."""
     product = case.product
-    found: set[float] = set()
-    for candidate, references in zip(case.candidates, case.references, strict=True):
-        for n in (1, 2):
-            for x in soft.ngrams(candidate, n):
-                for reference in references:
-                    for y in soft.ngrams(reference, n):
-                        found.add(soft.COMPOSITIONS[composition](x, y, product))
+    compose, texts = soft.COMPOSITIONS[composition], zip(case.candidates, case.references, strict=True)
+    found = {
+        compose(x, y, product)
+        for candidate, references in texts
+        for n in (1, 2)
+        for x in soft.ngrams(candidate, n)
+        for reference in references
+        for y in soft.ngrams(reference, n)
+    }
     return sorted(similarity for similarity in found if 0 < similarity < 1)
 
 
@@ -165,25 +164,17 @@ def cases(
         vector_case=draw(st.sampled_from(["fallback", "exact"])),
         options=dict(options),
     )
-    if fixed_threshold is None:
-        near = occurring_similarities(case, str(options.get("composition", "mean")))
-        choices = [st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1, allow_nan=False)]
-        threshold = draw(st.one_of(*choices, *([st.sampled_from(near)] if near else [])))
-    else:
-        threshold = fixed_threshold
-    return case.with_options(threshold=threshold)
+    if fixed_threshold is not None:
+        return case.with_options(threshold=fixed_threshold)
+    near = occurring_similarities(case, str(options.get("composition", "mean")))
+    choices = [st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1, allow_nan=False)]
+    return case.with_options(threshold=draw(st.one_of(*choices, *([st.sampled_from(near)] if near else []))))
 
 
-PATHS = {
-    "batch": {},
-    "one by one": {"softbleu.matching.batches.BATCH_CELLS": 1},
-    "long": {"softbleu.matching.batches.BATCH_CELLS": 1, "softbleu.matching.batches.LONG_CELLS": 0},
-    "long, narrow stripes": {
-        "softbleu.matching.batches.BATCH_CELLS": 1,
-        "softbleu.matching.batches.LONG_CELLS": 0,
-        "softbleu.matching.soft.STRIPE_CELLS": 40,
-    },
-}
+BY_ONE = {"softbleu.matching.batches.BATCH_CELLS": 1}
+LONG = {**BY_ONE, "softbleu.matching.batches.LONG_CELLS": 0}
+NARROW = {**LONG, "softbleu.matching.soft.STRIPE_CELLS": 40}
+PATHS = {"batch": {}, "one by one": BY_ONE, "long": LONG, "long, narrow stripes": NARROW}
 """Limits under which segments take each way through the matching."""
 
 

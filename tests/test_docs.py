@@ -37,9 +37,8 @@ def made() -> dict[str, str]:
 def test_all_options_are_documented(made: dict[str, str]) -> None:
     expected = options_of(made["cli"])
     assert len(expected) > 60
-    assert options_of((DOCS / "reference" / "cli.md").read_text(encoding="utf-8")) == expected, (
-        "run: python docs/reference/make_cli.py"
-    )
+    shown = options_of((DOCS / "reference" / "cli.md").read_text(encoding="utf-8"))
+    assert shown == expected, "run: python docs/reference/make_cli.py"
 
 
 def test_all_settings_are_documented(made: dict[str, str]) -> None:
@@ -84,11 +83,8 @@ def test_every_dependency_of_a_user_has_its_licence() -> None:
 # plain words
 
 
-LINTER = Path(__file__).resolve().parents[1] / "docs" / "prose.py"
-
-
 def lint(*pages: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, LINTER, *pages], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, DOCS / "prose.py", *pages], capture_output=True, text=True, check=False)
 
 
 def test_pages_are_plain() -> None:
@@ -115,10 +111,7 @@ def test_a_sentence_is_flagged(sentence: str, finding: str, tmp_path: Path) -> N
 
 def test_docstrings_and_messages_are_looked_through(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
-    module.write_text(
-        '"""Words that met, and `mass`."""\nNAMES = ("mass", "what people write")\nWHY = f"no remedy: {NAMES}"\n'
-    )
-    assert [line.rpartition(":")[0][-10:] for line in lint(module).stdout.splitlines()] == [
-        "y:1: “met”",
-        ": “remedy”",
-    ]
+    code = '"""Words that met, and `mass`."""\nNAMES = ("mass", "what people write")\nWHY = f"no remedy: {NAMES}"\n'
+    module.write_text(code)
+    ends = [line.rpartition(":")[0][-10:] for line in lint(module).stdout.splitlines()]
+    assert ends == ["y:1: “met”", ": “remedy”"]

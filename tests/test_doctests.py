@@ -11,10 +11,8 @@ import pytest
 import softbleu
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-MODULES = sorted(
-    {"softbleu", *(found.name for found in pkgutil.walk_packages(softbleu.__path__, "softbleu."))}
-    - {"softbleu.__main__"}
-)
+FOUND = {found.name for found in pkgutil.walk_packages(softbleu.__path__, "softbleu.")}
+MODULES = sorted({"softbleu", *FOUND} - {"softbleu.__main__"})
 NEEDS = {"softbleu.kernels.numba_backend": "numba"}
 
 

@@ -50,14 +50,14 @@ def test_numbers_are_those_of_softbleu(tmp_path: Path) -> None:
         {**given, "metric": "gleu", "source": SOURCE, "level": "segment"},
         given,
     ]
-    code = (
-        "import evaluate, json\n"
-        'metric = evaluate.load("integrations/evaluate/softbleu")\n'
-        f"print(json.dumps([metric.compute(**call) for call in {calls!r}]))\n"
-        f"metric.add_batch(predictions={PREDICTIONS[:1]!r}, references={REFERENCES[:1]!r})\n"
-        f"metric.add_batch(predictions={PREDICTIONS[1:]!r}, references={REFERENCES[1:]!r})\n"
-        "print(metric.compute()['score'])\n"
-    )
+    code = f"""
+import evaluate, json
+metric = evaluate.load("integrations/evaluate/softbleu")
+print(json.dumps([metric.compute(**call) for call in {calls!r}]))
+for part in (slice(1), slice(1, None)):
+    metric.add_batch(predictions={PREDICTIONS!r}[part], references={REFERENCES!r}[part])
+print(metric.compute()["score"])
+"""
     found, batches = run(code, tmp_path).strip().split("\n")
     for shown, call in zip(json.loads(found), calls, strict=True):
         asked = {"metric": "softbleu", **call}

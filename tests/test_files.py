@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from refusing import refused
 
 from softbleu.errors import InputError
 from softbleu.io.files import TemporaryFolder, check_apart, drafts_of, write_whole
@@ -20,8 +21,8 @@ def test_an_input_by_another_name(tmp_path: Path, make: Callable[[Path, Path], N
     (tmp_path / "text").write_text("text")
     make(tmp_path / "link", tmp_path / "text")
     for target, source in (("link", "text"), ("text", "link"), ("text", "./text")):
-        with pytest.raises(InputError, match="is an input: write to another file"):
-            check_apart(tmp_path / target, ["other", tmp_path / source])
+        message = "is an input: write to another file"
+        refused(InputError, message, check_apart, tmp_path / target, ["other", tmp_path / source])
 
 
 def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
@@ -30,8 +31,7 @@ def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
     (tmp_path / "away").symlink_to("store/deep/text")
     for target in ("store", "link"):
         for source in ("store/deep/text", "link/deep/text", "away"):
-            with pytest.raises(InputError, match="holds the input"):
-                check_apart(tmp_path / target, [tmp_path / source])
+            refused(InputError, "holds the input", check_apart, tmp_path / target, [tmp_path / source])
     check_apart(tmp_path / "store" / "deep", [tmp_path / "store" / "text", tmp_path / "storey"])
 
 
@@ -69,13 +69,10 @@ def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         yield "half"
         raise ValueError("no more")
 
-    with pytest.raises(ValueError, match="no more"):
-        write_whole(paths[0], fail())
-    with pytest.raises(ValueError, match="no more"):
-        write_both(paths)
+    refused(ValueError, "no more", write_whole, paths[0], fail())
+    refused(ValueError, "no more", write_both, paths)
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(paths[0], b"new")
+    refused(OSError, "disk full", write_whole, paths[0], b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 
@@ -114,10 +111,6 @@ def test_temporary_folders_of_killed_processes_go(tmp_path: Path, dead: int, mon
         (tmp_path / place / "text").write_text("large")
     (tmp_path / f"{before}{dead}-link").symlink_to(tmp_path / kept[-1])
     with TemporaryFolder() as one, TemporaryFolder() as other:
-        assert {path.name for path in tmp_path.iterdir()} == {
-            Path(one).name,
-            Path(other).name,
-            f"{before}{dead}-link",
-            *kept,
-        }
+        both = {Path(one).name, Path(other).name}
+        assert {path.name for path in tmp_path.iterdir()} == {*both, f"{before}{dead}-link", *kept}
     assert (tmp_path / kept[-1] / "text").exists()

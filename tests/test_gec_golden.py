@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from complete import complete
-from shared_data import expected_rows, shared
+from shared_data import expected_rows, published_rows, shared
 
 from softbleu.corpora import Segments, read_m2
 from softbleu.metrics import M2, IMeasure
@@ -52,10 +51,9 @@ def published(name: str) -> dict[str, float]:
 
 
 def published_segments(name: str, count: int) -> Iterator[tuple[str, int, float]]:
-    path = shared("data", "conll14", "published", f"{name}.sentence.tsv.gz")
-    rows = [line.split("\t")[3:] for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+    rows = published_rows(name)
     assert len(rows) == 13 * SEGMENTS
-    return ((system, int(place), float(score)) for system, place, score in rows if int(place) < count)
+    return ((system, place, float(score)) for system, place, score in rows if place < count)
 
 
 @COUNTS
@@ -97,9 +95,8 @@ def test_imeasure_ratios_are_those_of_the_official_program() -> None:
     rows = {row["system"]: row for row in expected_rows("conll14", "imeasure.tsv")}
     unchanged = [int(rows["INPUT"][name]) for name in ("tn", "fn")]
     for row in rows.values():
-        score = IMeasure().score(
-            np.array([*(int(row[name]) for name in ("tp", "tn", "fp", "fn", "fpn")), *unchanged])
-        )
+        counts = [int(row[name]) for name in ("tp", "tn", "fp", "fn", "fpn")]
+        score = IMeasure().score(np.array([*counts, *unchanged]))
         found = [score.precision, score.recall, score.f1, score.accuracy, score.weighted_accuracy]
         expected = [100 * float(row[name]) for name in ("P", "R", "F1", "Acc", "WAcc")]
         assert found == pytest.approx(expected, rel=0, abs=1e-10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from functools import cache
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from complete import complete
-from shared_data import expected_rows, shared
+from shared_data import expected_rows, published_rows, shared
 
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics import Level
@@ -54,17 +53,16 @@ def segments(metric: Gleu, name: str, names: tuple[str, ...] = FOUR) -> list[flo
     return [score.score for score in results(metric, "segment", names)[name].segments or ()]
 
 
-@pytest.mark.parametrize(
-    ("file", "multi", "level"),
-    [
-        ("gleu.sample500.tsv", "sample", "corpus"),
-        ("gleu.max.tsv", "max", "corpus"),
-        ("gleu.macro.mean.tsv", "mean", "macro"),
-        ("gleu.macro.max.tsv", "max", "macro"),
-    ],
-)
+FILES = [
+    ("sample500", "sample", "corpus"),
+    ("max", "max", "corpus"),
+    *((f"macro.{x}", x, "macro") for x in ("mean", "max")),
+]
+
+
+@pytest.mark.parametrize(("file", "multi", "level"), FILES)
 def test_scores_to_ten_decimals(file: str, multi: Any, level: Level) -> None:
-    expected = {row["system"]: float(row["score"]) for row in expected_rows("conll14", file)}
+    expected = {row["system"]: float(row["score"]) for row in expected_rows("conll14", f"gleu.{file}.tsv")}
     found = {name: result.score for name, result in results(Gleu(multi=multi), level).items()}
     assert found == pytest.approx(expected, rel=0, abs=TEN_DECIMALS)
     assert set(found) == set(FOUR)
@@ -101,12 +99,11 @@ def test_all_thirteen_published_system_scores() -> None:
 @pytest.mark.parametrize("names", [("AMU",), pytest.param((), marks=pytest.mark.slow)], ids=["AMU", "all"])
 def test_published_segment_scores(names: tuple[str, ...]) -> None:
     """They have the official segment smoothing and are the means over both references."""
-    path = shared("data", "conll14", "published", "gleu.sentence.tsv.gz")
-    rows = [line.split("\t")[3:6] for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+    rows = published_rows("gleu")
     smoothed, plain = (Gleu(multi="mean", segment_smoothing=each) for each in (True, False))
     count, unlike = 0, 0
     for name in results(smoothed, "segment", names):
-        published = {int(place): score for system, place, score in rows if system == name}
+        published = {place: score for system, place, score in rows if system == name}
         found = [f"{score / 100:.4f}" for score in segments(smoothed, name, names)]
         assert dict(enumerate(found)) == published
         count += len(found)

@@ -121,35 +121,29 @@ def test_smoothing_at_corpus_level(smooth: str, value: float | None, effective_o
                 assert_same(*pair, smooth=smooth)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *({"order": order} for order in (1, 2, 6)),
-        *({"tokenize": name, "lowercase": case} for name in ("none", "13a", "intl", "zh") for case in (False, True)),
-    ],
-    ids=str,
-)
+SETTINGS: list[dict[str, Any]] = [
+    *({"order": order} for order in (1, 2, 6)),
+    *({"tokenize": name, "lowercase": case} for name in ("none", "13a", "intl", "zh") for case in (False, True)),
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_settings(settings: dict[str, Any]) -> None:
     candidates, other = outputs(2)
     for pair in both(candidates[:300], [lines(reference())[:300], other[:300]], **settings):
         assert_same(*pair)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_references(count: int) -> None:
-    candidates, *others = outputs(4)
-    texts = [text[:1000] for text in (lines(reference()), *others)][:count]
-    for pair in both(candidates[:1000], texts):
-        assert_same(*pair)
-
-
 @pytest.mark.parametrize("level", ["corpus", "segment"])
-def test_ragged_references(level: str) -> None:
-    candidates, *others = outputs(5)
-    ragged: list[list[str | None]] = [list(lines(reference())[:300])]
-    for number, other in enumerate(others[:3], start=2):
-        ragged.append([text if place % number else None for place, text in enumerate(other[:300])])
-    for pair in both(candidates[:300], ragged, level=level, effective_order=level == "segment"):
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("ragged", [False, True])
+def test_references(count: int, ragged: bool, level: str) -> None:
+    """As many of each segment, or of some segments more than of others."""
+    candidates, *others = outputs(count)
+    texts: list[list[str | None]] = [list(lines(reference())[:300])]
+    for number, other in enumerate(others, start=2):
+        texts.append([text if place % number or not ragged else None for place, text in enumerate(other[:300])])
+    for pair in both(candidates[:300], texts, level=level, effective_order=level == "segment"):
         assert_same(*pair)
 
 

@@ -44,14 +44,12 @@ def test_conll14() -> None:
     )
     rows = shared("expected", "conll14", "green.tsv").read_text(encoding="utf-8").splitlines()
     expected = dict(row.split("\t") for row in rows if not row.startswith("#"))
-    systems = {
-        name: (folder / "systems" / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in expected
-    }
+    places = {name: folder / "systems" / f"{name}.txt" for name in expected}
+    systems = {name: path.read_text(encoding="utf-8").split("\n")[:-1] for name, path in places.items()}
     results = softbleu.score(systems, list(zip(*references, strict=True)), source, metric="green")
     assert len(expected) == 4
-    assert {each.name: each.score / 100 for each in results} == pytest.approx(
-        {name: float(score) for name, score in expected.items()}, abs=1e-12
-    )
+    scores = {name: float(score) for name, score in expected.items()}
+    assert {each.name: each.score / 100 for each in results} == pytest.approx(scores, abs=1e-12)
 
 
 def test_the_classes() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 from real.headlines import COLUMNS, read_record
@@ -46,14 +46,10 @@ def test_every_headline_has_a_row(page: Path) -> None:
     texts = [plain(row.text) for row in ROWS if row.page == page.relative_to(ROOT).as_posix()]
     assert texts or page not in (ROOT / "README.md", *STUDIES)
     for place in map(plain, places):
-        covered = {
-            at for each in texts for found in re.finditer(re.escape(each), place) for at in range(*found.span())
-        }
-        assert [
-            found.group()
-            for found in HEADLINE.finditer(place)
-            if found.start() not in covered and not any(place in each for each in texts)
-        ] == []
+        if not any(place in each for each in texts):
+            spans = [found.span() for each in texts for found in re.finditer(re.escape(each), place)]
+            figures = [(found.start(), found.group()) for found in HEADLINE.finditer(place)]
+            assert [text for at, text in figures if not any(start <= at < end for start, end in spans)] == []
 
 
 def test_the_record_knows_every_row() -> None:
@@ -64,10 +60,6 @@ def test_the_record_knows_every_row() -> None:
 
 
 def test_tables_of_the_papers_are_those_of_their_files() -> None:
-    spec = spec_from_file_location("papers", ROOT / "experiments" / "papers" / "make.py")
-    assert spec is not None
-    assert spec.loader is not None
-    papers = module_from_spec(spec)
-    spec.loader.exec_module(papers)
-    page = papers.PAGE.read_text(encoding="utf-8")
-    assert papers.fill(page, papers.tables()) == page, "run: python experiments/papers/make.py --page"
+    papers = run_path(str(ROOT / "experiments" / "papers" / "make.py"))
+    page = papers["PAGE"].read_text(encoding="utf-8")
+    assert papers["fill"](page, papers["tables"]()) == page, "run: python experiments/papers/make.py --page"

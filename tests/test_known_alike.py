@@ -83,31 +83,23 @@ def alike_places(candidate: list[str], reference: list[str], synonyms: float, pa
 
 
 LINES = st.lists(st.sampled_from(WORDS), max_size=6)
+SHARES = st.tuples(st.sampled_from([0.0, 0.5, 0.8]), st.sampled_from([0.0, 0.6, 0.8]))
 
 
-@given(
-    candidate=LINES,
-    reference=LINES,
-    synonyms=st.sampled_from([0.0, 0.5, 0.8]),
-    paraphrases=st.sampled_from([0.0, 0.6, 0.8]),
-    order=st.integers(1, 2),
-)
+@given(candidate=LINES, reference=LINES, shares=SHARES, order=st.integers(1, 2))
 @settings(max_examples=30)
 def test_as_the_oracle(
-    candidate: list[str], reference: list[str], synonyms: float, paraphrases: float, order: int, data: str
+    candidate: list[str], reference: list[str], shares: tuple[float, float], order: int, data: str
 ) -> None:
-    given = {"synonyms": synonyms, "paraphrases": paraphrases, "order": order, "position": 0.2, "rarity": 1.0}
-    measure = make_metric("softbleu", meteor_data=data, **{**PLAIN, **given, "credit": "both"})
+    given = {**dict(zip(("synonyms", "paraphrases"), shares, strict=True)), "order": order}
+    own = {**PLAIN, **given, "position": 0.2, "rarity": 1.0, "credit": "both"}
+    measure = make_metric("softbleu", meteor_data=data, **own)
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
     options = oracle.Options(order=order, power=1, rarity=1, characters=0)
     weigh = oracle.weights_from([reference], options)
-    scores = oracle.scores(
-        [f"{word}@c.{number}" for number, word in enumerate(candidate)],
-        [f"{word}@r.{number}" for number, word in enumerate(reference)],
-        alike_places(candidate, reference, synonyms, paraphrases),
-        lambda place: weigh(place.partition("@")[0]),
-        options,
-    )
+    sides = ([f"{word}@{x}.{n}" for n, word in enumerate(line)] for x, line in (("c", candidate), ("r", reference)))
+    alike = alike_places(candidate, reference, *shares)
+    scores = oracle.scores(*sides, alike, lambda place: weigh(place.partition("@")[0]), options)
     assert any(float(found) == pytest.approx(score, abs=2e-4) for score in scores)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_encoder import MadeUpEncoder
+from refusing import refused
 
 import softbleu
 from softbleu import InputError
@@ -42,15 +43,10 @@ def texts(count: int) -> tuple[list[str], list[str], list[str]]:
 def scored(metric: str, *, source: bool = False, **options: Any) -> Work:
     def work(count: int) -> object:
         candidates, references, sources = texts(count)
-        more: Any = {"source": sources} if source else {}
-        return softbleu.score(candidates, references, metric=metric, **more, **options)
+        more: Any = (None if metric == "refless" else references, sources if source else None)
+        return softbleu.score(candidates, *more, metric=metric, **options)
 
     return work
-
-
-def refless(count: int) -> object:
-    candidates, _, sources = texts(count)
-    return softbleu.score(candidates, None, sources, metric="refless")
 
 
 CASES: dict[str, tuple[str, int, Work]] = {
@@ -69,7 +65,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
-    "refless": ("metrics.refless._LIMIT", 7, refless),
+    "refless": ("metrics.refless._LIMIT", 7, scored("refless", source=True)),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
     "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
@@ -97,9 +93,8 @@ def refusal(limit: Limit, most: int, work: Work, count: int = 1) -> int:
     """How many are said to be too many."""
     counted = rf"\([\d,]+ {limit.counted}, {most:,} are allowed\)"
     remedy = rf"{limit.remedy}, or allow more by --limits (\d+) \(or SOFTBLEU_LIMITS=\1\)"
-    with pytest.raises(InputError, match=rf"^[^\n]+ is too much for {limit.user} {counted}: {remedy}$") as refused:
-        work(count)
-    (number,) = re.findall(rf"\(([\d,]+) {limit.counted}", str(refused.value))
+    said = refused(InputError, rf"^[^\n]+ is too much for {limit.user} {counted}: {remedy}$", work, count)
+    (number,) = re.findall(rf"\(([\d,]+) {limit.counted}", said)
     return int(number.replace(",", ""))
 
 
@@ -149,8 +144,8 @@ def test_a_vocabulary_is_no_line() -> None:
 def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LIMITS", text)
     monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
-    with pytest.raises(InputError, match="SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"):
-        scored("meteor", stages="exact")(1)
+    message = "SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"
+    refused(InputError, message, scored("meteor", stages="exact"), 1)
 
 
 GOLD = "S a b\n" + "".join(f"A 0 1|||X|||c|||REQUIRED|||-NONE-|||{annotator}\n" for annotator in range(5)) + "\n"
@@ -179,8 +174,7 @@ def test_what_takes_more_time_than_its_size_warrants_is_refused(
     limit = import_module(f"softbleu.{module}")._LIMIT
     monkeypatch.setattr(f"softbleu.{module}._LIMIT", replace(limit, most=3))
     line = rf"{said} too much for {limit.user} .* {limit.counted}, 3 are allowed.*--limits 2 "
-    with pytest.raises(InputError, match=line):
-        work(path)
+    refused(InputError, line, work, path)
     monkeypatch.setenv("SOFTBLEU_LIMITS", "2")
     work(path)
 
@@ -188,7 +182,7 @@ def test_what_takes_more_time_than_its_size_warrants_is_refused(
 def test_references_of_hyter(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = import_module("softbleu.metrics.hyter").MOST_REFERENCES
     monkeypatch.setattr("softbleu.metrics.hyter.MOST_REFERENCES", replace(limit, most=1))
-    with pytest.raises(InputError, match=r"too much for hyter \(2 references, 1 are allowed\): leave some out"):
-        softbleu.score(["a"], [["a", "b"]], metric="hyter")
+    message = r"too much for hyter \(2 references, 1 are allowed\): leave some out"
+    refused(InputError, message, softbleu.score, ["a"], [["a", "b"]], metric="hyter")
     monkeypatch.setenv("SOFTBLEU_LIMITS", "2")
     assert softbleu.score(["a"], [["a", "b"]], metric="hyter").score == 0

@@ -25,77 +25,51 @@ def statistics(candidate: str, *references: str, **options: object) -> soft.Stat
 # similarity
 
 
-def test_token_product_has_three_cases() -> None:
-    product = token_product_from({**PLANE, "nil": [0.0, 0.0]})
-    assert product("unknown", "unknown") == 1
-    assert product("for", "there") == pytest.approx(0.6, abs=1e-15)
-    assert product("for", "far") == 1, "vectors are scaled to length one"
-    assert product("for", "back") == -1
-    assert product("for", "unknown") == product("one", "other") == 0
-    assert product("nil", "for") == 0, "a zero vector is no vector"
-    assert product("nil", "nil") == 1
+PRODUCTS = [
+    *[("unknown unknown", 1), ("nil nil", 1), ("for back", -1), ("for unknown", 0), ("one other", 0)],
+    *[("for there", 0.6), ("There for", 0.6), ("There there", 1), ("for far", 1), ("nil for", 0), ("For up", 1)],
+]
 
 
-def test_case_fallback_finds_the_lower_cased_vector() -> None:
-    fallback, exact = token_product_from(PLANE, "fallback"), token_product_from(PLANE, "exact")
-    assert fallback("There", "for") == pytest.approx(0.6, abs=1e-15)
-    assert fallback("There", "there") == pytest.approx(1, abs=1e-15)
-    assert exact("There", "for") == exact("There", "there") == 0
-    both = token_product_from({**PLANE, "For": [0.0, 1.0]})
-    assert (both("For", "for"), both("For", "up")) == (0, 1), "the spelling as written goes first"
+@pytest.mark.parametrize(("pair", "expected"), PRODUCTS)
+def test_token_products(pair: str, expected: float) -> None:
+    """Vectors are scaled to length one, a zero vector is none, and the spelling as written goes first."""
+    vectors = {**PLANE, "nil": [0.0, 0.0], "For": [0.0, 1.0]}
+    assert token_product_from(vectors, "fallback")(*words(pair)) == pytest.approx(expected, abs=1e-15)
+    exact = 0 if "There" in pair else expected
+    assert token_product_from(vectors, "exact")(*words(pair)) == pytest.approx(exact, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "expected"),
-    [
-        ("for", "there", 0.6),
-        ("for up", "up for", 1.0),
-        ("for up", "for", 0.707107),
-        ("for up", "there", 0.989949),  # (0.6 + 0.8) / sqrt(2)
-        ("for for", "far", 1.0),
-        ("oov for", "oov up", 0.5),
-        ("oov for", "for", 0.707107),
-        ("one other", "other one", 1.0),
-        ("for back", "for", 0.0),  # the average has no length
-        ("for", "back", -1.0),
-    ],
-)
-def test_mean_similarity_is_the_cosine_of_averages(x: str, y: str, expected: float) -> None:
-    product = token_product_from(PLANE)
-    assert mean_similarity(tuple(words(x)), tuple(words(y)), product) == expected
-    assert mean_similarity(tuple(words(y)), tuple(words(x)), product) == expected
+SIMILARITIES = [
+    ("for", "there", 0.6, 0.6),
+    ("for", "back", -1.0, -1.0),
+    ("for up", "up for", 1.0, 0.0),
+    ("for up", "for", 0.707107, 0.0),
+    ("for up", "there", 0.989949, 0.0),  # (0.6 + 0.8) / sqrt(2)
+    ("for for", "far", 1.0, 0.0),
+    ("oov for", "oov up", 0.5, 0.5),
+    ("there oov", "for oov", 0.8, 0.8),
+    ("one other", "other one", 1.0, 0.0),
+    ("for back", "for", 0.0, 0.0),  # the average has no length
+    ("for up", "there up", 0.894427, 0.8),  # 2.4 / sqrt(2 · 3.6)
+    ("for for", "back back", -1.0, -1.0),
+]
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "expected"),
-    [
-        ("for up", "up for", 0.0),
-        ("for up", "for for", 0.5),
-        ("for up", "there up", 0.8),
-        ("there oov", "for oov", 0.8),
-        ("for up", "for", 0.0),
-        ("for for", "back back", -1.0),
-    ],
-)
-def test_aligned_similarity_keeps_positions(x: str, y: str, expected: float) -> None:
-    assert aligned_similarity(tuple(words(x)), tuple(words(y)), token_product_from(PLANE)) == expected
+@pytest.mark.parametrize(("x", "y", "mean", "aligned"), SIMILARITIES)
+def test_similarity_is_the_cosine_of_averages_or_keeps_positions(x: str, y: str, mean: float, aligned: float) -> None:
+    product, one, other = token_product_from(PLANE), tuple(words(x)), tuple(words(y))
+    assert mean_similarity(one, other, product) == mean_similarity(other, one, product) == mean
+    assert aligned_similarity(one, other, product) == aligned
 
 
 def test_rounding_is_half_to_even_at_six_decimals() -> None:
-    assert soft.clamped_and_rounded(0.1234564) == 0.123456
-    assert soft.clamped_and_rounded(2.0**-7) == 0.007812, "0.0078125, exactly half way"
-    assert soft.clamped_and_rounded(1 + 1e-9) == 1
-    assert soft.clamped_and_rounded(-1.5) == -1
+    # 0.0078125 is exactly half way.
+    found = [soft.clamped_and_rounded(value) for value in (0.1234564, 2.0**-7, 1 + 1e-9, -1.5)]
+    assert found == [0.123456, 0.007812, 1, -1]
 
 
-# pools, clipping, totals
-
-
-def test_clipping() -> None:
-    result = statistics("the the the the the the the", "the cat is on the mat", "there is a cat on the mat")
-    assert result.matches == [2, 0, 0, 0]
-    assert result.totals == [7, 6, 5, 4]
-    assert [ngram for _, ngram, _ in result.pairs[0]] == [("the",), ("the",), *[None] * 5]
+# pools and totals
 
 
 def test_pools_keep_the_greatest_count_and_the_first_appearance() -> None:
@@ -105,25 +79,15 @@ def test_pools_keep_the_greatest_count_and_the_first_appearance() -> None:
     assert list(pool) == [("b",), ("a",), ("c",), ("b", "a"), ("c", "a")], "all single words of all references first"
 
 
-def test_reference_length_is_the_closest_and_of_two_the_shorter() -> None:
-    assert statistics("a b c", "a b c d", "a b", "a").reference_length == 2
-    assert statistics("a b c", "a b c d", "a").reference_length == 4
-    assert statistics("a b c", "").reference_length == 0
-
-
 @pytest.mark.parametrize(
     ("candidate", "references", "matcher", "denominator", "expected"),
     [
-        ("a b", ["a b"], "exact", "order", [2, 1, 0, 0]),
         ("", ["a b"], "xleu", "order", [0, 0, 0, 0]),
-        ("a b c", ["a b c d", "x y"], "vleu", "order", [3, 2, 1, 0]),
         ("a b c", ["a b c d", "x y"], "vleu", "all", [3, 2, 1, 0]),
         ("a b c", ["a b c d", "x y"], "vleu", "reference", [2, 1, 0, 0]),
         ("a b c", ["a b c d", "x y"], "xleu", "order", [3, 2, 1, 0]),
         ("a b c", ["a b c d", "x y"], "xleu", "all", [6, 6, 6, 0]),
-        ("a b c", ["a b c d", "x y"], "xleu", "reference", [3, 3, 0, 0]),
         ("a", ["a b c d e"], "xleu", "reference", [5 + 4 + 3] * 4),
-        ("a", ["a b c d e"], "xleu", "all", [1, 0, 0, 0]),
     ],
 )
 def test_totals(candidate: str, references: list[str], matcher: str, denominator: str, expected: list[int]) -> None:
@@ -174,18 +138,11 @@ def test_partners(candidate: str, reference: str, options: dict[str, Any], expec
     assert result.matches == [pytest.approx(sum(similarity for _, similarity in expected), abs=1e-12)]
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "options", "expected"),
-    [
-        # Instances are taken as often as they occur; consumption is for greedy assignments.
-        ("for for for for", "there there there", {"matcher": "vleu", "order": 1}, [1.8]),
-        ("for for", "there", {"matcher": "vleu", "order": 1, "consumption": "similarity"}, [0.6]),
-        ("a b a", "a c", {"order": 1}, [1]),
-    ],
-)
-def test_optimal_masses(candidate: str, reference: str, options: dict[str, Any], expected: list[float]) -> None:
-    found = statistics(candidate, reference, assignment="optimal", **options).matches
-    assert found == pytest.approx(expected, abs=1e-12)
+@pytest.mark.parametrize(("consumption", "count", "expected"), [("unit", 3, 1.8), ("similarity", 1, 0.6)])
+def test_instances_are_taken_as_often_as_they_occur(consumption: str, count: int, expected: float) -> None:
+    """Consumption is for greedy assignments."""
+    given = {"matcher": "vleu", "order": 1, "assignment": "optimal", "consumption": consumption}
+    assert statistics("for for for for", " ".join(["there"] * count), **given).matches == pytest.approx([expected])
 
 
 # matchers
@@ -218,11 +175,3 @@ def test_xleu_matches_across_orders(
 ) -> None:
     found = statistics(candidate, reference, **{"matcher": "xleu", "order": 2, **options}).pairs[order]
     assert [" ".join(partner or ()) for _, partner, _ in found] == expected
-
-
-def test_composition_tells_a_reordered_bigram() -> None:
-    mean, aligned = (
-        statistics("up for", "for up", matcher="vleu", order=2, composition=each) for each in ("mean", "aligned")
-    )
-    assert (mean.matches, aligned.matches) == ([2, 1], [2, 0])
-    assert statistics("there", "for up", matcher="xleu", order=2, composition="aligned").matches[0] == 0.8

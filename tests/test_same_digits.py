@@ -143,15 +143,12 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def how(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     """Options of a run that say who does it."""
-    made: dict[str, Callable[[], Executor]] = {
-        "threads": lambda: ThreadPoolExecutor(2),
-        "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
-    }
     if request.param == "here":
         yield {}
-    else:
-        with made[request.param]() as executor:
-            yield {"executor": executor}
+        return
+    spawn = multiprocessing.get_context("spawn")
+    with ThreadPoolExecutor(2) if request.param == "threads" else ProcessPoolExecutor(2, spawn) as executor:
+        yield {"executor": executor}
 
 
 @pytest.fixture(scope="module")

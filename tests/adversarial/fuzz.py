@@ -25,8 +25,7 @@ from pathlib import Path
 
 import atheris
 
-from softbleu.metrics import Metric
-from softbleu.metrics.making import make_metric, read_settings
+from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
 
 TESTS = Path(__file__).resolve().parents[1]
 SECONDS = 60
@@ -34,25 +33,15 @@ SECONDS = 60
 PACKED = b"\x1f\x8b"
 
 
-def load() -> None:
-    """Import all of softbleu so that atheris sees where it goes; but compiled functions are not Python's own."""
-    softbleu = import_module("softbleu")
-    for module in pkgutil.walk_packages(softbleu.__path__, "softbleu."):
+sys.path.insert(0, str(TESTS))
+# Compiled functions are not Python's own.
+COMPILED = [f"softbleu.kernels.numba_{part}" for part in ("backend", "matching", "ngrams", "soft", "words")]
+# It names each module.
+with contextlib.redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["softbleu"], exclude=COMPILED):
+    for module in pkgutil.walk_packages(import_module("softbleu").__path__, "softbleu."):
         if not module.name.endswith("__main__"):
             with contextlib.suppress(ImportError):
                 import_module(module.name)
-
-
-sys.path.insert(0, str(TESTS))
-with (
-    # It names each module.
-    contextlib.redirect_stderr(io.StringIO()),
-    atheris.instrument_imports(
-        include=["softbleu"],
-        exclude=[f"softbleu.kernels.numba_{part}" for part in ("backend", "matching", "ngrams", "soft", "words")],
-    ),
-):
-    load()
     from adversarial.damage import damaged
     from adversarial.samples import READERS, Reader, copy, make, mishandled
     from cli.conftest import Run
@@ -126,16 +115,10 @@ PARSERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
         lambda text: make_metric(read_settings(text)[0], **read_settings(text)[1]),
         ["bleu(matcher=vleu(threshold=0.8), order = 3)", 'gleu(variant="gleu0", weight=1)', "softbleu(beta=2.5)"],
     ),
-    "signatures": (
-        Metric.from_signature,
-        ["metric:bleu|matcher:vleu|threshold:p99.9|idf:a%7Cb.txt#0|version:0.1.0", "metric:ter|case:lc|tok:13a"],
-    ),
+    "signatures": (metric_from_signature, ["metric:bleu|matcher:vleu|threshold:p99.9|idf:a%7Cb.txt#0|version:0.1.0"]),
     "thresholds": (lambda text: read_thresholds([text]), ["0:0.3:0.1", "0.75,p99.9"]),
     "variations": (lambda text: read_variations([text]), ["order=2,4", 'vectors-postprocess=none,"mean,pc:2"']),
-    "definitions": (
-        define,
-        [path.read_text(encoding="utf-8") for path in sorted(TESTS.parent.glob("experiments/*/*.toml"))],
-    ),
+    "definitions": (define, [path.read_text("utf-8") for path in sorted(TESTS.parent.glob("experiments/*/*.toml"))]),
 }
 
 

@@ -55,8 +55,7 @@ TEXTS = {
     "metric.tsv": "system\tscore\nA\t0.4\nB\t0.3\nC\t0.5\nD\t0.2\n",
     "da.tsv": "LP\tsource\ttranslation\treference\tHUMAN_score\n"
     + "".join(
-        f"x-y\ts\tit is {word}\tit 's all right\t{n}\n"
-        for n, word in enumerate(["right", "all right", "wrong", "it"])
+        f"x-y\ts\tit is {word}\tit 's all right\t{n}\n" for n, word in enumerate(["right", "wrong", "it", "x"])
     ),
     "ranks.xml": "<appraise-results>\n"
     + "".join(
@@ -132,7 +131,9 @@ def _reader(damaged: str, command: str, output: str | None = None) -> Reader:
 
 SCORE = "score -c c.txt -r r.txt r2.txt"
 SOFT = "score -c c.txt -r r.txt --matcher vleu -t 0.5 --vectors"
-REFLESS = "score -c c.txt -s s.txt -m refless"
+ENCODER = "score -c c.txt -r r.txt -m bertscore --vectors enc"
+METEOR = f"{SCORE} -m meteor --meteor-data met"
+REFLESS = "score -c c.txt -s s.txt -m refless --coefficients weights.json"
 MAKE = "networks make -r"
 READERS = [
     *(_reader(name, f"{SCORE} -m bleu chrf ter") for name in ("c.txt", "r2.txt")),
@@ -155,10 +156,7 @@ READERS = [
     _reader("v.txt", "embeddings neighbours cat --vectors v.txt"),
     *(_reader(f"st/{name}", f"{SOFT} st") for name in ("meta.json", "vectors.npy", "vocab.txt")),
     _reader("st/meta.json", "embeddings info st"),
-    *(
-        _reader(f"enc/{name}", "score -c c.txt -r r.txt -m bertscore --vectors enc")
-        for name in ("meta.json", "weights.safetensors", "tokenizer.json")
-    ),
+    *(_reader(f"enc/{name}", ENCODER) for name in ("meta.json", "weights.safetensors", "tokenizer.json")),
     _reader("words.txt", "embeddings graph --vocabulary words.txt -t 0.5 --vectors v.txt"),
     _reader("r.txt", "embeddings expand -r r.txt --vectors v.txt --budget 2 -f jsonl"),
     _reader("c.txt", "embeddings train c.txt --dimension 4 --epochs 1 --min-count 1 -o trained"),
@@ -181,20 +179,12 @@ READERS = [
     _reader("ranks.xml", "metaeval --rankings ranks.xml --runs 2 --samples 20"),
     _reader("labels.txt", "compare -c c.txt d.txt -r r.txt --by labels.txt"),
     _reader("c.txt", "language train c.txt -n 2", "o.arpa"),
-    *(
-        _reader(name, f"{REFLESS} --language-model m.arpa --coefficients weights.json")
-        for name in ("m.arpa", "weights.json")
-    ),
-    _reader("tiny.gguf", f"{REFLESS} --language-model tiny.gguf --coefficients weights.json"),
-    *(
-        _reader(f"met/{name}", f"{SCORE} -m meteor --meteor-data met")
-        for name in ("synonym/english.synsets", "synonym/english.exceptions", "data/paraphrase-en.gz")
-    ),
+    *(_reader(name, f"{REFLESS} --language-model m.arpa") for name in ("m.arpa", "weights.json")),
+    _reader("tiny.gguf", f"{REFLESS} --language-model tiny.gguf"),
+    *(_reader(f"met/synonym/english.{name}", METEOR) for name in ("synsets", "exceptions")),
+    _reader("met/data/paraphrase-en.gz", METEOR),
     _reader("met/synonym/english.synsets", f"{MAKE} r.txt --meteor-data met", "o.jsonl"),
-    *(
-        _reader("net.jsonl", f"score -c c.txt -r net.jsonl --notation network -m {name}")
-        for name in ("hyter", "netbleu")
-    ),
+    *(_reader("net.jsonl", f"score -c c.txt -r net.jsonl --notation network -m {x}") for x in ("hyter", "netbleu")),
     _reader("net.att", "networks info net.att --notation att"),
     _reader("brackets.txt", f"{MAKE} brackets.txt --notation brackets", "o.jsonl"),
     _reader("net.jsonl", "explain -m hyter --notation network -c c.txt -r net.jsonl"),

@@ -14,11 +14,10 @@ import resource
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SCORE = "score -c c.txt -r r.txt"
 WRITERS = {
@@ -60,11 +59,9 @@ PATIENCE = 60
 """Seconds of CPU time for a command."""
 LOADED = ("softbleu", "scipy", "gensim", "faiss", "sacrebleu", "safetensors", "fsspec")
 """Packages that take long to load."""
-Act = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A way to end a command."""
 
     writer: str
@@ -76,8 +73,7 @@ class Case:
         return f"{self.writer}, {self.way} at {self.at}"
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(NamedTuple):
     """How a command ended."""
 
     code: int
@@ -101,19 +97,12 @@ def is_change(event: str, arguments: Sequence[Any], folder: str) -> bool:
     return named and Path(folder) in Path(Path.cwd(), os.fsdecode(place)).parents
 
 
-def ending(case: Case | None) -> Act:
+def act(event: str, case: Case) -> None:
     """What a step does to the process."""
-
-    def act(event: str) -> None:
-        if case is None or case.way in (LIMIT, TWICE):
-            return
-        if case.way == FULL:
-            if event in ("open", "os.mkdir"):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        else:
-            os.kill(os.getpid(), getattr(signal, case.way))
-
-    return act
+    if case.way in SIGNALS:
+        os.kill(os.getpid(), getattr(signal, case.way))
+    elif case.way == FULL and event in ("open", "os.mkdir"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def start(folder: Path, arguments: Sequence[str], case: Case | None) -> tuple[int, list[int]]:
@@ -133,15 +122,15 @@ def start(folder: Path, arguments: Sequence[str], case: Case | None) -> tuple[in
     resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
     if case is not None and case.way == LIMIT:
         resource.setrlimit(resource.RLIMIT_FSIZE, (case.at, case.at))
-    act, at, seen = ending(case), 0 if case is None else case.at, 0
+    seen = 0
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
         nonlocal seen
         if is_change(event, given, str(folder)):
             seen += 1
             # A full disk stays full.
-            if seen == at or (seen > at and case is not None and case.way == FULL):
-                act(event)
+            if case is not None and (seen == case.at or (seen > case.at and case.way == FULL)):
+                act(event, case)
 
     sys.addaudithook(hook)
     sys.argv = ["softbleu", *arguments]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -37,8 +38,7 @@ def test_a_bucket_of_segments_scores_as_a_corpus(metric: str) -> None:
     lengths = [len(references[0].split()) for references in REFERENCES]
     expected = []
     for low, high in pairwise([*LENGTHS, 1000]):
-        chosen = [number for number, length in enumerate(lengths) if low <= length < high]
-        if chosen:
+        if chosen := [number for number, length in enumerate(lengths) if low <= length < high]:
             systems = {name: [texts[number] for number in chosen] for name, texts in SYSTEMS.items()}
             found = softbleu.score(systems, [REFERENCES[number] for number in chosen], metric=metric)
             expected.append((len(chosen), *(each.score for each in found)))
@@ -61,15 +61,13 @@ def test_words_are_counted_one_by_one(lines: list[tuple[str, str, str]]) -> None
             matched[bucket] += min(candidate.split().count(word), most[word])
             own[bucket] += candidate.split().count(word)
             offered[bucket] += most[word]
-    expected = []
+    expected: list[tuple[Any, ...]] = []
     for bucket in range(len(FREQUENCIES)):
-        if own[bucket] or offered[bucket]:
-            size = offered[bucket]
-            expected += [
-                ("precision", size, 100 * matched[bucket] / own[bucket] if own[bucket] else None),
-                ("recall", size, 100 * matched[bucket] / size if size else None),
-                ("F1", size, 200 * matched[bucket] / (own[bucket] + size)),
-            ]
+        right, size, all_own = matched[bucket], offered[bucket], own[bucket]
+        if all_own or size:
+            expected.append(("precision", size, 100 * right / all_own if all_own else None))
+            expected.append(("recall", size, 100 * right / size if size else None))
+            expected.append(("F1", size, 200 * right / (all_own + size)))
     found = bucket_scores(corpus, "bleu(tokenize=none)", by="rarity").records()
     assert [(row["metric"], row["words"], row["candidate"]) for row in found] == expected
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from refusing import refused
 
 import softbleu
 from softbleu.analysis import correction_kinds, find_corrections
@@ -112,21 +113,16 @@ def test_errant_is_asked_for_the_types_of_all_edits(errant: StubErrant) -> None:
 
 def test_without_errant_or_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "errant", None)
-    with pytest.raises(MissingExtraError, match=r"softbleu\[errant\]"):
-        correction_kinds(CORPUS, make_metric("m2"), "errant")
+    refused(MissingExtraError, r"softbleu\[errant\]", correction_kinds, CORPUS, make_metric("m2"), "errant")
 
     def load(language: str) -> None:
         raise OSError("[E050] Can't find model 'en_core_web_sm'.")
 
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=load))
-    with pytest.raises(InputError, match="spacy download"):
-        correction_kinds(CORPUS, make_metric("m2"), "errant")
+    refused(InputError, "spacy download", correction_kinds, CORPUS, make_metric("m2"), "errant")
 
 
 def test_what_has_no_edits() -> None:
-    with pytest.raises(InputError, match="take m2"):
-        correction_kinds(CORPUS, make_metric("gleu"))
-    with pytest.raises(InputError, match="--gold"):
-        correction_kinds(Segments.of(["a"], ["a"]), make_metric("m2"))
-    with pytest.raises(UnknownNameError, match="operation"):
-        correction_kinds(CORPUS, make_metric("m2"), "colour")  # type: ignore[arg-type]
+    refused(InputError, "take m2", correction_kinds, CORPUS, make_metric("gleu"))
+    refused(InputError, "--gold", correction_kinds, Segments.of(["a"], ["a"]), make_metric("m2"))
+    refused(UnknownNameError, "operation", correction_kinds, CORPUS, make_metric("m2"), "colour")

@@ -31,9 +31,9 @@ def scores(metric: str) -> dict[str, list[float]]:
 def test_the_worst(metric: str) -> None:
     sign = -1 if metric == "ter" else 1
     every = sorted(
-        (sign * score, place, number + 1)
+        (sign * score, place, number)
         for place, own in enumerate(scores(metric).values())
-        for number, score in enumerate(own)
+        for number, score in enumerate(own, start=1)
     )
     found = choose_lines(CORPUS, metric, "worst", top=6)
     assert [(line.segment, line.systems, line.by) for line in found] == [

@@ -7,24 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from analysis.test_corrections import GOLD, SYSTEMS
 
 import softbleu
 from softbleu.analysis.page_marks import LEAST_HEAT
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
-from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
 from softbleu.metrics.making import make_metric
 
-EDITS = ((1, 2, "Vform", "eats"), (2, 3, "ArtOrDet", "an"), (4, 4, "Prep", "at"), (5, 6, "Mec", ""))
-GOLD = [
-    GoldSegment("he eat a apple school , today", (Annotation(0, tuple(GoldEdit(*e[:3], e[3:]) for e in EDITS)),)),
-    GoldSegment("it rain all the day", (Annotation(0, ()), Annotation(1, (GoldEdit(1, 2, "SVA", ("rains",)),)))),
-]
-SYSTEMS = {
-    "good": ["he eats an apple at school today", "it rains all the day"],
-    "mixed": ["he eats the apple school , tomorrow", "it rained all day"],
-}
-CORPUS = Segments.of_gold(SYSTEMS, GOLD)
+CORPUS = Segments.of_gold({name: SYSTEMS[name] for name in ("good", "mixed")}, GOLD)
 
 
 def marks_of(page: Any, row: int, side: int | None = None) -> list[tuple[Any, ...]]:
@@ -74,15 +65,12 @@ def test_what_became_of_words_by_gleu() -> None:
 
 def test_the_alignment_is_that_of_meteor() -> None:
     corpus = Segments.of(["cats sat the mat"], [["nothing here", "the cat sat on mats"]])
-    measure = make_metric("meteor", stages="exact+stem")
-    page = make_page(corpus, measure)
-    words = corpus.references[0][0].split() + corpus.references[0][1].split()
+    page = make_page(corpus, make_metric("meteor", stages="exact+stem"))
+    texts = [["cats", "sat", "the", "mat"], ["nothing", "here", "the", "cat", "sat", "on", "mats"]]
     met: dict[int, list[str]] = {}
-    shown = page.marks
-    assert shown is not None
+    shown: Any = page.marks
     for side, start, link in zip(shown.side, shown.start, shown.link, strict=True):
-        text = [corpus.candidates["candidate"][0].split(), words][side]
-        met.setdefault(int(link), []).append(text[start])
+        met.setdefault(int(link), []).append(texts[side][start])
     assert sorted(met.values()) == [["cats", "cat"], ["mat", "mats"], ["sat", "sat"], ["the", "the"]]
     kinds = {mark[1:4] for mark in marks_of(page, 0, 0)}
     assert kinds == {(0, 1, "stem"), (1, 1, "exact"), (2, 1, "exact"), (3, 1, "stem")}
@@ -93,8 +81,7 @@ def test_similarities_are_those_that_precision_is_made_of() -> None:
     corpus = Segments.of({"A": ["a c", "b"], "B": ["d d a", ""]}, [["b d", "c a b"], ["a c"]])
     measure = make_metric("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
     page = make_page(corpus, measure)
-    heat = page.heat
-    assert heat is not None
+    heat: Any = page.heat
     assert heat.heights.tolist() == [2, 1, 3, 0]
     bounds = np.concatenate(([0], np.cumsum(heat.heights * heat.widths)))
     scores = softbleu.score_corpus(corpus, measure, level="segment")

@@ -114,10 +114,8 @@ def test_thresholds():
     page = make_page(CORPUS, replace(VLEU, matcher=replace(VLEU.matcher, threshold=0.123456)))
     assert len(page.thresholds) == 102
     assert page.thresholds[page.run] == 0.123456
-    page = make_page(
-        CORPUS, make_metric(matcher="vleu", preset="morgan2014", consumption="similarity", vectors=VECTORS)
-    )
-    assert page.thresholds == tuple(step / 20 for step in range(21))
+    preset = make_metric(matcher="vleu", preset="morgan2014", consumption="similarity", vectors=VECTORS)
+    assert make_page(CORPUS, preset).thresholds == tuple(step / 20 for step in range(21))
     page = make_page(CORPUS, make_metric())
     assert page.thresholds == ()
     # "b c" of the first candidate; the second system's third candidate, "c".

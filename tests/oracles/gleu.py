@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import soft
 from .soft import NGram
@@ -142,30 +142,22 @@ def score(row: Row, options: Options, *, smooth: bool = False) -> float:
 
 def total(rows: list[Row], order: int) -> Row:
     """Sum rows."""
-    return Row(
-        math.fsum(row.candidate_length for row in rows),
-        math.fsum(row.reference_length for row in rows),
-        [math.fsum(row.numerators[j] for row in rows) for j in range(order)],
-        [math.fsum(row.denominators[j] for row in rows) for j in range(order)],
-    )
-
-
-def score_of_order(row: Row, options: Options, j: int) -> float:
-    """Return the score of one order by itself: its precision times the brevity penalty."""
-    one = Row(row.candidate_length, row.reference_length, [row.numerators[j]], [row.denominators[j]])
-    return score(one, options, smooth=options.smooth)
+    lengths = (math.fsum(getattr(row, side) for row in rows) for side in ("candidate_length", "reference_length"))
+    numerators = [math.fsum(row.numerators[j] for row in rows) for j in range(order)]
+    return Row(*lengths, numerators, [math.fsum(row.denominators[j] for row in rows) for j in range(order)])
 
 
 def best(rows: list[Row], options: Options) -> int:
     """Return the best reference of a segment; ties: higher score at the highest order first, then the first."""
 
     def key(row: Row) -> list[float]:
-        whole = score(row, options, smooth=options.smooth)
-        # Rounded: scores are equal whatever order their factors came in.
-        return [
-            round(value, 9)
-            for value in [whole, *(score_of_order(row, options, j) for j in reversed(range(options.order)))]
+        """The whole, then each order by itself: its precision times the brevity penalty."""
+        one = [
+            replace(row, numerators=[a], denominators=[b])
+            for a, b in zip(row.numerators, row.denominators, strict=True)
         ]
+        # Rounded: scores are equal whatever order their factors came in.
+        return [round(score(each, options, smooth=options.smooth), 9) for each in (row, *reversed(one))]
 
     return max(range(len(rows)), key=lambda index: key(rows[index]))
 
@@ -194,10 +186,6 @@ def mean_and_deviation(scores: list[float]) -> tuple[float, float]:
     return mean, math.sqrt(math.fsum((one - mean) ** 2 for one in scores) / len(scores))
 
 
-def normal_interval(mean: float, deviation: float) -> tuple[float, float]:
-    return mean - INTERVAL_95 * deviation, mean + INTERVAL_95 * deviation
-
-
 def segment_scores(segments: list[Segment], options: Options, multi: str) -> list[float]:
     values = []
     for segment in segments:
@@ -207,13 +195,7 @@ def segment_scores(segments: list[Segment], options: Options, multi: str) -> lis
     return values
 
 
-def corpus_score(segments: list[Segment], options: Options, multi: str, iterations: int = 500) -> float:
+def best_score(segments: list[Segment], options: Options) -> float:
+    """Score of a corpus by the best reference of each segment."""
     table = [rows_of(segment, options) for segment in segments]
-    if multi == "sample":
-        return mean_and_deviation(sampled(table, options, iterations))[0]
     return score(total([rows[best(rows, options)] for rows in table], options.order), options)
-
-
-def macro_score(segments: list[Segment], options: Options, multi: str) -> float:
-    scores = segment_scores(segments, options, multi)
-    return math.fsum(scores) / len(scores)

@@ -96,9 +96,8 @@ def optimized_accuracy(rows: Sequence[Sequence[tuple[float, float]]]) -> tuple[f
         for place, (people, metric) in enumerate(outputs):
             for other_people, other_metric in outputs[place + 1 :]:
                 tied = people == other_people
-                same = (people > other_people) == (metric > other_metric) and (people < other_people) == (
-                    metric < other_metric
-                )
+                more = (people > other_people) == (metric > other_metric)
+                same = more and (people < other_people) == (metric < other_metric)
                 pairs.append((abs(metric - other_metric), row, same, tied))
                 right[row] = right.get(row, 0) + same
                 sizes[row] = sizes.get(row, 0) + 1

@@ -35,12 +35,8 @@ class Path:
         return -self.candidate_words - self.reference_words, self.chunks, self.distance
 
     def with_match(self, match: Match) -> Path:
-        last = self.matches[-1] if self.matches else None
-        follows = (
-            self.open
-            and last is not None
-            and (last.reference.stop, last.candidate.stop) == (match.reference.start, match.candidate.start)
-        )
+        ends = [(last.reference.stop, last.candidate.stop) for last in self.matches[-1:]]
+        follows = self.open and ends == [(match.reference.start, match.candidate.start)]
         weight = 1 if match.stage == 0 else 0.5
         return replace(
             self,

@@ -248,13 +248,8 @@ def bleu_statistics(
     statistics = Statistics(len(candidate), len(closest_reference(candidate, references)))
     for j in range(1, order + 1):
         pool: Pool = dict(reference_pool(references, pool_orders(matcher, j, order)))
-        pairs = ASSIGNMENTS[assignment](
-            ngrams(candidate, j),
-            pool,
-            similar if matches_approximately(matcher, j) else None,
-            threshold,
-            consumption,
-        )
+        alike = similar if matches_approximately(matcher, j) else None
+        pairs = ASSIGNMENTS[assignment](ngrams(candidate, j), pool, alike, threshold, consumption)
         statistics.pairs.append(pairs)
         statistics.matches.append(math.fsum(mass for _, _, mass in pairs))
         statistics.totals.append(total(candidate, references, j, order, matcher, denominator))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations, product
+from operator import mul
 
 from .soft import TokenProduct, ngrams
 
@@ -133,13 +134,11 @@ def credits_of(table: Table, credit: str) -> list[tuple[list[float], list[float]
         return [greedy]
     if credit == "clipped":
         return clipped_credits(table)
-    return [
-        tuple(  # type: ignore[misc]
-            [(one + other) / 2 for one, other in zip(side, best, strict=True)]
-            for side, best in zip(clipped, greedy, strict=True)
-        )
-        for clipped in clipped_credits(table)
-    ]
+
+    def mean(side: list[float], best: list[float]) -> list[float]:
+        return [(one + other) / 2 for one, other in zip(side, best, strict=True)]
+
+    return [(mean(rows, greedy[0]), mean(columns, greedy[1])) for rows, columns in clipped_credits(table)]
 
 
 def matched(
@@ -152,12 +151,7 @@ def matched(
         return [Matched(0, sum(own), 0, sum(others))]
     table = similarities(candidate, reference, n, alike, options)
     return [
-        Matched(
-            sum(share * weight for share, weight in zip(rows, own, strict=True)),
-            sum(own),
-            sum(share * weight for share, weight in zip(columns, others, strict=True)),
-            sum(others),
-        )
+        Matched(sum(map(mul, rows, own)), sum(own), sum(map(mul, columns, others)), sum(others))
         for rows, columns in credits_of(table, options.credit)
     ]
 

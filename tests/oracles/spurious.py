@@ -71,15 +71,8 @@ def judge(
     """Credit at one threshold, for each order."""
     found = [Found() for _ in range(order)]
     for candidate, reference, alignment in pairs:
-        statistics = soft.bleu_statistics(
-            candidate,
-            [reference],
-            matcher=matcher,
-            order=order,
-            threshold=threshold,
-            token_product=product,
-            **options,
-        )
+        given = {"matcher": matcher, "order": order, "threshold": threshold, "token_product": product, **options}
+        statistics = soft.bleu_statistics(candidate, [reference], **given)
         for n, (matches, entry) in enumerate(zip(statistics.pairs, found, strict=True), start=1):
             deserving = deserving_starts(candidate, reference, alignment, n)
             entry.deserving += len(deserving)

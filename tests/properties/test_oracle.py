@@ -45,7 +45,7 @@ def test_exact_statistics(case: Case) -> None:
 @settings(max_examples=5)
 def test_greedy_statistics_and_partners(matcher: str, greedy: Any, composition: str, data: st.DataObject) -> None:
     own = {"assignment": greedy[0], "consumption": greedy[1], "composition": composition}
-    case = data.draw(cases(matcher=matcher, **own))
+    case = data.draw(cases(matcher=matcher, longest=data.draw(st.sampled_from([7, 14])), **own))
     oracle = case.oracle()
     for path, sizes in PATHS.items():
         note(path)
@@ -87,16 +87,6 @@ def test_reference_totals_of_low_orders_are_those_of_the_order_below_the_highest
     assert [score.totals for score in case.scores()] == expected
 
 
-@given(case=cases(consumption="similarity", assignment="sequential", longest=14, longest_reference=12))
-@settings(max_examples=12)
-def test_longer_lines(case: Case) -> None:
-    oracle = case.oracle()
-    for path, sizes in PATHS.items():
-        note(path)
-        with limits(sizes):
-            assert_statistics_equal(case, oracle)
-
-
 @given(case=cases(composition="mean", highest_order=4, most_segments=1))
 @settings(max_examples=25)
 def test_raw_norms_weigh_words(case: Case) -> None:
@@ -112,14 +102,7 @@ def test_raw_norms_weigh_words(case: Case) -> None:
 
     choice = VectorChoice(case.vectors, case.vector_case, normalize=False)  # type: ignore[arg-type]
     result = score_corpus(case.segments, complete(case.metric, Tokenizer(), choice))[0]
-    expected = soft.bleu_statistics(
-        case.candidates[0],
-        case.references[0],
-        matcher=case.matcher,
-        order=case.order,
-        token_product=product,
-        **case.options,
-    )
+    (expected,) = case.oracle(product)
     # A rounding boundary, or a norm that only rounding keeps from zero, may differ by a millionth a match.
     tolerance = 2e-6 * (1 + len(case.candidates[0]))
     assert result.numbers.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]

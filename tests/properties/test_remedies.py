@@ -47,13 +47,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "neighbours 2": {"neighbours": 2},
     "neighbours 3, mutual": {"neighbours": 3, "mutual": True},
     "function words": {"lone": LONE},
-    "all": {
-        "similarity": "csls",
-        "mean": True,
-        "components": 1,
-        "neighbours": 4,
-        "lone": LONE,
-    },
+    "all": {"similarity": "csls", "mean": True, "components": 1, "neighbours": 4, "lone": LONE},
 }
 SMALLEST_NORM = 0.01
 """Squared norms nearer to 0 than this make similarities that depend on the last bits."""
@@ -153,14 +147,9 @@ def products(vectors: Vectors, words: list[str], case: str, remedy: dict[str, An
     with limits({SCOPE: scope}):
         measured = measure_words(open_vectors(vectors), words, case, WordMeasure(**as_settings(remedy)))  # type: ignore[arg-type]
     norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
-    unit, codes = TokenVectors(
-        measured.rows,
-        norms,
-        None,
-        measured.mean_neighbour_similarity,
-        measured.allowed_pairs,
-        self_only=measured.self_only,
-    ).of_words(np.arange(len(words), dtype=np.int32))
+    given = (measured.rows, norms, None, measured.mean_neighbour_similarity, measured.allowed_pairs)
+    every = np.arange(len(words), dtype=np.int32)
+    unit, codes = TokenVectors(*given, self_only=measured.self_only).of_words(every)
     found = unit.products(codes[None], codes[None])[1][0]
     # Several texts side by side, and one beside itself, take other ways.
     beside = unit.products(np.array([codes, codes]), np.array([codes, codes]))[1]
@@ -233,11 +222,8 @@ class SifCase(Case):
 
         return product
 
-    def oracle(self) -> list[soft.Statistics]:
-        return replace(self, options={**self.options, "composition": "mean"})._unweighted()
-
-    def _unweighted(self) -> list[soft.Statistics]:
-        return super().oracle()
+    def oracle(self, product: soft.TokenProduct | None = None) -> list[soft.Statistics]:
+        return Case.oracle(replace(self, options={**self.options, "composition": "mean"}), product)
 
 
 ALL = {"composition": "sif", "threshold": 0.0}
@@ -246,15 +232,13 @@ SHORT = {"longest": 4, "longest_reference": 4, "most_references": 2, "most_segme
 
 def near_threshold(case: SifCase) -> bool:
     """Whether a similarity lies on the threshold, but for rounding."""
-    product, threshold = case.product, case.options["threshold"]
-    for candidate, references in zip(case.candidates, case.references, strict=True):
-        for n in range(1, case.order + 1):
-            for m in range(1, case.order + 1):
-                for x in soft.ngrams(candidate, n):
-                    for y in (y for text in references for y in soft.ngrams(text, m)):
-                        if 0 < abs(soft.mean_similarity(x, y, product) - threshold) < 3e-6:
-                            return True
-    return False
+    product, threshold, orders = case.product, case.options["threshold"], range(1, case.order + 1)
+    return any(
+        0 < abs(soft.mean_similarity(x, y, product) - threshold) < 3e-6
+        for candidate, references in zip(case.candidates, case.references, strict=True)
+        for x in (ngram for n in orders for ngram in soft.ngrams(candidate, n))
+        for y in (ngram for m in orders for text in references for ngram in soft.ngrams(text, m))
+    )
 
 
 @pytest.mark.parametrize("given_out", [*GREEDY, ("optimal", "unit")])

@@ -31,12 +31,13 @@ def main(names: list[str]) -> int:
     commit = _commit()
     known = {line["row"]: line for line in read_record()}
     for name, row in rows.items():
-        if (name in names or not names) and row.command:
+        none = dict.fromkeys(COLUMNS, "") | {"row": name, "outcome": NOT_RUN}
+        if not row.command:
+            known[name] = {**none, "outcome": "no command makes it"}
+        elif name in names or not names:
             known[name] = _line(row, commit)
             print(*known[name].values(), sep="\t", flush=True)
-        elif not row.command:
-            known[name] = dict.fromkeys(COLUMNS, "") | {"row": name, "outcome": "no command makes it"}
-        known.setdefault(name, dict.fromkeys(COLUMNS, "") | {"row": name, "outcome": NOT_RUN})
+        known.setdefault(name, none)
         _write([known[each] for each in rows if each in known])
     return any(line["outcome"] == "differs" for line in known.values())
 
@@ -63,14 +64,8 @@ def _line(row: Row, commit: str) -> dict[str, str]:
         outcome = "differs" if differences else "as published"
     except ValueError as error:
         differences, outcome = [str(error).strip()], "could not be run"
-    told = (
-        row.name,
-        outcome,
-        datetime.datetime.now(datetime.UTC).date().isoformat(),
-        commit,
-        f"{_cpu_seconds() - before:.0f}",
-        "; ".join(differences).replace("\n", " ").replace("\t", " ")[:300],
-    )
+    day, remark = datetime.datetime.now(datetime.UTC).date().isoformat(), " ".join("; ".join(differences).split())
+    told = (row.name, outcome, day, commit, f"{_cpu_seconds() - before:.0f}", remark[:300])
     return dict(zip(COLUMNS, told, strict=True))
 
 
@@ -81,9 +76,8 @@ def _cpu_seconds() -> float:
 
 def _commit() -> str:
     def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
-        ).stdout.strip()
+        done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
 
     changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RECORD.relative_to(ROOT)}")
     return git("rev-parse", "--short", "HEAD") + (" and changes" if changed else "")

@@ -67,12 +67,8 @@ def furnish(folder: Path) -> Path:
         (folder / name).symlink_to(target, target_is_directory=True)
     made = folder / "made"
     made.mkdir()
-    sides = {
-        "reference": "reference.en",
-        "JHU": "system-outputs/JHU.2684.txt",
-        "online": "system-outputs/online-B.txt",
-    }
-    for side, file in sides.items():
+    sides = {"JHU": "system-outputs/JHU.2684.txt", "online": "system-outputs/online-B.txt"}
+    for side, file in {"reference": "reference.en", **sides}.items():
         lines = (SHARED / "data" / "wmt13-fr-en" / file).read_text(encoding="utf-8").split("\n")[:3000]
         parts = {
             "first": lines[:300],
