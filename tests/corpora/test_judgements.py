@@ -28,6 +28,7 @@ FIVE = (
     "srcIndex,judgeId,system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n"
     "4,bob,test.fr-en.A,test.fr-en.B.1,test.fr-en.C,1,2,-1\n"
 )
+UNSCORED = '{"system": "a", "segment": 2, "score": null}\n{"system": "a", "segment": 1, "score": 3}'
 PAIRS = "srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank\n0,bob,t.B.src-trg,1,t.A.src-trg,3\n"
 
 
@@ -47,6 +48,7 @@ def test_rankings(tmp_path, capsys):
     found = read_rankings(written(tmp_path, XML))
     assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
     assert found.annotators == ("ann",)
+    assert rows(read_rankings(written(tmp_path, XML.replace("src-id=", "id=")))) == rows(found)
     assert rows(read_rankings(written(tmp_path, XML), expand=False)) == [(3, "A", "C", -1)]
     assert rows(read_rankings(written(tmp_path, XML), start=1))[0][0] == 2
     with ProgressBar(quiet=False):
@@ -107,11 +109,7 @@ def test_scores_of_both_kinds_are_joined(tmp_path):
         ("bleu-A.seg.score", "a\t1\na\tNone\nb\t3\nb\t4\na\t5\n", {"a": [1, np.nan, 5], "b": [3, 4, np.nan]}),
         ("x.tsv", "system\tsegment\traw\tz\nb\t2\t70\t.5\na\t1\t9\tNone\n", {"b": [np.nan, 0.5], "a": [np.nan] * 2}),
         ("x.tsv.gz", "system segment mqm\na 3 -25\n", {"a": [np.nan, np.nan, -25]}),
-        (
-            "x.jsonl",
-            '{"system": "a", "segment": 2, "score": null}\n{"system": "a", "segment": 1, "score": 3}',
-            {"a": [3, np.nan]},
-        ),
+        ("x.jsonl", UNSCORED, {"a": [3, np.nan]}),
     ],
 )
 def test_scores_with_gaps(tmp_path, name, content, expected):
@@ -128,16 +126,9 @@ def test_scores_with_gaps(tmp_path, name, content, expected):
 def test_the_column_of_scores(tmp_path):
     name = written(tmp_path, "system\tscore\traw\tz\nb\t2\t70\t.5\n")
     assert [read_scores(name, column=each)[0].systems["b"] for each in (None, "Z", "raw")] == [2, 0.5, 70]
-    with pytest.raises(InputError, match="no columns 'system' and 'mqm'"):
-        read_scores(name, column="mqm")
+    refused(InputError, "no columns 'system' and 'mqm'", read_scores, name, column="mqm")
     sys_scores = written(tmp_path, "a\t3\nb\tNone\n", "bleu.sys.score")
     assert [(each.name, dict(each.systems)) for each in read_scores(sys_scores)] == [("bleu", {"a": 3})]
-
-
-def test_items_numbered_by_their_segment(tmp_path):
-    assert rows(read_rankings(written(tmp_path, XML.replace("src-id=", "id=")))) == rows(
-        read_rankings(written(tmp_path, XML))
-    )
 
 
 CZECH = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\n"
@@ -153,16 +144,15 @@ def test_assessments(tmp_path):
     assert (people.tolist(), metric.tolist(), segments.tolist()) == ([0.5, -0.5], [8.0, 7.0], [1, 0])
     people, metric, segments = found.pick({"A.1": np.array([7.0, 8.0])}, "bleu")
     assert (people.tolist(), metric.tolist(), segments.tolist()) == ([0.5], [8.0], [1])
-    with pytest.raises(InputError, match="the assessments name segment 2, bleu has 1 of B"):
-        found.pick({"B": np.array([7.0])}, "bleu")
-    with pytest.raises(InputError, match="bleu has scores of none of the assessed systems"):
-        found.pick({"C": np.array([7.0])}, "bleu")
+    few, none = ({name: np.array([7.0])} for name in "BC")
+    refused(InputError, "the assessments name segment 2, bleu has 1 of B", found.pick, few, "bleu")
+    refused(InputError, "bleu has scores of none of the assessed systems", found.pick, none, "bleu")
     name = written(tmp_path, TEXTS)
     plain, clean = read_assessments(name), read_assessments(name, unescape=True)
-    assert plain.texts.candidates["translation"] == ["it &apos;s"]
-    assert clean.texts.candidates["translation"] == ["it 's"]
-    with pytest.raises(InputError, match="bleu has 2 segments, 1 texts were assessed"):
-        clean.pick({"translation": np.zeros(2)}, "bleu")
+    texts = [each.texts.candidates["translation"] for each in (plain, clean)]
+    assert texts == [["it &apos;s"], ["it 's"]]
+    two = {"translation": np.zeros(2)}
+    refused(InputError, "bleu has 2 segments, 1 texts were assessed", clean.pick, two, "bleu")
 
 
 BROKEN = {

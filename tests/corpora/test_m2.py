@@ -35,25 +35,18 @@ def written(folder, text, name="gold.m2"):
 def test_what_a_file_says(tmp_path):
     first, second, third = read_m2(written(tmp_path, TEXT))
     assert first.source == "He eat a apple ."
-    assert first.annotations == (
-        Annotation(0, (GoldEdit(1, 2, "Vform", ("eats",)), GoldEdit(2, 3, "ArtOrDet", ("an", "the")))),
-        Annotation(2, ()),
-    )
+    edits = (GoldEdit(1, 2, "Vform", ("eats",)), GoldEdit(2, 3, "ArtOrDet", ("an", "the")))
+    assert first.annotations == (Annotation(0, edits), Annotation(2, ()))
     assert second == GoldSegment("All is well .", (Annotation(0, ()),))
     assert third.source == "They they go home"
-    assert third.annotations == (
-        Annotation(0, (GoldEdit(2, 3, "Um", ()),)),
-        Annotation(1, (GoldEdit(1, 2, "Dup", ("",), comment="twice"), GoldEdit(4, 4, "Mec", (".",), "OPTIONAL"))),
-    )
+    edits = (GoldEdit(1, 2, "Dup", ("",), comment="twice"), GoldEdit(4, 4, "Mec", (".",), "OPTIONAL"))
+    assert third.annotations == (Annotation(0, (GoldEdit(2, 3, "Um", ()),)), Annotation(1, edits))
 
 
 def test_references_are_the_corrected_texts(tmp_path):
     segments = read_m2(written(tmp_path, TEXT))
-    assert [segment.references() for segment in segments] == [
-        ("He eats an apple .", "He eat a apple ."),
-        ("All is well .",),
-        ("They they -NONE- home", "They go home ."),
-    ]
+    others = [("All is well .",), ("They they -NONE- home", "They go home .")]
+    assert [each.references() for each in segments] == [("He eats an apple .", "He eat a apple ."), *others]
     references = GoldReferences(segments)
     assert (len(references), references[1:3][1][1], references[0][1]) == (3, "They go home .", "He eat a apple .")
     third = read_m2(written(tmp_path, TEXT))[2]
@@ -141,6 +134,6 @@ def test_segments_with_gold_edits(tmp_path):
     assert (len(segments), segments.systems, segments.only("x").gold) == (3, ("x",), gold)
     refused(InputError, "2 candidates but gold edits for 3 segments", Segments.of_gold, ["one", "two"], gold)
     refused(InputError, "2 candidates of 'x'", Segments.of_gold, {"x": ["one", "two"]}, gold)
-    with pytest.raises(InputError, match="source, line 2: not the sentence"):
-        Segments.of_gold(["one", "two", "three"], gold, ["He eat a apple .", "Else", "They they go home"])
+    source = ["He eat a apple .", "Else", "They they go home"]
+    refused(InputError, "source, line 2: not the sentence", Segments.of_gold, list("abc"), gold, source)
     refused(InputError, r"pass softbleu\.corpora\.read_m2", Segments.of_gold, ["one"], ["one"])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import grammar as oracle
+from refusing import refused
 
 from softbleu.corpora.aligned import LABELS, Aligner, Seen, distinct_numbers, label_pair, pair_halves
 from softbleu.corpora.derivations import Chance, Derivations
@@ -157,15 +158,14 @@ def test_each_kind_of_noise(noise, rate, candidate, alignment, label):
 
 def test_rates_are_met():
     assert {pair.label for pair in pairs_of(PAPER, EXACT)} == {"identical"}
-    places = [
-        (pair.candidate[place], pair.reference[place], (place, place) in pair.alignment)
-        for pair in pairs_of(PAPER, ParaphraseSettings(synonyms=0.3), 1000)
-        for place in range(len(pair.reference))
-        if pair.reference[place] in {"store", "supermarket", "mall"}
-    ]
-    assert len(places) == 1000
-    assert sum(word != other for word, other, _ in places) / 1000 == pytest.approx(0.3, abs=0.04)
-    assert all(aligned for _, _, aligned in places)
+    changed = []
+    for pair in pairs_of(PAPER, ParaphraseSettings(synonyms=0.3), 1000):
+        for place, (word, other) in enumerate(zip(pair.candidate, pair.reference, strict=True)):
+            if other in {"store", "supermarket", "mall"}:
+                changed.append(word != other)
+                assert (place, place) in pair.alignment
+    assert len(changed) == 1000
+    assert sum(changed) / 1000 == pytest.approx(0.3, abs=0.04)
     dropped = pairs_of(PAPER, ParaphraseSettings(0, 0, 0, (("drop", 0.25),)), 1000)
     lengths = [sum(len(getattr(pair, side)) for pair in dropped) for side in ("candidate", "reference")]
     assert lengths[0] / lengths[1] == pytest.approx(0.75, abs=0.02)
@@ -179,17 +179,13 @@ def test_other_words_of_a_category_mean_something_else():
         assert aligned <= {"store", "supermarket", "mall", "man", "boy", "woman", "girl"}
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"synonyms": 1.5}, "synonyms must lie between 0 and 1, not 1.5"),
-        ({"category": -0.1}, "category must lie between 0 and 1"),
-        ({"alternate": float("nan")}, "alternate must lie between 0 and 1, not nan"),
-        ({"noise": (("drop", 2.0),)}, "--noise drop is a probability"),
-        ({"noise": (("drop", 0.1), ("drop", 0.2))}, "--noise drop is given twice"),
-        ({"noise": (("dorp", 0.1),)}, r"unknown noise 'dorp'.*did you mean 'drop'"),
-    ],
-)
-def test_bad_rates(settings, message):
-    with pytest.raises(InputError, match=message):
-        ParaphraseSettings(**settings)
+def test_bad_rates():
+    for message, settings in {
+        "synonyms must lie between 0 and 1, not 1.5": {"synonyms": 1.5},
+        "category must lie between 0 and 1": {"category": -0.1},
+        "alternate must lie between 0 and 1, not nan": {"alternate": float("nan")},
+        "--noise drop is a probability": {"noise": (("drop", 2.0),)},
+        "--noise drop is given twice": {"noise": (("drop", 0.1), ("drop", 0.2))},
+        "unknown noise 'dorp'.*did you mean 'drop'": {"noise": (("dorp", 0.1),)},
+    }.items():
+        refused(InputError, message, ParaphraseSettings, **settings)

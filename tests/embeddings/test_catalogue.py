@@ -36,23 +36,19 @@ def test_what_is_known_is_plausible():
         assert entry.licence
         assert 1 <= len(entry.get) <= 2
         assert all("\n" not in command for command in entry.get)
-        assert_commands_make_a_store_of_the_same_name(entry)
+        # What is converted is what was fetched, and lies where the name says.
+        *fetch, last = entry.get
+        words = shlex.split(last)
+        if words[:3] == ["softbleu", "embeddings", "convert"]:
+            assert words[4] == entry.name
+            assert not fetch or words[3] in fetch[0] or words[3].removesuffix(".txt") in fetch[0]
+            assert "--licence" not in words or words[words.index("--licence") + 1] == entry.licence
+        else:
+            assert entry.name in last
     names = {entry.name for entry in read_catalogue()}
     assert set(bundled_names()) | set(encoder_names()) | set(PACKAGES) <= names
     entry, source = find_entry("glove-6b-100d"), open_vectors("glove-6b-100d")
     assert (entry.words, entry.dimension) == (source.count, source.dimension)
-
-
-def assert_commands_make_a_store_of_the_same_name(entry):
-    """What is converted is what was fetched, and lies where the name says."""
-    *fetch, last = entry.get
-    words = shlex.split(last)
-    if words[:3] == ["softbleu", "embeddings", "convert"]:
-        assert words[4] == entry.name
-        assert not fetch or words[3] in fetch[0] or words[3].removesuffix(".txt") in fetch[0]
-        assert "--licence" not in words or words[words.index("--licence") + 1] == entry.licence
-    else:
-        assert entry.name in last
 
 
 def test_states(monkeypatch):
@@ -73,11 +69,9 @@ def write(folder, text):
 
 
 def test_fields(tmp_path):
-    read = read_catalogue(write(tmp_path, GOOD + 'download_megabytes = 1.5\nnote = "small"\n'))
+    (read,) = read_catalogue(write(tmp_path, GOOD + 'download_megabytes = 1.5\nnote = "small"\n'))
     command = "softbleu embeddings convert tiny.txt tiny"
-    assert read == (
-        CatalogueEntry("tiny", 3, "a text", "CC0-1.0", "https://example.org/", (command,), 2, 1.5, "small"),
-    )
+    assert read == CatalogueEntry("tiny", 3, "a text", "CC0-1.0", "https://example.org/", (command,), 2, 1.5, "small")
     refused(VectorError, "cannot be read", read_catalogue, tmp_path / "none.toml")
     (unsure,) = read_catalogue(write(tmp_path, GOOD.replace("words = 2\n", "")))
     assert (unsure.words, unsure.download_megabytes, unsure.note) == (None, None, None)

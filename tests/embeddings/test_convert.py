@@ -16,10 +16,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from refusing import refused
-from shared_data import shared
 from vector_files import ROWS, WORDS, binary, text
 
-from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
 from softbleu.embeddings.store import StoreWriter
@@ -175,11 +173,9 @@ def test_what_is_left_out_is_counted(kind, converted, tmp_path):
     assert kept == ["cat", "dog", "nil", "mat"]
     # the first row of a repeated word counts
     assert values.tolist() == [[1, 2], [3, 4], [0, 0], [15, 16]]
-    counts = (done.words, done.duplicates, done.zero_rows, done.damaged_rows, done.unusable_words, done.passed_over)
-    assert counts == (4, 3, 1, 2, 1, 0)
-    assert done.examples == {
-        "duplicates": "cat", "zero_rows": "nil", "damaged_rows": "nan", "unusable_words": "\ufffd\ufffd",
-    }  # fmt: skip
+    examples = {"duplicates": "cat", "zero_rows": "nil", "damaged_rows": "nan", "unusable_words": "\ufffd\ufffd"}
+    counts = {"words": 4, "passed_over": 0, "duplicates": 3, "zero_rows": 1, "damaged_rows": 2, "unusable_words": 1}
+    assert done == Conversion(**counts, examples=examples)
     assert meta(tmp_path / "store")["conversion"]["duplicates"] == 3
 
 
@@ -210,10 +206,8 @@ def test_tiny_and_huge_rows_have_a_direction(size, converted):
 DAMAGED = {
     "binary, cut in a row": (PLAIN["word2vec binary"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
     "GloVe, no number": (PLAIN["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
-    "gzip, cut off": (PACKED["gzip"][:-10], "damaged packed file"),
-    "bzip2, cut off": (PACKED["bzip2"][:-10], "damaged packed file"),
-
-}  # fmt: skip
+    **{f"{name}, cut off": (PACKED[name][:-10], "damaged packed file") for name in PACKED},
+}
 
 
 @pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
@@ -263,23 +257,19 @@ def test_force_replaces_a_store_and_keeps_other_files(tmp_path):
 def test_force_does_not_replace_what_is_no_store(tmp_path):
     (tmp_path / "file").write_text("precious")
     (tmp_path / "folder" / "inner").mkdir(parents=True)
+    said = "exists and is no store; remove it or choose another place"
     for name in ("file", "folder"):
-        with pytest.raises(VectorError, match="exists and is no store; remove it or choose another place"):
-            convert_vectors({"new": [1.0]}, tmp_path / name, force=True)
+        refused(VectorError, said, convert_vectors, {"new": [1.0]}, tmp_path / name, force=True)
     assert (tmp_path / "file").read_text() == "precious"
     assert names(tmp_path) == ["file", "folder"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"limit": 0}, "the limit must be at least 1 word, not 0"),
-        ({"dtype": "int4"}, "unknown store type 'int4'"),
-        ({"vocabulary": ["absent"]}, r"no word was kept \(1 passed over\); nothing was written"),
-    ],
-)
-def test_refused_options(options, message, tmp_path):
-    refused(VectorError, message, lambda: convert_vectors({"a": [1.0]}, tmp_path / "store", **options))
+def test_refused_options(tmp_path):
+    place = tmp_path / "store"
+    refused(VectorError, "the limit must be at least 1 word, not 0", convert_vectors, {"a": [1.0]}, place, limit=0)
+    refused(VectorError, "unknown store type 'int4'", convert_vectors, {"a": [1.0]}, place, dtype="int4")
+    said = r"no word was kept \(1 passed over\); nothing was written"
+    refused(VectorError, said, convert_vectors, {"a": [1.0]}, place, vocabulary=["absent"])
     assert names(tmp_path) == []
 
 
@@ -306,23 +296,6 @@ def test_progress_reaches_the_size_of_the_file(tmp_path):
     assert {size for _, size in seen} == {source.stat().st_size}
     assert all(one[0] <= other[0] for one, other in pairwise(seen))
     assert 0 < seen[-1][0] <= source.stat().st_size
-
-
-@pytest.mark.slow
-def test_scores_are_those_of_the_file(tmp_path):
-    file = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    names = (shared("data", "morgan2014", name) for name in ("umd.2922.txt", "reference.en"))
-    texts = [name.read_text(encoding="utf-8").splitlines()[:500] for name in names]
-    found = {}
-    for dtype in (None, "float32", "float16", "int8"):
-        if dtype:
-            convert_vectors(file, tmp_path / dtype, dtype=dtype)
-        vectors = str(tmp_path / dtype if dtype else file)
-        found[dtype] = score(*texts, matcher="vleu", threshold=0.8, vectors=vectors).score
-    assert found[None] > 20
-    assert found["float32"] == pytest.approx(found[None], abs=1e-6)
-    assert [found["float16"], found["int8"]] == pytest.approx([found[None]] * 2, abs=0.05)
-    assert len(set(found.values())) > 1
 
 
 # what kills leave: that of a command ended at any step is in adversarial/steps.py

@@ -13,18 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from shared_data import shared
 
-from softbleu.embeddings import open_vectors
-from softbleu.embeddings.evaluation import (
-    BENCHMARKS,
-    RankAgreement,
-    TextCoverage,
-    evaluate_vectors,
-    evaluation_card,
-    measure_agreement,
-    measure_coverage,
-    rank_agreement,
-    read_benchmark,
-)
+from softbleu.embeddings import evaluation, open_vectors
+from softbleu.embeddings.evaluation import evaluate_vectors, measure_agreement, measure_coverage, read_benchmark
 from softbleu.errors import InputError, UnknownNameError
 
 ROOM = Path(__file__).resolve().parents[2] / "embeddings"
@@ -42,17 +32,13 @@ def test_benchmarks(name, pairs):
     assert (nothing.spearman, nothing.pairs, len(nothing.missing)) == (None, 0, pairs)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "pairs", "missing"),
-    [
-        ("WordSim-353", 0.6548, 353, ()),
-        ("SimLex-999", 0.3375, 996, ("orthodontist–dentist", "doctor–orthodontist", "disorganize–organize")),
-    ],
-)
-def test_default_vectors_as_on_their_card(name, value, pairs, missing):
-    found = measure_agreement(open_vectors("glove-6b-100d"), name)
-    assert replace(found, spearman=round(found.spearman, 4)) == RankAgreement(value, pairs, missing)
-    assert f"| {value} | {pairs} |" in (ROOM / "glove-6b-100d" / "card.md").read_text(encoding="utf-8")
+def test_default_vectors_as_on_their_card():
+    card = (ROOM / "glove-6b-100d" / "card.md").read_text(encoding="utf-8")
+    missing = ("orthodontist–dentist", "doctor–orthodontist", "disorganize–organize")
+    for name, *figures in (("WordSim-353", 0.6548, 353, ()), ("SimLex-999", 0.3375, 996, missing)):
+        found = measure_agreement(open_vectors("glove-6b-100d"), name)
+        assert replace(found, spearman=round(found.spearman, 4)) == evaluation.RankAgreement(*figures)
+        assert "| {} | {} |".format(*figures) in card
 
 
 def test_the_script_of_the_card_measures_the_same(tmp_path, monkeypatch):
@@ -62,7 +48,7 @@ def test_the_script_of_the_card_measures_the_same(tmp_path, monkeypatch):
     del sys.modules["recipe"]
     source = open_vectors("glove-6b-100d")
     words, rows = source.head()
-    for name in BENCHMARKS:
+    for name in evaluation.BENCHMARKS:
         assert script["agreement"](name, words, rows.astype(float)) == measure_agreement(source, name)
     split = ["The", "cat", "didn't", "zzyzx", ".", "The", "CAT", "sat", "."]
     assert script["coverage"](tmp_path / "text.txt", words) == measure_coverage(source, [split])
@@ -78,7 +64,7 @@ numbers = st.integers(-4, 4).map(float)
 def test_agreement_is_the_correlation_of_ranks(rows, judged):
     words = [f"w{number}" for number in range(len(rows))]
     pairs = [(f"w{one}", f"w{other}", score) for one, other, score in judged]
-    found = rank_agreement(pairs, words, np.array(rows))
+    found = evaluation.rank_agreement(pairs, words, np.array(rows))
     known = [pair for pair in pairs if pair[0] in words and pair[1] in words]
     missing = tuple(f"{one}–{other}" for one, other, _ in pairs if one not in words or other not in words)
     assert (found.pairs, found.missing) == (len(known), missing)
@@ -106,7 +92,7 @@ def test_coverage_of_a_text():
     source = open_vectors({"a": [1.0, 0.0], "rose": [0.0, 1.0], "is": [0.0, 0.0]})
     found = measure_coverage(source, [["A", "rose", "is"], [], ["a", "rose", "too"]])
     # A row of zeros counts as no vector.
-    assert found == TextCoverage(6, 4, 5, 3, Counter({"is": 1, "too": 1}))
+    assert found == evaluation.TextCoverage(6, 4, 5, 3, Counter({"is": 1, "too": 1}))
     assert (found.share, found.type_share) == (4 / 6, 3 / 5)
     assert measure_coverage(source, [["A", "rose"]], "exact").missing == Counter({"A": 1})
     with pytest.raises(InputError, match=r"empty\.txt: no coverage"):
@@ -125,13 +111,10 @@ def test_news_are_covered_as_on_the_card():
 
 def test_card():
     source = open_vectors({"a|b": [1.0, 0.0], "cat": [0.0, 1.0]})
-    evaluation = evaluate_vectors(source, {"my text": [["cat", "x|y", "x|y"]]})
-    card = evaluation_card(evaluation, {"trained on": "one\n| two", "tokens": 12345, "lowercase": True})
-    lines = card.splitlines()
-    assert f"| SHA-256 | `{source.fingerprint}` |" in lines
-    assert "| trained on | one \\| two |" in lines
-    assert "| tokens | 12,345 |" in lines
-    assert "| lowercase | True |" in lines
-    assert "| my text | 3 | 33.33% | 2 | 50.00% | `x\\|y` 2 |" in lines
-    assert "| SimLex-999 | – | 0 | 999 |" in lines
+    found = evaluate_vectors(source, {"my text": [["cat", "x|y", "x|y"]]})
+    facts = {"trained on": "one\n| two", "tokens": 12345, "lowercase": True}
+    card = evaluation.evaluation_card(found, facts)
+    expected = {f"| SHA-256 | `{source.fingerprint}` |", "| my text | 3 | 33.33% | 2 | 50.00% | `x\\|y` 2 |"}
+    expected |= {"| trained on | one \\| two |", "| tokens | 12,345 |", "| lowercase | True |"}
+    assert expected | {"| SimLex-999 | – | 0 | 999 |"} <= set(card.splitlines())
     assert card.endswith("|\n")

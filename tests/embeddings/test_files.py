@@ -85,15 +85,12 @@ class TestLookup:
         assert np.flatnonzero(vectors.known).tolist() == [5, 9999]
         assert vectors.rows[9999].tolist() == [1, 2]
 
-    def test_words_that_no_file_can_hold(self, kind, tmp_path):
-        vectors = two_words(tmp_path, ["cat"], kind).select(["", " ", "\n", "\udcff", "cat\n", "cat"])
-        assert vectors.known.tolist() == [False] * 5 + [True]
-
-    def test_words_in_bad_encoding_match_nothing(self, kind, tmp_path):
+    def test_words_that_no_file_can_hold_and_words_in_bad_encoding_match_nothing(self, kind, tmp_path):
         source = two_words(tmp_path, ["a?b", "cat"], kind)
         path = tmp_path / kind
         path.write_bytes(path.read_bytes().replace(b"a?b", b"a\xffb"))
-        assert source.select(["a\ufffdb", "a\udcffb", "a?b", "aÿb", "cat"]).known.tolist() == [False] * 4 + [True]
+        strange = ["a\ufffdb", "a\udcffb", "a?b", "aÿb", "", " ", "\n", "\udcff", "cat\n"]
+        assert source.select([*strange, "cat"]).known.tolist() == [False] * 9 + [True]
 
 
 @pytest.mark.parametrize("kind", ["binary", "text"])
@@ -109,21 +106,16 @@ def test_zero_rows_are_no_vectors_and_counted(kind, tmp_path):
     assert vectors.mean_norm == pytest.approx(2.5)
 
 
+SPACED = ["plain", ". . .", "at name@domain.com", "Route 66 north", "no\u00a0break"]
+
+
 @pytest.mark.parametrize("header", [True, False])
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["plain", ". . .", "at name@domain.com", "Route 66 north", "no\u00a0break"],
-        *([first, "b"] for first in ("New York", ".", "42", "nan")),
-    ],
-)
+@pytest.mark.parametrize("words", [SPACED, ["New York", "b"], [".", "b"], ["42", "b"], ["nan", "b"]])
 def test_words_with_spaces_and_strange_first_words(words, header, tmp_path):
     rows = np.arange(1, 3 * len(words) + 1, dtype=np.float32).reshape(-1, 3)
     (tmp_path / "v").write_bytes(text(words, rows, header))
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(words).rows, rows)
-
-
-def test_binary_dimension_one_and_values_that_hold_spaces_and_line_breaks(tmp_path):
+    # Binary, of dimension 1, with values that are spaces and line breaks.
     rows = np.frombuffer(b"    \n\n\n\n \n \n", dtype="<f4").reshape(3, 1)
     (tmp_path / "v").write_bytes(binary(["a", "b", "c"], rows, b""))
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(["a", "b", "c"]).rows, rows)
@@ -131,23 +123,15 @@ def test_binary_dimension_one_and_values_that_hold_spaces_and_line_breaks(tmp_pa
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("kind", ["binary", "binary, line breaks", "word2vec text"])
-def test_small_files_as_gensim_reads_them(kind, tmp_path):
+def test_files_as_gensim_reads_and_writes_them(kind, tmp_path):
     gensim = pytest.importorskip("gensim.models")
     path = tmp_path / "v"
     path.write_bytes(CONTENTS[kind])
     theirs = gensim.KeyedVectors.load_word2vec_format(path, binary=kind != "word2vec text")
     ours = open_vectors(path, block_size=11).select(theirs.index_to_key, "exact")
     np.testing.assert_array_equal(ours.rows, theirs.vectors)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("binary_file", [True, False])
-def test_files_that_gensim_writes(binary_file, tmp_path):
-    gensim = pytest.importorskip("gensim.models")
-    keyed = gensim.KeyedVectors(5)
-    keyed.add_vectors(WORDS, ROWS)
-    keyed.save_word2vec_format(str(tmp_path / "v"), binary=binary_file)
-    np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(WORDS).rows, ROWS)
+    theirs.save_word2vec_format(str(path), binary=kind != "word2vec text")
+    np.testing.assert_array_equal(open_vectors(path).select(WORDS).rows, ROWS)
 
 
 # Files that cannot be trusted: each refused in one line that says what, where and what to do.
@@ -177,10 +161,9 @@ def saved(save, *arguments):
     return stream.getvalue()
 
 
-EMPTY, UNKNOWN = (
-    "the file is empty; download or convert it again",
-    "neither word2vec (header 'vectors dimension') nor Gl",
-)
+EMPTY = "the file is empty; download or convert it again"
+UNKNOWN = "neither word2vec (header 'vectors dimension') nor Gl"
+PROSE = b"just some prose\nof two lines\n"
 REFUSED = [
     (BINARY[:-1], "truncated at word 3 ('three'), byte 28: 2 of 3 vectors read; download"),
     (HEADER + ONE + b"\ntw", "truncated at word 2, byte 16: 1 of 3 vectors read"),
@@ -189,10 +172,7 @@ REFUSED = [
     (gzip.compress(BINARY[:-1], mtime=0), "truncated at word 3 ('three')"),
     (b"2 2\n" + ONE + TWO + THREE, "more data after the 2 vectors of the header, at byte 28"),
     *((content, EMPTY) for content in (b"", b"\n \n", gzip.compress(b"", mtime=0))),
-    *(
-        (content, UNKNOWN)
-        for content in (b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n")
-    ),
+    *((content, UNKNOWN) for content in (PROSE, b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n")),
     (saved(np.save, np.ones((2, 2))), "NumPy array without its words is no vector file; load it with gensim"),
     (saved(np.savez, np.ones((2, 2))), "zip or npz archive is no vector file"),
     (b"\xba\x16\x4f\x2f" + bytes(100), "fastText model is no vector file; use its .vec"),

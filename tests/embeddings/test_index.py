@@ -14,17 +14,9 @@ from oracles import neighbours as oracle
 from refusing import refused
 from shared_data import shared
 
+from softbleu.embeddings import index as indexes
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.index import (
-    NeighbourGraph,
-    build_index,
-    cached_graph,
-    index_path,
-    load_index,
-    nearest_graph,
-    range_graph,
-    save_index,
-)
+from softbleu.embeddings.index import NeighbourGraph, build_index, cached_graph, nearest_graph, range_graph
 from softbleu.embeddings.neighbours import index_store, nearest_words, word_graph
 from softbleu.errors import InputError, VectorError
 
@@ -35,27 +27,22 @@ ROWS[[3, 650]] = 0
 ROWS[40:60] = ROWS[39]
 QUERIES = np.concatenate([ROWS[[0, 3, 39, 45, 699]], RNG.normal(size=(20, 12)).astype(np.float32)])
 
+
 # Small whole numbers: sums are exact, so that ties are ties for both sides.
-rows_of_numbers = st.integers(1, 5).flatmap(
-    lambda dimension: st.tuples(
-        *(
-            st.lists(st.lists(st.integers(-2, 2), min_size=dimension, max_size=dimension), min_size=1, max_size=most)
-            for most in (40, 4)
-        )
-    )
-)
+@st.composite
+def rows_of_numbers(draw):
+    row = st.lists(st.integers(-2, 2), min_size=(size := draw(st.integers(1, 5))), max_size=size)
+    return [np.array(draw(st.lists(row, min_size=1, max_size=most)), dtype=np.float32) for most in (40, 4)]
 
 
-def found(ids, similarities):
-    return [
-        [(int(a), float(b)) for a, b in zip(*pair, strict=True) if a >= 0]
-        for pair in zip(ids, similarities, strict=True)
-    ]
+def found(*columns):
+    pairs = (zip(*row, strict=True) for row in zip(*(each.tolist() for each in columns), strict=True))
+    return [[pair for pair in row if pair[0] >= 0] for row in pairs]
 
 
-@given(rows_of_numbers, st.integers(1, 45), st.sampled_from(["exact", "hnsw"]))
+@given(rows_of_numbers(), st.integers(1, 45), st.sampled_from(["exact", "hnsw"]))
 def test_search_is_brute_force(data, count, kind):
-    rows, queries = (np.array(part, dtype=np.float32) for part in data)
+    rows, queries = data
     ids, similarities = build_index(rows, kind).search(queries, count)
     assert ids.shape == similarities.shape == (len(queries), count)
     assert (ids.dtype, similarities.dtype) == (np.int64, np.float32)
@@ -70,14 +57,12 @@ def test_search_is_brute_force(data, count, kind):
         assert [value for _, value in got] <= [value for _, value in wanted]
 
 
-@given(rows_of_numbers, st.floats(-1.1, 1.1))
+@given(rows_of_numbers(), st.floats(-1.1, 1.1))
 def test_above_is_brute_force(data, threshold):
-    rows, queries = (np.array(part, dtype=np.float32) for part in data)
+    rows, queries = data
     bounds, ids, similarities = build_index(rows).above(queries, threshold)
-    parts = [
-        list(zip(ids[first:last].tolist(), similarities[first:last].tolist(), strict=True))
-        for first, last in pairwise(bounds.tolist())
-    ]
+    pairs = list(zip(ids.tolist(), similarities.tolist(), strict=True))
+    parts = [pairs[first:last] for first, last in pairwise(bounds.tolist())]
     assert parts == [oracle.above(query, rows.tolist(), threshold) for query in queries.tolist()]
 
 
@@ -131,37 +116,36 @@ def test_recall_on_real_vectors(real, kind, least):
 @pytest.mark.parametrize("with_rows", [True, False])
 def test_files(kind, with_rows, tmp_path, capfd):
     index = build_index(ROWS, kind)
-    path = save_index(index, tmp_path, PRINT)
+    path = indexes.save_index(index, tmp_path, PRINT)
     before = path.read_bytes()
-    assert save_index(build_index(ROWS, kind), tmp_path, PRINT).read_bytes() == before
+    assert indexes.save_index(build_index(ROWS, kind), tmp_path, PRINT).read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == [f"neighbours-{kind}-0123456789ab.faiss"] == [path.name]
-    again = load_index(tmp_path, kind, PRINT, ROWS if with_rows else None)
+    again = indexes.load_index(tmp_path, kind, PRINT, ROWS if with_rows else None)
     np.testing.assert_array_equal(again.places, index.places)
     here, there = index.search(QUERIES, 5), again.search(QUERIES, 5)
     np.testing.assert_array_equal(here[0], there[0])
     np.testing.assert_array_equal(here[1], there[1])
-    assert load_index(tmp_path, kind, "f" * 64) is None
+    assert indexes.load_index(tmp_path, kind, "f" * 64) is None
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "short"])
 def test_damaged_file(damage, tmp_path):
-    path = save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
+    path = indexes.save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes({"cut": content[:-1000], "empty": b"", "flipped": content, "short": b"x"}[damage])
-    with pytest.raises(VectorError, match=r"neighbours-hnsw-0123456789ab\.faiss: damaged; build it again") as caught:
-        load_index(tmp_path, "hnsw", PRINT)
-    assert "\n" not in str(caught.value)
+    said = r"neighbours-hnsw-0123456789ab\.faiss: damaged; build it again"
+    refused(VectorError, said, indexes.load_index, tmp_path, "hnsw", PRINT)
 
 
 def test_file_of_other_vectors(tmp_path):
-    path = save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
+    path = indexes.save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
     for rows in (ROWS[:100], ROWS[:, :5]):
-        refused(VectorError, "other vectors", load_index, tmp_path, "hnsw", PRINT, rows)
-    refused(VectorError, "cannot be written", lambda: save_index(build_index(ROWS), tmp_path / "missing", PRINT))
-    path.rename(index_path(tmp_path, "exact", PRINT))
-    refused(VectorError, "another kind", load_index, tmp_path, "exact", PRINT)
+        refused(VectorError, "other vectors", indexes.load_index, tmp_path, "hnsw", PRINT, rows)
+    refused(VectorError, "cannot be written", indexes.save_index, build_index(ROWS), tmp_path / "missing", PRINT)
+    path.rename(indexes.index_path(tmp_path, "exact", PRINT))
+    refused(VectorError, "another kind", indexes.load_index, tmp_path, "exact", PRINT)
 
 
 def test_index_without_rows():
@@ -183,6 +167,9 @@ def test_index_without_rows():
         (lambda: build_index(ROWS).search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
         (lambda: build_index(ROWS).above(QUERIES, float("nan")), InputError, "threshold is no number"),
         (lambda: build_index(ROWS, "hnsw").above(QUERIES, 0.5), InputError, "need an exact index, not hnsw"),
+        (lambda: names(open_vectors(SETS), "cat", count=0), InputError, "the count must be at least 1"),
+        (lambda: names(open_vectors(SETS), "cat", limit=0), InputError, "the limit must be at least 1"),
+        (lambda: names(open_vectors(SETS), "cat", case="lower"), InputError, "unknown vector case 'lower'"),
     ],
 )
 def test_bad_input(call, error, message):
@@ -218,17 +205,13 @@ def test_graphs_are_brute_force(numbers: list[list[int]], count: int, threshold:
     rows = np.array(numbers, dtype=np.float32)
     own = np.arange(len(rows))
     own[::3] = -1
-    near, wide = nearest_graph(rows, rows, count, own), range_graph(rows, rows, threshold, own)
+    near, wide = nearest_graph(rows, build_index(rows), count, own), range_graph(rows, rows, threshold, own)
+    assert lists(nearest_graph(rows, rows, count, own)) == lists(near)
+    assert lists(range_graph(rows, build_index(rows), threshold, own)) == lists(wide)
     queries = list(zip(rows.tolist(), own.tolist(), strict=True))
     assert lists(near) == [oracle.nearest(query, rows.tolist(), count, place) for query, place in queries]
     assert lists(wide) == [oracle.above(query, rows.tolist(), threshold, place) for query, place in queries]
     np.testing.assert_array_equal(wide.above(0.5).targets, range_graph(rows, rows, max(0.5, threshold), own).targets)
-
-
-def test_an_index_serves_as_scope() -> None:
-    rows = np.random.default_rng(2).normal(size=(50, 4))
-    for make, value in ((nearest_graph, 3), (range_graph, 0.5)):
-        assert lists(make(rows, build_index(rows), value)) == lists(make(rows, rows, value))
 
 
 KEY: dict[str, Any] = {"fingerprint": "a" * 64, "words": ["one", "two"], "scope": 3, "threshold": 0.5}
@@ -247,20 +230,15 @@ def test_graph_is_computed_once(cache: Path) -> None:
     assert len(list((cache / "graphs").iterdir())) == 1
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"fingerprint": "b" * 64}, {"words": ["two", "one"]}, {"words": ["one two"]}, {"scope": 4},
-        {"threshold": 0.6}, {"count": 0.5}, {"case": "fallback"}, {"processing": "centred"},
-        {"words": ["\udc80", "é"]},
-    ],
-)  # fmt: skip
-def test_key_holds_everything(change: dict[str, Any], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cached_graph(lambda: GRAPH, **KEY)
-    cached_graph(lambda: GRAPH, **{**KEY, **change})
+def test_key_holds_everything(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"scope": 4, "threshold": 0.6, "count": 0.5, "case": "fallback", "processing": "centred"}
+    changes = [{"fingerprint": "b" * 64}, *({name: value} for name, value in settings.items())]
+    changes += [{"words": words} for words in (["two", "one"], ["one two"], ["\udc80", "é"])]
+    for change in ({}, *changes):
+        cached_graph(lambda: GRAPH, **{**KEY, **change})
     monkeypatch.setattr("softbleu.embeddings.index.GRAPH_FORMAT", 1)
     cached_graph(lambda: GRAPH, **KEY)
-    assert len(list((cache / "graphs").iterdir())) == 3
+    assert len(list((cache / "graphs").iterdir())) == 2 + len(changes)
 
 
 def names(source: Any, *words: str, **options: Any) -> list[list[str]]:
@@ -283,18 +261,6 @@ def test_words() -> None:
         refused(InputError, "'TAX'", nearest_words, source, ["TAX"], limit=limit, case="exact")
     with pytest.raises(InputError, match=r"'9' and 5 more: leave"):
         nearest_words(source, [str(number) for number in range(15)])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"count": 0}, "the count must be at least 1"),
-        ({"limit": 0}, "the limit must be at least 1"),
-        ({"case": "lower"}, "unknown vector case 'lower'"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    refused(InputError, message, lambda: nearest_words(open_vectors(SETS), ["cat"], **options))
 
 
 def test_word_graph_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

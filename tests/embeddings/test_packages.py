@@ -42,12 +42,6 @@ def package(tmp_path, monkeypatch):
     return data
 
 
-def test_names():
-    assert tuple(PACKAGES) == (NAME,)
-    for ask in (open_package, is_installed):
-        refused(UnknownNameError, "unknown vector package 'kumo'", ask, "kumo")
-
-
 def test_select(package):
     source = open_package(NAME)
     assert (source.name, source.dimension, source.count) == (NAME, 2, 6)
@@ -99,6 +93,9 @@ def test_travels_light(package):
 
 
 def test_not_installed(package, monkeypatch, tmp_path):
+    assert tuple(PACKAGES) == (NAME,)
+    for ask in (open_package, is_installed):
+        refused(UnknownNameError, "unknown vector package 'kumo'", ask, "kumo")
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pyarrow", None)
         assert is_installed(NAME)

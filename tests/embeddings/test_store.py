@@ -27,10 +27,8 @@ ROWS[2] = 0
 
 
 def write(place, dtype="int8", **changes):
-    arguments = {
-        "words": WORDS, "rows": ROWS, "name": "tiny", "source": "made up", "licence": "CC0-1.0", **changes
-    }  # fmt: skip
-    return write_store(place, dtype=dtype, **arguments)
+    given = {"words": WORDS, "rows": ROWS, "name": "tiny", "source": "made up", "licence": "CC0-1.0", **changes}
+    return write_store(place, dtype=dtype, **given)
 
 
 def edit(path, **changes):
@@ -218,7 +216,7 @@ def write_both(words, folder):
     for name, least in (("with", 1), ("without", 1 << 30)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("softbleu.embeddings.store.LOOKUP_FROM", least)
-            write_store(folder / name, words, rows, dtype="float32", name="s", source="made up", licence="CC0-1.0")
+            write(folder / name, "float32", words=words, rows=rows)
     return folder / "with", folder / "without"
 
 
@@ -243,9 +241,8 @@ def test_rows_are_found_by_place(tmp_path, monkeypatch):
     words = [word.encode() for word in ("the", *CLASHES[0], "of")]
     (tmp_path / "vocab.txt").write_bytes(b"".join(word + b"\n" for word in words))
     builder = LookupBuilder()
-    builder.add(words[:1])
-    builder.add([])
-    builder.add(words[1:])
+    for part in (words[:1], [], words[1:]):
+        builder.add(part)
     table = builder.table()
     assert (table[0][:-1] <= table[0][1:]).all()
     asked = [words[2], b"absent", words[3], words[1]]

@@ -203,20 +203,23 @@ def old_name(name):
     return name.replace("weight", "gamma").replace("bias", "beta") if "LayerNorm" in name else name
 
 
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the tiny BERT that may be changed, and its weights."""
+    shutil.copytree(GOLDEN / "bert", tmp_path / "model")
+    return tmp_path / "model", load_file(tmp_path / "model" / "model.safetensors")
+
+
 @pytest.mark.parametrize("rename", ["model.{}".format, old_name])
-def test_names_of_weights_vary(rename, stored, tmp_path):
-    model = tmp_path / "model"
-    shutil.copytree(GOLDEN / "bert", model)
-    tensors = load_file(model / "model.safetensors")
+def test_names_of_weights_vary(rename, stored, copied):
+    model, tensors = copied
     save_file({rename(name): values for name, values in tensors.items()}, model / "model.safetensors")
     pieces, states = expected("bert")
     np.testing.assert_allclose(stored(model).encode(pieces, (2,)), states[2], atol=1e-5)
 
 
-def test_weights_may_lie_in_several_files(stored, tmp_path):
-    model = tmp_path / "model"
-    shutil.copytree(GOLDEN / "bert", model)
-    tensors = load_file(model / "model.safetensors")
+def test_weights_may_lie_in_several_files(stored, copied):
+    model, tensors = copied
     (model / "model.safetensors").unlink()
     names = sorted(tensors)
     places = {name: f"part-{number % 2}.safetensors" for number, name in enumerate(names)}
@@ -226,11 +229,9 @@ def test_weights_may_lie_in_several_files(stored, tmp_path):
     assert stored(model).fingerprint == stored("bert", "whole").fingerprint
 
 
-def test_bfloat16_is_read(stored, tmp_path):
+def test_bfloat16_is_read(stored, copied):
     """Written by hand: NumPy has no such type, whose numbers are the upper halves of a float32."""
-    model = tmp_path / "model"
-    shutil.copytree(GOLDEN / "bert", model)
-    tensors = load_file(model / "model.safetensors")
+    model, tensors = copied
     header, content = {}, b""
     for name, values in tensors.items():
         if values.dtype == np.float32:

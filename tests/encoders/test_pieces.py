@@ -26,17 +26,14 @@ def test_pieces_belong_to_the_words_they_start_in(minilm):
     # Of the first line [CLS] unbelievable , n ' t naive [SEP].
     assert pieces.offsets.tolist() == [0, 8, 10, 15]
     assert pieces.words.tolist() == [-1, 0, 1, 2, 2, 2, 3, -1, -1, -1, -1, 0, 0, 0, -1]
-
-
-@pytest.mark.parametrize("word", ["\u200b", "\x00", "", " ", "\ud800", "a\udfffb", "\U0001f600", "[SEP]", "\u2028"])
-def test_odd_words(minilm, word):
-    """Some have no piece; none moves the words after it."""
-    pieces = minilm.tokenize([["cat", word, "dog"]])
-    ids, words = pieces.ids.tolist(), pieces.words.tolist()
+    # Of odd words some have no piece; none moves the words after it.
     cat, dog = (minilm.tokenize([[each]]).ids[1] for each in ("cat", "dog"))
-    assert (words[ids.index(cat)], words[ids.index(dog)]) == (0, 2)
-    assert words[0] == words[-1] == -1
-    assert words[1:-1] == sorted(words[1:-1])
+    for word in ("\u200b", "\x00", "", " ", "\ud800", "a\udfffb", "\U0001f600", "[SEP]", "\u2028"):
+        pieces = minilm.tokenize([["cat", word, "dog"]])
+        ids, words = pieces.ids.tolist(), pieces.words.tolist()
+        assert (words[ids.index(cat)], words[ids.index(dog)]) == (0, 2)
+        assert words[0] == words[-1] == -1
+        assert words[1:-1] == sorted(words[1:-1])
 
 
 def byte_level():
@@ -63,9 +60,9 @@ def test_a_space_belongs_to_the_word_after_it(make):
     tokenizer: Tokenizer = make()
     pieces = cut_lines(tokenizer, [["a", "ba", "b"]], 300, "tiny")
     texts = [tokenizer.id_to_token(code).replace("Ġ", "▁") for code in pieces.ids.tolist()]
-    groups = [
-        "".join(text for text, each in zip(texts, pieces.words, strict=True) if each == word) for word in range(3)
-    ]
+    groups = ["", "", ""]
+    for text, word in zip(texts, pieces.words, strict=True):
+        groups[word] += text if word >= 0 else ""
     assert [group.lstrip("▁") for group in groups] == ["a", "ba", "b"]
     assert all(group.startswith("▁") for group in groups[1:])
 
@@ -96,8 +93,7 @@ def test_a_template_that_lacks_a_token_is_refused(within, tmp_path):
     tokenizer.save(str(path))
     assert len(read_tokenizer(path).encode("ab")) == 3
     path.write_text(re.sub(r'("SpecialToken": {\s*"id": )"<s>"', r'\1"<t>"', path.read_text()))
-    with pytest.raises(VectorError, match=r"no tokenizer that can be used \(its post_processor lacks '<t>'\)"):
-        read_tokenizer(path)
+    refused(VectorError, r"no tokenizer that can be used \(its post_processor lacks '<t>'\)", read_tokenizer, path)
 
 
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(3, 12))
@@ -126,8 +122,8 @@ def test_windows_of_nothing_but_boundaries():
     windows = list(cut_windows(Pieces(words, words, np.array([0, 5])), 3))
     assert sorted(place for window in windows for place in window.places[window.kept].tolist()) == list(range(5))
     wide = np.array([-1, -1, 0, -1], np.int32)
-    with pytest.raises(VectorError, match="a line needs 3 boundary pieces, and the encoder has 3 positions"):
-        list(cut_windows(Pieces(wide, wide, np.array([0, 4])), 3))
+    said = "a line needs 3 boundary pieces, and the encoder has 3 positions"
+    refused(VectorError, said, lambda: list(cut_windows(Pieces(wide, wide, np.array([0, 4])), 3)))
 
 
 def test_a_long_line_is_encoded_whole(stored):

@@ -24,11 +24,10 @@ from softbleu.results import read_metric
 from softbleu.version import __version__
 
 CANDIDATES = ["she go to the school", "he have a Cat", "it rain"]
-REFERENCES = [
-    ["she goes to the school", "She goes to school"],
-    ["he has a cat", "He has cats"],
-    ["it rains", "it rained"],
-]
+FIRST, SECOND = (
+    ["she goes to the school", "he has a cat", "it rains"],
+    ["She goes to school", "He has cats", "it rained"],
+)
 SOURCE = ["she go to school", "he have a cats", "it rain"]
 WORDS = {"go": [1.0, 0.1], "goes": [1.0, 0.2], "cat": [0.1, 1.0], "cats": [0.2, 1.0], "rain": [0.7, 0.7]}
 PARTS = ["tokenize", "lowercase", "vectors"]
@@ -114,8 +113,8 @@ def command(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pyt
     """Score the files of a folder by the command."""
     texts = {
         "c.txt": CANDIDATES,
-        "r0.txt": [first for first, _ in REFERENCES],
-        "r1.txt": [second for _, second in REFERENCES],
+        "r0.txt": FIRST,
+        "r1.txt": SECOND,
         "s.txt": SOURCE,
         "idf.txt": ["she has the cat", "the school", "it"],
         "words.txt": [f"{word} {' '.join(map(str, numbers))}" for word, numbers in WORDS.items()],

@@ -38,11 +38,8 @@ def serve_in_order(table, capacity, threshold=0, unit=SCALE):
 
 
 def expected_at(similarities, capacity, threshold):
-    return {
-        (segment, *match)
-        for segment, (table, left) in enumerate(zip(similarities.tolist(), capacity.tolist(), strict=True))
-        for match in serve_in_order(table, left, threshold)
-    }
+    segments = enumerate(zip(similarities.tolist(), capacity.tolist(), strict=True))
+    return {(number, *match) for number, tables in segments for match in serve_in_order(*tables, threshold)}
 
 
 def found_at(lives, number):
@@ -81,11 +78,8 @@ def tables(draw, *, values=9):
     # Those that are similarities, and their neighbours.
     near = sorted({min(max(level + step, 0), SCALE) for level in levels for step in (-1, 0, 1)})
     thresholds = draw(st.lists(st.one_of(st.sampled_from(near), st.integers(0, SCALE)), min_size=1, max_size=8))
-    return (
-        np.array(cells, np.int32).reshape(batch, rows, columns),
-        np.array(capacity, np.int64).reshape(batch, columns),
-        sorted(thresholds),
-    )
+    similarities = np.array(cells, np.int32).reshape(batch, rows, columns)
+    return similarities, np.array(capacity, np.int64).reshape(batch, columns), sorted(thresholds)
 
 
 @given(table=tables() | tables(values=2))
@@ -122,9 +116,8 @@ def assert_assigned(similarities, capacity, unit):
     for segment, (table, left) in enumerate(zip(similarities.tolist(), capacity.tolist(), strict=True)):
         expected = serve_in_order(table, left, unit=unit)
         rows = np.flatnonzero(partner[segment] >= 0).tolist()
-        assert (
-            list(zip(rows, partner[segment, rows].tolist(), value[segment, rows].tolist(), strict=True)) == expected
-        )
+        columns = (rows, partner[segment, rows].tolist(), value[segment, rows].tolist())
+        assert list(zip(*columns, strict=True)) == expected
     assert (value[partner < 0] == 0).all()
 
 

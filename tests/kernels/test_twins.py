@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from importlib.util import find_spec
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -282,31 +282,20 @@ def test_ids_tell_ngrams_apart_with_any_table(table, compact, systems, monkeypat
         assert len(starts) == len(ids) == len(expected)
         pairs = set(zip(ids.tolist(), expected, strict=True))
         assert len(pairs) == len(set(ids.tolist())) == len(set(expected))
-        bounds = np.cumsum([0, *(len(text.split()) for text in lines)])
-        expected_starts = [
-            start
-            for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-            for start in range(first, last - n + 1)
-        ]
-        assert starts.tolist() == expected_starts
-
-
-def test_first_places_of_both_ways_agree(monkeypatch):
-    keys = np.array([3, 1, 3, 0, 1, 1])
-    places = np.array([10, 11, 12, 13, 14, 15])
-    expected = [10, 11, 10, 13, 11, 11]
-    assert positions.first_places(keys, places, 4).tolist() == expected
-    monkeypatch.setattr(positions, "_TABLE", 3)
-    assert positions.first_places(keys, places, 4).tolist() == expected
+        bounds = pairwise(np.cumsum([0, *(len(text.split()) for text in lines)]).tolist())
+        assert starts.tolist() == [start for first, last in bounds for start in range(first, last - n + 1)]
 
 
 def test_many_references_of_which_few_have_an_ngram(monkeypatch):
     draw = np.random.default_rng(4)
     texts = ["a b c a b a a h"], [[" ".join(draw.choice(list("abcdefgh"), 6)) for _ in range(60)]]
     expected = softbleu.score(*texts).numbers
+    places = np.array([3, 1, 3, 0, 1, 1]), np.arange(10, 16), 4
+    assert positions.first_places(*places).tolist() == [10, 11, 10, 13, 11, 11]
     monkeypatch.setattr(positions, "_TABLE", 0)
     assert softbleu.score(*texts).numbers == expected
     assert expected.matches[0] > 0
+    assert positions.first_places(*places).tolist() == [10, 11, 10, 13, 11, 11]
 
 
 # what compares words and pairs n-grams, compiled: the digits of NumPy and SciPy

@@ -47,9 +47,8 @@ CANDIDATES = st.lists(st.sampled_from((*WORDS, "x")), max_size=6)
 
 def hyter(candidate, network, **settings):
     """Score one candidate against one network."""
-    return softbleu.score(
-        [" ".join(candidate)], [format_line(network)], metric="hyter", notation="network", **settings
-    )
+    texts = [" ".join(candidate)], [format_line(network)]
+    return softbleu.score(*texts, metric="hyter", notation="network", **settings)
 
 
 def test_costs_by_hand():

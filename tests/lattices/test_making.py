@@ -47,11 +47,9 @@ def resources(tmp_path):
     """Small synonyms, paraphrases and vectors, whose first words are those that may enter."""
     angles = {"car": 0, "vehicle": 20, "truck": 35, "cars": 15, "tax": 90, "idea": 180, "little": 120, "tiny": 140}
     angles |= {"hope": 200, "hoped": 210, "hopes": 215, "dogs": 270, "doggs": 271, "small": 220}
-    rows = (
-        f"{word} {math.cos(math.radians(angle)):.4f} {math.sin(math.radians(angle)):.4f}"
-        for word, angle in angles.items()
-    )
-    (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    turns = ((word, math.radians(angle)) for word, angle in angles.items())
+    rows = "".join(f"{word} {math.cos(turn):.4f} {math.sin(turn):.4f}\n" for word, turn in turns)
+    (tmp_path / "vectors.txt").write_text(rows, encoding="utf-8")
     data = MeteorData.of(str(write_meteor_data(tmp_path / "data")))
     return {"meteor_data": data, "network_vectors": NetworkVectors.of(str(tmp_path / "vectors.txt"))}
 
@@ -116,9 +114,8 @@ def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence(
         same = [other for other in sentences if meaning(other) == meaning(sentence)]
         assert texts_of(network) == dict.fromkeys(sorted(same), 0)
     line = format_line(meaning_network(derivations, derivations.at(0)))
-    scores = softbleu.score(
-        list(sentences), [line] * len(sentences), metric="hyter", notation="network", level="segment"
-    )
+    own = {"metric": "hyter", "notation": "network", "level": "segment"}
+    scores = softbleu.score(list(sentences), [line] * len(sentences), **own)
     first = meaning(" ".join(derivations.sentence(derivations.at(0))))
     zero = {sentence for sentence, score in zip(sentences, scores.segments or (), strict=True) if score.score == 0}
     assert zero == {sentence for sentence in sentences if meaning(sentence) == first}
@@ -204,13 +201,11 @@ def test_too_many_arcs_are_refused(monkeypatch):
 
 
 def test_words_of_networks_are_split_as_text_is():
-    with pytest.raises(InputError, match="names whole networks: leave out costs of rules"):
-        NetworkRules(notation="network", stem_cost=0.1)
-    found = softbleu.score(
-        ["The dog, it barked."], ["The (dog,|hound) it barked."], metric="hyter", notation="brackets"
-    )
-    assert found.score == 0
-    assert found.numbers.length == 6
+    said = "names whole networks: leave out costs of rules"
+    refused(InputError, said, NetworkRules, notation="network", stem_cost=0.1)
+    texts = ["The dog, it barked."], ["The (dog,|hound) it barked."]
+    found = softbleu.score(*texts, metric="hyter", notation="brackets")
+    assert (found.score, found.numbers.length) == (0, 6)
 
 
 def test_the_commands(tmp_path, monkeypatch, capsys):

@@ -24,23 +24,11 @@ from softbleu.matching.sweep import match_intervals, matched_by_all
 from softbleu.text.tokens import Vocabulary
 
 NUMPY = choose_kernels("numpy")
-ASSIGNMENTS = [
-    ("exact-first", "unit"),
-    ("sequential", "unit"),
-    ("exact-first", "similarity"),
-    ("sequential", "similarity"),
-    ("optimal", "unit"),
-]
+ASSIGNMENTS = [*product(("exact-first", "sequential"), ("unit", "similarity")), ("optimal", "unit")]
 COMPOSITIONS = ("mean", "aligned", "sif")
-SWEEP_PATHS = {
-    name: {**values, **({"softbleu.matching.sweep.SWEEP_CELLS": 1} if values else {})}
-    for name, values in PATHS.items()
-}
-MIXED = {
-    "softbleu.matching.batches.BATCH_CELLS": 12,
-    "softbleu.matching.batches.LONG_CELLS": 12,
-    "softbleu.matching.sweep.SWEEP_CELLS": 12,
-}
+CELLS = "softbleu.matching.sweep.SWEEP_CELLS"
+SWEEP_PATHS = {name: {**values, **({CELLS: 1} if values else {})} for name, values in PATHS.items()}
+MIXED = dict.fromkeys((*(f"softbleu.matching.batches.{name}_CELLS" for name in ("BATCH", "LONG")), CELLS), 12)
 """Some segments are long, others are not; what is not matched alone is never long."""
 
 

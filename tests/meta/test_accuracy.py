@@ -67,11 +67,8 @@ def test_accuracy_of_compared_outputs(rows: list[oracle.Row], grid: list[int]) -
 def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int) -> None:
     """People who compare all outputs of a segment say as much as scores, where their differences are signs."""
     said, scores = scored([number % 2 for number in people]), scored(metric)
-    rows = [
-        (segment, one, other, sign(said[one][segment] - said[other][segment]), "x")
-        for segment in range(4)
-        for one, other in combinations("ABC", 2)
-    ]
+    pairs = [(segment, *pair) for segment in range(4) for pair in combinations("ABC", 2)]
+    rows = [(n, one, other, sign(said[one][n] - said[other][n]), "x") for n, one, other in pairs]
     given = (Comparisons.of(rows), "rankings", 50, seed)
     found = soft_accuracy(ScoreTable("m", {}, scores), *given)
     drawn = np.rint(np.random.default_rng(seed).random((50, 4), np.float32))

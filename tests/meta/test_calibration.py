@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
+from refusing import refused
 
 import softbleu
 from softbleu.errors import InputError
@@ -16,10 +17,8 @@ BLEU = {"effective_order": True, "tokenize": "none"}
 
 
 def data() -> dict[str, dict[str, Any]]:
-    return {
-        name: {"candidates": OUTPUTS, "references": REFERENCE, "human": {"people": scores}}
-        for name, scores in PEOPLE.items()
-    }
+    texts = {"candidates": OUTPUTS, "references": REFERENCE}
+    return {name: {**texts, "human": {"people": scores}} for name, scores in PEOPLE.items()}
 
 
 def agreement(order: int, smooth: str, name: str) -> float:
@@ -47,9 +46,8 @@ def test_each_set_is_scored_by_what_was_best_on_the_others() -> None:
 
 
 def test_what_cannot_be_calibrated() -> None:
-    with pytest.raises(InputError, match="two sets of data or more, here are 1"):
-        calibrate({"metric": "bleu"}, {"order": [1]}, {"x": data()["x"]})
-    with pytest.raises(InputError, match="unknown coefficient 'pear'"):
-        calibrate({"metric": "bleu"}, {"order": [1]}, data(), coefficient="pear")
-    with pytest.raises(InputError, match="one kind of human scores"):
-        calibrate({"metric": "bleu"}, {"order": [1, 2]}, data(), question="williams")
+    given = ({"metric": "bleu"}, {"order": [1]})
+    refused(InputError, "two sets of data or more, here are 1", calibrate, *given, {"x": data()["x"]})
+    refused(InputError, "unknown coefficient 'pear'", calibrate, *given, data(), coefficient="pear")
+    more: Any = ({"metric": "bleu"}, {"order": [1, 2]}, data())
+    refused(InputError, "one kind of human scores", calibrate, *more, question="williams")

@@ -11,23 +11,11 @@ from sacrebleu import sentence_chrf
 from shared_data import shared
 
 from softbleu.corpora import ParallelFiles
-from softbleu.corpora.judgements import (
-    Comparisons,
-    ScoreTable,
-    merge_scores,
-    read_assessments,
-    read_rankings,
-    read_scores,
-)
+from softbleu.corpora import judgements as people
+from softbleu.corpora.judgements import Comparisons, ScoreTable, read_assessments, read_rankings, read_scores
+from softbleu.meta import agreement
 from softbleu.meta.accuracy import preference_taus
-from softbleu.meta.agreement import (
-    agreements,
-    annotator_agreement,
-    compare_metrics,
-    join_assessments,
-    join_systems,
-    mean_agreement,
-)
+from softbleu.meta.agreement import agreements, join_assessments, join_systems
 from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
 from softbleu.meta.rankings import SkillSettings, expected_wins, rank_by_skill, rank_by_wins
 
@@ -55,12 +43,8 @@ def human(name: str) -> dict[str, float]:
 @cache
 def published() -> list[ScoreTable]:
     folder = shared("data", "conll14", "published")
-    return merge_scores(
-        table
-        for metric in METRICS
-        for kind in ("system.tsv", "sentence.tsv.gz")
-        for table in read_scores(str(folder / f"{metric}.{kind}"))
-    )
+    names = [folder / f"{metric}.{kind}" for metric in METRICS for kind in ("system.tsv", "sentence.tsv.gz")]
+    return people.merge_scores(table for name in names for table in read_scores(str(name)))
 
 
 @cache
@@ -91,12 +75,10 @@ def test_table_2(kind: str) -> None:
 
 
 def test_williams_as_printed() -> None:
-    found = {
-        # Printed are one-sided ones.
-        (pair.coefficient, pair.better, pair.worse): pair.test.p_value / 2
-        for pair in compare_metrics(join_systems(published(), "ew", human("expected_wins")))
-    }
-    assert f"{found['pearson', 'gleu', 'm2score']:.2f}" == "0.35"
+    pairs = agreement.compare_metrics(join_systems(published(), "ew", human("expected_wins")))
+    found = {(pair.coefficient, pair.better, pair.worse): pair.test.p_value for pair in pairs}
+    # Printed are one-sided ones.
+    assert f"{found['pearson', 'gleu', 'm2score'] / 2:.2f}" == "0.35"
 
 
 @pytest.mark.parametrize("kind", [pytest.param("expanded", marks=pytest.mark.slow), "unexpanded"])
@@ -126,11 +108,9 @@ def test_xml_says_what_the_csv_says(name: str) -> None:
     xml, csv = judgements("judgments.xml", expand=name == "expanded"), judgements(f"{name}.csv.gz")
     assert len(xml) == len(csv) == {"expanded": 109098, "unexpanded": 20516}[name]
     assert name == "unexpanded" or (xml.tallies() == csv.tallies()).all()
-    taus = [
-        [(tau.concordant, tau.discordant) for tau in preference_taus(each, published()[0], samples=1)]
-        for each in (xml, csv)
-    ]
-    assert taus[0] == taus[1]
+    taus = [preference_taus(each, published()[0], samples=1) for each in (xml, csv)]
+    counts = [[(tau.concordant, tau.discordant) for tau in each] for each in taus]
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.slow
@@ -172,8 +152,8 @@ def test_trueskill_as_published() -> None:
 
 def test_agreement_of_annotators_as_published() -> None:
     """Grundkiewicz, Junczys-Dowmunt and Gillian (2015), Table 4."""
-    found = annotator_agreement(judgements("judgments.xml", expand=False))
-    means = [mean_agreement(found, within=within).kappa for within in (False, True)]
+    found = agreement.annotator_agreement(judgements("judgments.xml", expand=False))
+    means = [agreement.mean_agreement(found, within=within).kappa for within in (False, True)]
     assert [f"{mean:.2f}" for mean in means] == ["0.29", "0.46"]
 
 

@@ -7,29 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metaeval as oracle
+from refusing import refused
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
 from softbleu.meta import rankings
 from softbleu.meta.agreement import annotator_agreement, mean_agreement
-from softbleu.meta.rankings import (
-    SkillSettings,
-    cut_clusters,
-    expected_wins,
-    play_matches,
-    rank_by_skill,
-    rank_by_wins,
-)
+from softbleu.meta.rankings import SkillSettings, cut_clusters, expected_wins, rank_by_skill, rank_by_wins
 from softbleu.results.significance import rank_ranges
 
 NAMES = st.sampled_from("ABCD")
-ROWS = st.lists(
-    st.tuples(st.integers(0, 3), NAMES, NAMES, st.integers(-1, 1), st.sampled_from("xyz")).filter(
-        lambda row: row[1] != row[2]
-    ),
-    min_size=1,
-    max_size=60,
-)
+ROW = st.tuples(st.integers(0, 3), NAMES, NAMES, st.integers(-1, 1), st.sampled_from("xyz"))
+ROWS = st.lists(ROW.filter(lambda row: row[1] != row[2]), min_size=1, max_size=60)
 CLEAR = [(n, *pair, 1, "x") for n in range(30) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
 
 
@@ -67,12 +56,6 @@ def test_kappa(rows: list[oracle.Row]) -> None:
             assert literal[1] == 1
         else:
             assert each.kappa == pytest.approx((literal[0] - literal[1]) / (1 - literal[1]))
-
-
-def test_mean_kappa_needs_enough() -> None:
-    found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
-    with pytest.raises(InputError, match="no two annotators judged the same outputs at least 50 times"):
-        mean_agreement(found, within=False)
 
 
 def test_clear_order() -> None:
@@ -125,20 +108,20 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
         assert np.abs(mine - before).max() > 1e-8
 
 
-def test_skill_is_seeded() -> None:
+def test_skill_is_seeded_and_meets_only_whom_it_was_compared_with() -> None:
     comparisons = Comparisons.of(CLEAR)
     one, same, other = (rank_by_skill(comparisons, SkillSettings(runs=5, seed=seed)) for seed in (1, 1, 2))
     assert one == same
     assert one != other
     assert [each.name for each in one] == ["A", "B", "C"]
+    apart = Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")])
+    assert np.isfinite(rankings.play_matches(apart, SkillSettings(runs=4))).all()
 
 
-def test_skill_meets_only_whom_it_was_compared_with() -> None:
-    skills = play_matches(Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")]), SkillSettings(runs=4))
-    assert np.isfinite(skills).all()
-
-
-@pytest.mark.parametrize(("name", "value"), [("runs", 0), ("matches", 0), ("draws", 1.0)])
-def test_bad_settings(name: str, value: float) -> None:
-    with pytest.raises(InputError, match=f"number of samples|number of {name}|{name} lie between"):
-        SkillSettings(**{name: value})  # type: ignore[arg-type]
+def test_bad_settings_and_too_few_judgements() -> None:
+    refused(InputError, "number of samples", SkillSettings, runs=0)
+    refused(InputError, "number of matches", SkillSettings, matches=0)
+    refused(InputError, "draws lie between", SkillSettings, draws=1.0)
+    found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
+    said = "no two annotators judged the same outputs at least 50 times"
+    refused(InputError, said, mean_agreement, found, within=False)

@@ -35,18 +35,16 @@ from softbleu.results.explain import explain_corpus
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
 # a ≈ A ≈ α, b ≈ B ≈ β, c ≈ C; the letters are orthogonal otherwise.
-LETTERS = {
-    "a": [1.0, 0.1, 0.0],
-    "A": [1.0, 0.0, 0.1],
-    "b": [0.1, 1.0, 0.0],
-    "B": [0.0, 1.0, 0.1],
-    "c": [0.1, 0.0, 1.0],
-    "C": [0.0, 0.1, 1.0],
-}
+LETTERS = {"a": [1.0, 0.1, 0.0], "b": [0.1, 1.0, 0.0], "c": [0.1, 0.0, 1.0]}
+LETTERS |= {"A": [1.0, 0.0, 0.1], "B": [0.0, 1.0, 0.1], "C": [0.0, 0.1, 1.0]}
 
 
 def pair(candidate: str, reference: str, *alignment: tuple[int, int]) -> AlignedPair:
     return AlignedPair(tuple(candidate.split()), tuple(reference.split()), alignment, "related")
+
+
+def made(grammar: str, count: int, pairing: str = "paraphrase") -> list[AlignedPair]:
+    return list(generate(GenerationSettings(grammar, pairing, count=count)).pairs())
 
 
 def analyse(
@@ -101,7 +99,7 @@ def test_classes(given: AlignedPair, matcher: str, order: int, settings: dict[st
     assert classes(analyse([given], matcher, **settings), order) == {expected: 1}
 
 
-def test_precision_and_recall() -> None:
+def test_precision_recall_and_the_best_threshold() -> None:
     texts = [("a b", "A B", (0, 0)), ("a b c", "C B A", (2, 0)), ("a", "A", (0, 0)), ("a", "b", (0, 0))]
     credit = analyse([pair(*text) for text in texts], order=1, thresholds=[0.8]).curve[0]
     similarity = 1 / 1.01  # of a and A, and of the others
@@ -109,10 +107,7 @@ def test_precision_and_recall() -> None:
     assert (credit.weight, credit.deserved) == pytest.approx((6 * similarity, 3 * similarity), abs=1e-5)
     found = (credit.precision, credit.spurious_share, credit.recall, credit.f1)
     assert found == pytest.approx((0.5, 0.5, 0.75, 0.6))
-
-
-def test_the_best_threshold_is_the_highest_of_equals() -> None:
-    # Matches end at 0.9901; nothing changes below.
+    # The best threshold is the highest of equals: matches end at 0.9901; nothing changes below.
     analysis = analyse([pair("a", "A", (0, 0))], thresholds=[0.1, 0.5, 0.9, 0.999])
     assert analysis.best() == analysis.thresholds.index(0.9)
     assert analysis.at_recall(1.0) == analysis.thresholds.index(0.9)
@@ -170,7 +165,7 @@ def test_sums_are_those_of_brute_force(
 
 
 def test_masses_are_those_of_the_explanations() -> None:
-    pairs = list(generate(GenerationSettings(grammar="morgan2014", pairing="halves", count=30)).pairs())
+    pairs = made("morgan2014", 30, "halves")
     chosen = make_metric("xleu", threshold=0.7)
     analysis = analyse(pairs, "xleu", vectors=chosen.vector_choice.vectors, thresholds=[0.7], vector_case="fallback")
     corpus = Segments.of([" ".join(each.candidate) for each in pairs], [" ".join(each.reference) for each in pairs])
@@ -182,9 +177,7 @@ def test_masses_are_those_of_the_explanations() -> None:
 
 
 def test_the_pieces_do_not_matter() -> None:
-    pairs = list(
-        generate(GenerationSettings(grammar="agreement", pairing="paraphrase", count=MINI_BATCH + 40)).pairs()
-    )
+    pairs = made("agreement", MINI_BATCH + 40)
     settings = {"vectors": "glove-6b-100d", "vector_case": "fallback"}
     whole, *parts = (analyse(some, **settings) for some in (pairs, pairs[:100], pairs[100:]))
     for number in range(len(whole.thresholds)):
@@ -201,7 +194,7 @@ FAST = ["plain", "optimal", "aligned", "sif", "function-words", "aligned+functio
     [(15, ["vleu"], FAST), pytest.param(60, ["vleu", "xleu"], [*VARIANTS, *COMBINATIONS], marks=pytest.mark.slow)],
 )
 def test_every_remedy_changes_settings_only(count: int, matchers: list[str], remedies: list[str]) -> None:
-    pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=count)).pairs())
+    pairs = made("alternations", count)
     variants = make_variants({}, matchers, remedies)
     text = MatchedText.of_pairs(pairs)
     together = find_spurious(text, variants, [0.5, 0.8])
@@ -213,11 +206,6 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
     shares = {each.variant.name: each.curve[-1].spurious_share for each in together[: len(remedies)]}
     assert shares["aligned"] < shares["plain"]
     assert shares["function-words"] < shares["plain"]
-
-
-def test_variants_that_cannot_be() -> None:
-    refused(InputError, "unknown variant ''", make_variants, {}, ["vleu"], [""])
-    refused(InputError, "take sleu, vleu or xleu", make_variants, {}, ["exact"], ["plain"])
 
 
 def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,16 +229,12 @@ def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monke
 
 def test_tables_7_and_8() -> None:
     moved = ("the woman drove around", "woman drove around the")
-    cases = [(moved, "mean"), (moved, "aligned"), (("drove around the store", "went around the store"), "mean")]
-    given = {
-        "vectors": shared("data", "googlenews-26k", "googlenews-26k-300d.bin"),
-        "matcher": "vleu",
-        "smooth": "none",
-    }
-    equal, less, verbs = (
-        score([one], [other], threshold=0.0, composition=composition, **given).numbers.matches[3]  # type: ignore
-        for (one, other), composition in cases
-    )
+    cases = [(*moved, "mean"), (*moved, "aligned"), ("drove around the store", "went around the store", "mean")]
+    vectors, matches = shared("data", "googlenews-26k", "googlenews-26k-300d.bin"), []
+    for one, other, composition in cases:
+        metric = make_metric("vleu", vectors=vectors, threshold=0.0, composition=composition, smooth="none")
+        matches.append(score([one], [other], metric=metric).numbers.matches[3])  # type: ignore[union-attr]
+    equal, less, verbs = matches
     assert 0 < less < 0.5 < equal == 1
     assert verbs == pytest.approx(0.93, abs=0.005)
 
@@ -295,7 +279,7 @@ def test_text_without_alignments() -> None:
 
 
 def test_tables_have_their_columns() -> None:
-    pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)).pairs())
+    pairs = made("alternations", 40)
     variants = make_variants({}, ["vleu"], ["plain", "aligned"])
     found = find_spurious(MatchedText.of_pairs(pairs), variants, GRID)
     for name in CREDIT_TABLES:
@@ -330,5 +314,7 @@ def test_tables_have_their_columns() -> None:
         ([AlignedPair(("a b",), ("A",), (), "related")], "pair 1 has a token with a blank"),
     ],
 )
-def test_pairs_that_cannot_be(bad: list[AlignedPair], message: str) -> None:
+def test_pairs_and_variants_that_cannot_be(bad: list[AlignedPair], message: str) -> None:
     refused(InputError, message, MatchedText.of_pairs, bad)
+    refused(InputError, "unknown variant ''", make_variants, {}, ["vleu"], [""])
+    refused(InputError, "take sleu, vleu or xleu", make_variants, {}, ["exact"], ["plain"])

@@ -35,9 +35,7 @@ WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", 
 
 def vectors_of(seed: int = 5) -> dict[str, list[float]]:
     rows = np.random.default_rng(seed).normal(size=(len(WORDS), 4)) + 0.6
-    return {word: [round(float(value), 3) for value in row] for word, row in zip(WORDS, rows, strict=True)} | {
-        "oov": [0.0] * 4
-    }
+    return dict(zip(WORDS, rows.round(3).tolist(), strict=True)) | {"oov": [0.0] * 4}
 
 
 VECTORS = vectors_of()
@@ -143,16 +141,12 @@ def test_points_in_order() -> None:
     assert sweep_points(BASE, values, {}) == sweep_points(BASE, values)
 
 
-@pytest.mark.parametrize(
-    ("matchers", "thresholds", "settings", "message"),
-    [
-        ([], [0.5], {}, "at least one value of everything that varies"),
-        (["vleu"], [], {}, "at least one value of everything that varies"),
-        (["vleu"], [0.5], {"colour": 1}, "unknown setting 'colour'.*valid: .*assignment, .*beta"),
-    ],
-)
-def test_points_that_are_none(matchers: Any, thresholds: Any, settings: Any, message: str) -> None:
-    refused(InputError, message, sweep_points, BASE, {"matcher": matchers, "threshold": thresholds}, {"x": settings})
+def test_points_that_are_none() -> None:
+    for matchers, thresholds in (([], [0.5]), (["vleu"], [])):
+        vary: Any = {"matcher": matchers, "threshold": thresholds}
+        refused(InputError, "at least one value of everything that varies", sweep_points, BASE, vary)
+    said = "unknown setting 'colour'.*valid: .*assignment, .*beta"
+    refused(InputError, said, sweep_points, BASE, {"matcher": ["vleu"], "threshold": [0.5]}, {"x": {"colour": 1}})
 
 
 @dataclass(frozen=True)
@@ -284,16 +278,11 @@ def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Pat
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        (["0.7"], [0.7]),
         (["1"], [1.0]),
-        (["0.7,0.8"], [0.7, 0.8]),
         ([" 0.7 , 0.8 "], [0.7, 0.8]),
         (["0.8", "0.7"], [0.8, 0.7]),
         (["0.7,0.7", "0.70"], [0.7]),
-        (["0:0.3:0.1"], [0.0, 0.1, 0.2, 0.3]),
         (["0:1:0.3"], [0.0, 0.3, 0.6, 0.9]),
-        (["0.5:0.5:0.1"], [0.5]),
-        (["0.2:0.3:0.2"], [0.2]),
         (["0:1:9e999999"], [0.0]),
         (["0.7:0.9:0.1,0.75,p99.9", "p50"], [0.7, 0.8, 0.9, 0.75, "p99.9", "p50"]),
         ([".5,5e-1"], [0.5]),
@@ -303,6 +292,7 @@ def test_what_can_be_read(texts: list[str], expected: list[float | str]) -> None
     found = read_thresholds(texts)
     assert found == expected
     assert [type(entry) for entry in found] == [type(entry) for entry in expected]
+    assert len(read_thresholds(["0:1:0.0001"])) == MOST_STEPS == 10_001
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.integers(1, 50), st.integers(0, 6))
@@ -313,10 +303,6 @@ def test_ranges_are_exact_decimals(start: int, more: int, step: int, digits: int
     found = read_thresholds([f"{text(start)}:{text(start + more)}:{text(step)}"])
     scale = Fraction(1, 10**digits)
     assert found == [float(number * scale) for number in range(start, start + more + 1, step)]
-
-
-def test_the_finest_grid() -> None:
-    assert len(read_thresholds(["0:1:0.0001"])) == MOST_STEPS == 10_001
 
 
 @pytest.mark.parametrize(
@@ -331,11 +317,10 @@ def test_the_finest_grid() -> None:
 )
 def test_what_cannot(texts: list[str], message: str) -> None:
     for text in texts:
-        with pytest.raises(InputError, match=message.format(text)):
-            read_thresholds([text])
+        refused(InputError, message.format(text), read_thresholds, [text])
 
 
-@pytest.mark.parametrize("values", ["2\n3", "2\r3", "9" * 140_000])
-def test_values_that_are_no_row(values: str) -> None:
-    with pytest.raises(InputError, match="order takes values with commas between them, in one line"):
-        read_variations([f"order={values}"])
+def test_values_that_are_no_row() -> None:
+    said = "order takes values with commas between them, in one line"
+    for values in ("2\n3", "2\r3", "9" * 140_000):
+        refused(InputError, said, read_variations, [f"order={values}"])
