@@ -91,8 +91,13 @@ def bucket_scores(
     encoding
         Of that file.
 
-    Raises `InputError` and `VectorError`: what cannot be scored, and labels that cannot be read.
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, and labels that cannot be read.
 
+    Examples
+    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = Segments.of({"A": ["a cat", "x y"], "B": ["a dog", "x y"]}, ["a cat", "x y"])
     >>> bucket_scores(corpus, by="rarity").records()[4]

@@ -93,7 +93,10 @@ def correction_kinds(corpus: Corpus, metric: Metric, by: By = "type") -> KindSco
         (so that precision by type leaves over-corrections out). `operation`: `missing`, `unnecessary` or
         `replacement`. `errant`: ERRANT's types, of all edits.
 
-    Raises `InputError` and `MissingExtraError`: another metric, no gold edits, or no ERRANT.
+    Raises
+    ------
+    InputError, MissingExtraError
+        Another metric, no gold edits, or no ERRANT.
     """
     lines = [list(system) for system in find_corrections(corpus, metric, by)]
     beta = metric.beta  # type: ignore[attr-defined]  # it is M2

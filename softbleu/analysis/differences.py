@@ -93,8 +93,13 @@ def choose_lines(
     baseline
         The first system unless named.
 
-    Raises `InputError` and `VectorError`: what cannot be scored, or too few systems or metrics.
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, or too few systems or metrics.
 
+    Examples
+    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = Segments.of({"A": ["a cat", "x y"], "B": ["a dog", "x y"]}, ["a cat", "x y"])
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
@@ -204,8 +209,13 @@ def ngram_differences(
     tokenizer
         How text is cut, as BLEU does unless given.
 
-    Raises `InputError`: one system only, or none of that name.
+    Raises
+    ------
+    InputError
+        One system only, or none of that name.
 
+    Examples
+    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = Segments.of({"A": ["a cat sat"], "B": ["the cat slept"]}, ["the cat sat"])
     >>> [(each.better, " ".join(each.ngram)) for each in ngram_differences(corpus, order=2)]

@@ -118,3 +118,9 @@ class Measure:
         if self.similarity == "cosine":
             return cosine
         return max(-1.0, min(1.0, 2 * cosine - self.density(one) - self.density(other)))
+
+    def every_quantile(self, percentile: float) -> float:
+        """Percentile over all pairs of different scope words with a vector, each as likely as any other."""
+        words = [word for word in self.scope_words if word in self.directions]
+        free = Measure(self.vectors, self.case, self.similarity, self.mean, self.components, scope=self.scope)
+        return float(np.percentile([free.product(a, b) for a in words for b in words if a != b], percentile))
