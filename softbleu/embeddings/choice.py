@@ -93,6 +93,8 @@ class VectorChoice(Declared):
     def language(self) -> str | None:
         """Language of the vectors, by its code; None where they do not say.
 
+        Examples
+        --------
         >>> VectorChoice().language
         'en'
         """
