@@ -15,11 +15,11 @@ from softbleu.engine.prepare import prepare_corpus
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.m2 import M2, find_edits
-from softbleu.metrics.m2.lattice import Edit, match_edits
+from softbleu.metrics.m2.lattice import match_edits
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.m2 import CodedGold, GoldSegment
+    from softbleu.corpora.edits import CodedEdit, CodedGold, GoldSegment
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
 
@@ -162,7 +162,7 @@ class _Line:
     candidate: tuple[int, ...]
     coded: CodedGold
     segment: GoldSegment
-    edits: list[list[Edit]]  # Towards each annotator
+    edits: list[list[CodedEdit]]  # Towards each annotator
 
 
 def _lines_of(chunk: Chunk, segments: Sequence[GoldSegment], metric: M2) -> Iterator[_Line]:
@@ -213,7 +213,7 @@ def _told(line: _Line, annotator: int, words: Sequence[str], by: By, classify: C
     return LineCorrections(line.coded.annotators[annotator], tuple(proposed), tuple(wanted), tuple(hits))
 
 
-def _placed(edits: Sequence[Edit]) -> Iterator[tuple[Spans, tuple[int, ...]]]:
+def _placed(edits: Sequence[CodedEdit]) -> Iterator[tuple[Spans, tuple[int, ...]]]:
     """Where edits are in the text that they make, those before them made."""
     shift = 0
     for start, end, text in edits:

@@ -1,141 +1,18 @@
-"""Gold corrections in `.m2` files: source sentences and the edits that annotators made."""
+"""Files of edits, `.m2`: source sentences and the edits that annotators made."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from functools import cache
-from itertools import chain
-from typing import overload
 
+from softbleu.corpora.edits import NO_CORRECTION, Annotation, Edit, GoldSegment
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.limits import Limit
 
-NO_CORRECTION = "-NONE-"  # Stands in the place of a correction where only an error was marked
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
-# Words that the tokenizer of the I-measure's converter is known to leave alone: most corrections need no tokenizer.
-_WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-[a-z0-9]+)*|[,;:?!.]", re.IGNORECASE)
-
-Coded = tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...]
-"""Edits of one annotator as numbers: start, end and, as codes of words, the corrections that are right."""
-
-
-@dataclass(frozen=True)
-class GoldEdit:
-    """What an annotator would write in the place of some words.
-
-    Source words `start` up to `end`, from 0, are to be replaced; where both are equal something is to be inserted.
-    """
-
-    start: int
-    end: int
-    kind: str  # Type of the error, as the file has it
-    corrections: tuple[str, ...]
-    """Any of these is right; an empty one deletes. None at all: the error was marked, not corrected."""
-    required: str = "REQUIRED"
-    comment: str = NO_CORRECTION
-
-
-@dataclass(frozen=True)
-class Annotation:
-    """The edits of one annotator, in the order of the file; none where the sentence is right as it is."""
-
-    annotator: int
-    edits: tuple[GoldEdit, ...]
-
-
-@dataclass(frozen=True)
-class GoldSegment:
-    """A source sentence and what annotators made of it.
-
-    >>> edits = (GoldEdit(1, 2, "Vform", ("eats",)), GoldEdit(2, 2, "ArtOrDet", ("an",)))
-    >>> gold = GoldSegment("he eat apple", (Annotation(0, edits), Annotation(1, ())))
-    >>> gold.references()
-    ('he eats an apple', 'he eat apple')
-    """
-
-    source: str
-    annotations: tuple[Annotation, ...]  # One or more, by annotator
-
-    def references(self) -> tuple[str, ...]:
-        """Write each annotator's text, with the first of several corrections, as the official I-measure does.
-
-        Its converter tokenizes corrections (NLTK), leaves a marked error without correction as the word `-NONE-`,
-        and passes over an edit that would delete the whole sentence.
-        """
-        words = self.source.split()
-        return tuple(" ".join(_corrected(words, annotation.edits)) for annotation in self.annotations)
-
-    def coded(self, code: Callable[[str], tuple[int, ...]]) -> CodedGold:
-        """Put numbers in the place of words; a mark without correction counts as a deletion, as for M2."""
-        edits = tuple(
-            tuple((edit.start, edit.end, tuple(map(code, edit.corrections or ("",)))) for edit in annotation.edits)
-            for annotation in self.annotations
-        )
-        return CodedGold(tuple(annotation.annotator for annotation in self.annotations), edits)
-
-
-@dataclass(frozen=True)
-class CodedGold:
-    """The annotations of a segment as numbers."""
-
-    annotators: tuple[int, ...]
-    edits: tuple[Coded, ...]  # Of each annotator
-
-
-@dataclass(frozen=True)
-class GoldReferences(Sequence[tuple[str, ...]]):
-    """The references that annotators' edits make, of each segment; written when they are asked for."""
-
-    segments: Sequence[GoldSegment]
-
-    def __len__(self) -> int:
-        return len(self.segments)
-
-    @overload
-    def __getitem__(self, place: int) -> tuple[str, ...]: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> GoldReferences: ...
-
-    def __getitem__(self, place: int | slice) -> tuple[str, ...] | GoldReferences:
-        if isinstance(place, slice):
-            return GoldReferences(self.segments[place])
-        return self.segments[place].references()
-
-
-def _corrected(words: list[str], edits: tuple[GoldEdit, ...]) -> list[str]:
-    replacements: dict[tuple[int, int], list[str]] = {}
-    for edit in edits:
-        # Several insertions at one place follow one another as in the file.
-        replacements.setdefault((edit.start, edit.end), []).extend(_tokenized((*edit.corrections, NO_CORRECTION)[0]))
-    ahead, behind = list(words), list[list[str]]()
-    # From the end to the start, so that earlier places stay where they are.
-    for (start, end), replacement in sorted(replacements.items(), key=lambda entry: entry[0], reverse=True):
-        if end > len(ahead):
-            # It overlaps with the one before.
-            ahead, behind = [*ahead, *chain.from_iterable(reversed(behind))], []
-        if start or replacement or end < len(ahead) or any(behind):
-            behind += [ahead[end:], replacement]
-            del ahead[start:]
-    return [*ahead, *chain.from_iterable(reversed(behind))]
-
-
-def _tokenized(text: str) -> list[str]:
-    words = text.split()
-    return words if all(map(_WHOLE.fullmatch, words)) or text == NO_CORRECTION else list(_nltk_words(text))
-
-
-@cache
-def _nltk_words(text: str) -> tuple[str, ...]:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    return tuple(NLTKWordTokenizer().tokenize(text))
 
 
 def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
@@ -157,7 +34,7 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
 def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:
     source: str | None = None
     words = 0
-    edits: dict[int, list[GoldEdit]] = {}
+    edits: dict[int, list[Edit]] = {}
     for where, line in lines:
         mark, _, rest = line.partition(" ")
         if mark == "S":
@@ -177,12 +54,12 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:
         yield _segment(source, edits)
 
 
-def _segment(source: str, edits: dict[int, list[GoldEdit]]) -> GoldSegment:
+def _segment(source: str, edits: dict[int, list[Edit]]) -> GoldSegment:
     annotations = tuple(Annotation(annotator, tuple(edits[annotator])) for annotator in sorted(edits))
     return GoldSegment(source, annotations or (Annotation(0, ()),))
 
 
-def _read_edit(where: str, text: str, words: int) -> tuple[int, GoldEdit | None]:
+def _read_edit(where: str, text: str, words: int) -> tuple[int, Edit | None]:
     """Annotator, and the edit; None where nothing is to be changed."""
     fields = text.split("|||")
     if len(fields) != 6:
@@ -201,4 +78,4 @@ def _read_edit(where: str, text: str, words: int) -> tuple[int, GoldEdit | None]
         raise InputError(f"{where}: no words {start} to {end} in a sentence of {words} words")
     alternatives = () if correction == NO_CORRECTION else tuple(correction.split("||"))
     corrections = tuple("" if text.strip() == NO_CORRECTION else " ".join(text.split()) for text in alternatives)
-    return number, GoldEdit(start, end, kind, corrections, required, comment)
+    return number, Edit(start, end, kind, corrections, required, comment)

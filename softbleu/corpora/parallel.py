@@ -11,8 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
+from softbleu.corpora.edits import GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
-from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
+from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.errors import InputError
 from softbleu.io.files import TemporaryFolder

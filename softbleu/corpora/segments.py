@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from softbleu.corpora.m2 import GoldReferences, GoldSegment
+from softbleu.corpora.edits import GoldReferences, GoldSegment
 from softbleu.errors import InputError
 
 Texts = Iterable[str] | Mapping[str, Iterable[str]]

@@ -19,7 +19,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
-    from softbleu.corpora.m2 import CodedGold
+    from softbleu.corpora.edits import CodedGold
     from softbleu.corpora.segments import Segments
     from softbleu.lattices.lattice import WordNetwork
     from softbleu.metrics.base import Requirements

@@ -16,7 +16,7 @@ from softbleu.text.tokens import Tokens
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.corpora.m2 import CodedGold
+    from softbleu.corpora.edits import CodedGold
     from softbleu.types import Flags, Floats, Integers
 
 _INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time

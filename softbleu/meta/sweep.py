@@ -22,7 +22,7 @@ from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.corpora.edits import GoldSegment
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.result import Coverage
     from softbleu.results.api import GivenMetrics

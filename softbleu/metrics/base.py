@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from concurrent.futures import Executor
 
-    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.corpora.edits import GoldSegment
     from softbleu.corpora.segments import References, Texts
     from softbleu.embeddings import VectorLocation
     from softbleu.embeddings.choice import ExactWords

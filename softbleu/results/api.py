@@ -25,7 +25,7 @@ from softbleu.results.significance import (
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.corpora.edits import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress

@@ -12,15 +12,15 @@ from refusing import refused
 import softbleu
 from softbleu.analysis import correction_kinds, find_corrections
 from softbleu.corpora import Segments
-from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.metrics.making import make_metric
 
 GIVEN = [(1, 2, "Vform", ("eats", "ate")), (2, 3, "ArtOrDet", ("an",)), (4, 4, "Prep", ("at",)), (5, 6, "Mec", ("",))]
-EDITS = tuple(GoldEdit(*each) for each in GIVEN)
+EDITS = tuple(Edit(*each) for each in GIVEN)
 GOLD = [
     GoldSegment("he eat a apple school , today", (Annotation(0, EDITS),)),
-    GoldSegment("it rain", (Annotation(0, ()), Annotation(1, (GoldEdit(1, 2, "SVA", ("rains",)),)))),
+    GoldSegment("it rain", (Annotation(0, ()), Annotation(1, (Edit(1, 2, "SVA", ("rains",)),)))),
 ]
 SYSTEMS = {
     "good": ["he ate an apple at school today", "it rains"],

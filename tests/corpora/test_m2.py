@@ -9,7 +9,7 @@ import pytest
 from refusing import refused
 
 from softbleu.corpora import ParallelFiles, Segments, read_m2
-from softbleu.corpora.m2 import Annotation, GoldEdit, GoldReferences, GoldSegment, _tokenized
+from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized
 from softbleu.errors import InputError
 
 TEXT = """S He eat a apple .
@@ -35,12 +35,12 @@ def written(folder, text, name="gold.m2"):
 def test_what_a_file_says(tmp_path):
     first, second, third = read_m2(written(tmp_path, TEXT))
     assert first.source == "He eat a apple ."
-    edits = (GoldEdit(1, 2, "Vform", ("eats",)), GoldEdit(2, 3, "ArtOrDet", ("an", "the")))
+    edits = (Edit(1, 2, "Vform", ("eats",)), Edit(2, 3, "ArtOrDet", ("an", "the")))
     assert first.annotations == (Annotation(0, edits), Annotation(2, ()))
     assert second == GoldSegment("All is well .", (Annotation(0, ()),))
     assert third.source == "They they go home"
-    edits = (GoldEdit(1, 2, "Dup", ("",), comment="twice"), GoldEdit(4, 4, "Mec", (".",), "OPTIONAL"))
-    assert third.annotations == (Annotation(0, (GoldEdit(2, 3, "Um", ()),)), Annotation(1, edits))
+    edits = (Edit(1, 2, "Dup", ("",), comment="twice"), Edit(4, 4, "Mec", (".",), "OPTIONAL"))
+    assert third.annotations == (Annotation(0, (Edit(2, 3, "Um", ()),)), Annotation(1, edits))
 
 
 def test_references_are_the_corrected_texts(tmp_path):
@@ -70,7 +70,7 @@ def test_references_are_the_corrected_texts(tmp_path):
     ],
 )
 def test_how_edits_meet(edits, expected):
-    annotation = Annotation(0, tuple(GoldEdit(start, end, "X", (text,)) for start, end, text in edits))
+    annotation = Annotation(0, tuple(Edit(start, end, "X", (text,)) for start, end, text in edits))
     assert GoldSegment("a b", (annotation,)).references() == (expected,)
 
 

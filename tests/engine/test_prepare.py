@@ -22,7 +22,7 @@ from softbleu import InputError, __version__
 from softbleu.analysis.pages import make_page
 from softbleu.config.signature import parse_signature
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.engine import encode
 from softbleu.io.executors import run_in_order
@@ -53,7 +53,7 @@ def lines(seed: int) -> list[str]:
 
 def gold_of(text: str) -> GoldSegment:
     """A text of which one of three annotators changes the first word, and the others nothing."""
-    edits = (GoldEdit(0, 1, "Word", ("sat",)),) if text.split() else ()
+    edits = (Edit(0, 1, "Word", ("sat",)),) if text.split() else ()
     return GoldSegment(text, (Annotation(0, edits), Annotation(1, ()), Annotation(2, ())))
 
 

@@ -12,7 +12,7 @@ from made_up_encoder import MadeUpEncoder, vectors_for
 from refusing import refused
 
 from softbleu import InputError, read_metric
-from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.engine import sentences
 from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.making import make_metric
@@ -124,5 +124,5 @@ def test_one_reference_may_be_a_text_and_gold_edits_need_none() -> None:
     measure = read_metric("bleu(order=1)")
     assert measure.sentence_score("a cat", "a dog") == measure.sentence_score("a cat", ["a dog"])
     assert float(measure.sentence_score("a cat", "a dog")) == pytest.approx(50)
-    gold = [GoldSegment("a dog", (Annotation(0, (GoldEdit(1, 2, "Noun", ("cat",)),)),))]
+    gold = [GoldSegment("a dog", (Annotation(0, (Edit(1, 2, "Noun", ("cat",)),)),))]
     assert read_metric("m2").corpus_score(["a cat"], gold=gold).score == 100.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import imeasure as imeasure_oracle
 from oracles import m2 as m2_oracle
 
-from softbleu.corpora.m2 import Coded
+from softbleu.corpora.edits import Coded
 from softbleu.metrics import M2, IMeasure, imeasure
 from softbleu.metrics.imeasure import Band, count_alignment
 from softbleu.metrics.m2 import count_edits, find_edits

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from softbleu.types import Words
 
 if TYPE_CHECKING:
-    from softbleu.corpora.m2 import Coded
+    from softbleu.corpora.edits import Coded, CodedEdit
 
-Edit = tuple[int, int, Words]  # Source words start up to end become these words
 Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate words: i * (candidate + 1) + j
 
 
@@ -204,7 +203,7 @@ class Lattice:
 
     def edits_towards(
         self, candidate: Words, gold: Coded, size: int, ahead: int, behind: Sequence[tuple[Arc, int]]
-    ) -> list[Edit]:
+    ) -> list[CodedEdit]:
         """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
 
         `size` counts all arcs, also those of the words that are left out, `ahead` and `behind` (arcs and their
@@ -251,7 +250,7 @@ class Lattice:
                 if not passed_over:
                     yield (vertex(place + 1 - length), vertex(place + 1)), length
 
-    def _edit(self, candidate: Words, arc: Arc) -> Edit:
+    def _edit(self, candidate: Words, arc: Arc) -> CodedEdit:
         (start, first), (end, last) = divmod(arc[0], self.width), divmod(arc[1], self.width)
         return start, end, candidate[first:last]
 
@@ -403,7 +402,7 @@ class Excerpt:
         lattice = _lattice_of(source, candidate, most_unchanged, 0, False)
         return cls(lattice, candidate, len(lattice.arcs))
 
-    def edits_towards(self, gold: Coded) -> list[Edit]:
+    def edits_towards(self, gold: Coded) -> list[CodedEdit]:
         """Edits of the best path of the whole lattice; see `Lattice.edits_towards`."""
         ahead = self.ahead
         own = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)
@@ -427,7 +426,7 @@ def _lattice_of(source: Words, candidate: Words, most_unchanged: int, plain: int
 _known_lattice = lru_cache(1 << 11)(Lattice.of)
 
 
-def match_edits(edits: Sequence[Edit], gold: Coded) -> list[tuple[int, int]]:
+def match_edits(edits: Sequence[CodedEdit], gold: Coded) -> list[tuple[int, int]]:
     """Find the edits that gold edits have, both gone through in order, as the official scorer does: their numbers."""
     found: list[tuple[int, int]] = []
     first = 0

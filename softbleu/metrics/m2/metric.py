@@ -15,12 +15,12 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.m2.lattice import Edit, Excerpt, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
-    from softbleu.corpora.m2 import Coded
+    from softbleu.corpora.edits import Coded, CodedEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
@@ -164,7 +164,7 @@ def count_edits(
 
 def find_edits(
     source: tuple[int, ...], candidate: tuple[int, ...], gold: Sequence[Coded], most_unchanged: int = 2
-) -> list[list[Edit]]:
+) -> list[list[CodedEdit]]:
     """Find the edits of a candidate that are most like those of each annotator, in order.
 
     As with the official scorer, an edit may reach over words that stay as they are, here the last one.

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.metrics.m2.lattice import Edit
 from softbleu.types import Words
 
 if TYPE_CHECKING:
-    from softbleu.corpora.m2 import Coded
+    from softbleu.corpora.edits import Coded, CodedEdit
     from softbleu.types import Flags, Integers
 
 Step = tuple[int, int]
@@ -54,7 +53,7 @@ class EditTables:
                 flags[down:, across:] |= tails + price + behind[down:, across:] == ahead[-1, -1]
         return arcs
 
-    def edits_towards(self, gold: Coded) -> list[Edit]:
+    def edits_towards(self, gold: Coded) -> list[CodedEdit]:
         """Edits of the best path."""
         jumps = self._jumps(gold)
         values = self._values(jumps)
@@ -133,11 +132,11 @@ class EditTables:
                 values[0, row + 1, column + 1] = min(int(values[0, row + 1, column + 1]), *ways)
         return values[:, 1:, 1:]
 
-    def _trace(self, values: Integers, jumps: dict[tuple[int, int], set[tuple[int, int]]]) -> list[Edit]:
+    def _trace(self, values: Integers, jumps: dict[tuple[int, int], set[tuple[int, int]]]) -> list[CodedEdit]:
         """Follow the best path from its end."""
         _, gain = self._units
         vertex, state, end = (len(self.source), len(self.candidate)), 0, None
-        edits: list[Edit] = []
+        edits: list[CodedEdit] = []
 
         def add(tail: tuple[int, int], head: tuple[int, int]) -> None:
             text = self.candidate[tail[1] : head[1]]
