@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, combinations
-from typing import Self
+from typing import Literal, Self, get_args
 
-from softbleu.corpora.edits import Edit
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.errors import known_name
+from softbleu.metrics.edits.errant import errant_edits
 from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
 
+Extraction = Literal["own", "errant"]
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
 """Source and output, in words."""
 _Step = tuple[str, int, int, int, int]
@@ -52,6 +55,41 @@ def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, .
     [(1, 2, 'goes'), (3, 3, 'the'), (4, 7, 'nowadays')]
     """
     return _extracted(tuple(source), tuple(output))
+
+
+def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extraction = "own") -> list[GoldSegment]:
+    """Find the edits of texts, as a `.m2` file has them: those of each output are an annotator's.
+
+    Parameters
+    ----------
+    source, outputs
+        Tokenised lines, as many of each.
+    extraction
+        `own` (see `extract_edits`) or `errant`, which needs `softbleu[errant]`.
+
+    Returns
+    -------
+    The source sentences and their edits, for `write_m2`.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        Another extraction, or no ERRANT.
+
+    Examples
+    --------
+    >>> (segment,) = edit_texts(["he eat apple"], ["he eats apple"], ["he eats an apple"])
+    >>> [len(annotation.edits) for annotation in segment.annotations]
+    [1, 2]
+    """
+    known_name("extraction", extraction, get_args(Extraction))
+    find = errant_edits() if extraction == "errant" else extract_edits
+    segments = []
+    for text, *others in zip(source, *outputs, strict=True):
+        words = text.split()
+        edits = (find(words, other.split()) for other in others)
+        segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
+    return segments
 
 
 @lru_cache(1 << 14)
