@@ -15,6 +15,7 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 from softbleu.metrics.result import Score, column
@@ -85,6 +86,26 @@ class M2(Metric):
             counts = count_edits(source, candidate, gold.edits, self.max_unchanged_words)
             for annotator, edits, (correct, proposed) in zip(gold.annotators, gold.edits, counts, strict=True):
                 yield correct, proposed, len(edits), annotator
+
+    def judge_edits(
+        self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
+    ) -> list[JudgedEdits]:
+        """Edits of each segment towards the annotator who counts."""
+
+        def spelt(codes: Sequence[int]) -> tuple[str, ...]:
+            return tuple(forms[code] for code in codes)
+
+        judged = []
+        source = chunk.source or chunk.candidates
+        lines = zip(chunk.gold or (), source.by_line(), chunk.candidates.by_line(), chosen, strict=True)
+        for gold, text, candidate, number in lines:
+            right = gold.edits[number]
+            edits = find_edits(text, candidate, gold.edits, self.max_unchanged_words)[number]
+            links = [(*pair, 1.0) for pair in match_edits(edits, right)]
+            own = [(start, end, spelt(codes)) for start, end, codes in edits]
+            others = [(start, end, spelt(texts[0])) for start, end, texts in right]
+            judged.append(judge_by_links(spelt(text), own, others, links, number))
+        return judged
 
     def score(self, row: Integers | Floats) -> M2Score:
         """Score one row of counts, or a sum of rows."""
