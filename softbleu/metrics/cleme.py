@@ -71,7 +71,7 @@ class ChunkMetric(Metric):
         "dependent",
         "Chunks are judged by one reference, the best (dependent), or each by all references (independent)",
     )
-    weights: Weights = setting("none", "Weights of chunks: all alike, by length, or by what they change in BERTScore")
+    weights: Weights = setting("none", "Weights of chunks: equal, by length, or by what they change in BERTScore")
     annotators: ReferenceChoice = setting(
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
@@ -80,8 +80,8 @@ class ChunkMetric(Metric):
     @property
     def requires(self) -> Requirements:
         """The source, and edits; vectors of pieces for weights by similarity."""
-        alike = self.weights == "similarity"
-        return Requirements(references=False, source=True, edits=True, vectors=alike, pieces=alike)
+        needed = self.weights == "similarity"
+        return Requirements(references=False, source=True, edits=True, vectors=needed, pieces=needed)
 
     def at_level(self, level: Level) -> Self:
         """Segments that are scored by themselves choose by themselves."""
@@ -159,7 +159,7 @@ class Cleme(ChunkMetric):
         `dependent`: all chunks are judged by one reference, the best. `independent`: a chunk is right if it is as
         in any reference, and missed if every reference changes it.
     weights
-        Weights of chunks: all alike, or by length. A chunk of n words (of source or candidate, whichever are more)
+        Weights of chunks: equal, or by length. A chunk of n words (of source or candidate, whichever are more)
         that is right or missed weighs 2 / (1 + exp(m - n)), m being the mean length of chunks that references
         change; a wrong one 2 / (1 + exp(n - m)); all between 0.75 and 1.25. Beyond 31 words length adds no weight.
         `similarity`: by how much the BERTScore of the source towards the reference changes when only this chunk is
