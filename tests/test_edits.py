@@ -12,7 +12,7 @@ from shared_data import shared
 
 import softbleu
 from softbleu.corpora.edits import Annotation, apply_edits
-from softbleu.metrics.edits.extract import align_words, edit_texts, extract_edits, substitution_cost
+from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_cost
 
 WORDS = st.lists(
     st.sampled_from(["the", "The", "to", "is", "was", "depends", "depend", "will", "a", ",", "'s", "a-s", "x"])
@@ -62,7 +62,7 @@ def test_rules(source, output, expected):
 
 @given(WORDS, WORDS)
 def test_alignment_is_that_of_its_definition(source, output):
-    assert align_words(tuple(source), tuple(output)) == cheapest_steps(source, output, substitution_cost)
+    assert alignment_steps(tuple(source), tuple(output)) == cheapest_steps(source, output, substitution_cost)
 
 
 @given(WORDS, WORDS)

@@ -129,7 +129,7 @@ def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterato
         yield from _steps(texts, start, start + here, first, first + there)
         yield from _steps(texts, start + here, end, first + there, last)
         return
-    for kind, *places in align_words(source[start:end], output[first:last]):
+    for kind, *places in alignment_steps(source[start:end], output[first:last]):
         yield kind, start + places[0], start + places[1], first + places[2], first + places[3]
 
 
@@ -148,7 +148,7 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
     return min(anchors, key=lambda pair: abs(pair[0] / size - 0.5) + abs(pair[1] / other - 0.5), default=middle)
 
 
-def align_words(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
+def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
     """Steps of the cheapest alignment; of equally cheap ones order comes first, then substitution, then insertion."""
     reorder = _Reordering.of(source, output)
     costs, ways = [list(map(float, range(len(output) + 1)))], [[-1] * (len(output) + 1)]
