@@ -107,13 +107,15 @@ def correction_kinds(corpus: Corpus, metric: Metric, by: By = "type") -> KindSco
 
 def has_corrections(metric: Metric) -> bool:
     """Whether a metric finds edits."""
-    return isinstance(metric, M2)
+    return isinstance(metric, M2) and not metric.soft
 
 
 def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[list[LineCorrections]]:
     """Find the edits of every segment of every system; see `correction_kinds`."""
     if not isinstance(metric, M2):
         raise InputError(f"metric {metric.name!r} finds no edits to tell kinds of: take m2, with --gold")
+    if metric.soft:
+        raise InputError("kinds of edits count whole edits: leave out the threshold of m2")
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))
     needed = make_plan([metric], corpus).needed[metric.tokenizer]
