@@ -102,11 +102,11 @@ def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any
 def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     """See that a corpus has what a metric needs."""
     requires = metric.requires
-    if isinstance(corpus, ListCorpus) and (requires.source or requires.gold or not requires.references):
+    if isinstance(corpus, ListCorpus) and (requires.source or requires.by_annotator or not requires.references):
         raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-    if requires.references and not corpus.has_references:
+    if (requires.references or requires.edits) and not corpus.has_references:
         raise InputError(f"metric {metric.name!r} needs references: name them with --reference, or references=[…]")
     if requires.source and corpus.source is None and corpus.gold is None:
         raise InputError(
@@ -117,7 +117,7 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
-    if requires.gold and metric.tokenizer.tokenize != "none":
+    if requires.by_annotator and metric.tokenizer.tokenize != "none":
         raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
 
 
