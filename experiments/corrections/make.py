@@ -355,13 +355,14 @@ def halves(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 COLUMNS = {
-    "systems": "data aggregate human metric systems pearson pearson_low pearson_high spearman spearman_low spearman_high "
-    "kendall kendall_low kendall_high",
+    "systems": "data aggregate human metric systems pearson pearson_low pearson_high spearman spearman_low "
+    "spearman_high kendall kendall_low kendall_high",
     "windows": "data aggregate human metric windows mean_pearson least_pearson",
     "williams": "data aggregate human coefficient better worse r_better r_worse r_between t p_value corrected",
-    "outputs": "data metric pairs noties low high hties hties_low hties_high accuracy accuracy_low accuracy_high chance "
-    "epsilon",
-    "answers": f"metric constant source reference reversed edits edits_split {HONEST} honest_least honest_median honest_best",
+    "outputs": "data metric pairs noties low high hties hties_low hties_high accuracy accuracy_low accuracy_high "
+    "chance epsilon",
+    "answers": f"metric constant source reference reversed edits edits_split {HONEST} honest_least honest_median "
+    "honest_best",
     "chosen": "data chosen_among settings noties_left_out mostly_chosen times best_on_all",
 }
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Assumption = Literal["dependent", "independent"]
 Weights = Literal["none", "length", "similarity"]
-Choice = Literal["running", "best"]
+ReferenceChoice = Literal["running", "best"]
 _LENGTHS = 32  # Chunks of more words than this, less one, weigh as if they had these
 _BOUNDS = 0.75, 1.25  # Of weights by length
 
@@ -72,7 +72,7 @@ class ChunkMetric(Metric):
         "Chunks are judged by one reference, the best (dependent), or each by all references (independent)",
     )
     weights: Weights = setting("none", "Weights of chunks: all alike, by length, or by what they change in BERTScore")
-    annotators: Choice = setting(
+    annotators: ReferenceChoice = setting(
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -64,16 +64,17 @@ def partition(segment: EditedSegment) -> tuple[list[EditChunk], int]:
             spans[-1] = spans[-1][0], max(spans[-1][1], end)
         else:
             spans.append((start, end))
-    chunks, place, unchanged = list[EditChunk](), 0, 0
-    for start, end in spans:
-        candidate, *references = (_written(source, text, start, end) for text in texts)
-        chunks.append(EditChunk(start, end, source[start:end], candidate, tuple(references)))
-        unchanged += place < start
-        place = end
-    return chunks, unchanged + (place < len(source))
-
-
-def _written(source: Text, edits: Sequence[TextEdit], start: int, end: int) -> Text:
-    """Words of a text in the place of those of the source from `start` up to `end`."""
-    own = [(first - start, last - start, words) for first, last, words in edits if start <= first and last <= end]
-    return apply_edits(source[start:end], own) if own else source[start:end]
+    starts = [start for start, _ in spans]
+    own: list[list[list[TextEdit]]] = [[[] for _ in texts] for _ in spans]
+    for number, text in enumerate(texts):
+        for start, end, words in text:
+            place = bisect_right(starts, start) - 1
+            own[place][number].append((start - starts[place], end - starts[place], words))
+    chunks, done, unchanged = list[EditChunk](), 0, 0
+    for (start, end), edits in zip(spans, own, strict=True):
+        words = source[start:end]
+        candidate, *references = (apply_edits(words, each) if each else words for each in edits)
+        chunks.append(EditChunk(start, end, words, candidate, tuple(references)))
+        unchanged += done < start
+        done = end
+    return chunks, unchanged + (done < len(source))
