@@ -17,6 +17,7 @@ from softbleu.io.tabular import Tabular
 from softbleu.metrics.edits.errant import Classify, Spans, errant_types
 from softbleu.metrics.m2 import M2, find_edits
 from softbleu.metrics.m2.lattice import match_edits
+from softbleu.metrics.m2.similar import placed
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -170,16 +171,17 @@ def _told(line: _Line, annotator: int, words: Sequence[str], by: By, classify: C
     hits = match_edits(edits, gold)
     ours, theirs = ({pair[side] for pair in hits} for side in (0, 1))
     proposed, wanted = [], []
-    for number, (spans, text) in enumerate(_placed(edits)):
+    for number, (spans, edit) in enumerate(zip(placed(edits), edits, strict=True)):
         near = [other for other, each in enumerate(gold) if other not in theirs and _touch(spans, each)]
         own = next((other for index, other in hits if index == number), next(iter(near), None))
         verdict: Verdict = "hit" if number in ours else "wrong" if near else "over"
         kind = OTHER if own is None else kinds[own].kind
-        proposed.append(JudgedEdit(spans, _spell(text, words), verdict, kind))
-    for number, (spans, text) in enumerate(_placed([(start, end, texts[0]) for start, end, texts in gold])):
+        proposed.append(JudgedEdit(spans, _spell(edit[2], words), verdict, kind))
+    first = [(start, end, texts[0]) for start, end, texts in gold]
+    for number, (spans, edit) in enumerate(zip(placed(first), first, strict=True)):
         touched = any(index not in ours and _touch(spans, each) for index, each in enumerate(edits))
         verdict = "hit" if number in theirs else "wrong" if touched else "missed"
-        wanted.append(JudgedEdit(spans, _spell(text, words), verdict, kinds[number].kind))
+        wanted.append(JudgedEdit(spans, _spell(edit[2], words), verdict, kinds[number].kind))
     if by == "operation":
         proposed, wanted = ([replace(each, kind=_operation(each)) for each in side] for side in (proposed, wanted))
     elif classify is not None:
@@ -187,14 +189,6 @@ def _told(line: _Line, annotator: int, words: Sequence[str], by: By, classify: C
         proposed = _classified(proposed, source, _spell(line.candidate, words), classify)
         wanted = _classified(wanted, source, _corrected(source, wanted), classify)
     return LineCorrections(line.coded.annotators[annotator], tuple(proposed), tuple(wanted), tuple(hits))
-
-
-def _placed(edits: Sequence[CodedEdit]) -> Iterator[tuple[Spans, tuple[int, ...]]]:
-    """Where edits are in the text that they make, those before them made."""
-    shift = 0
-    for start, end, text in edits:
-        yield (start, end, start + shift, start + shift + len(text)), text
-        shift += len(text) - (end - start)
 
 
 def _touch(spans: Spans, edit: Any) -> bool:

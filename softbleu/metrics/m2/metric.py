@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -110,29 +110,24 @@ class M2(Metric):
         """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""
         if chunk.gold is None or chunk.source is None:
             raise InputError("M2 needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-        lines = zip(chunk.gold, chunk.source.by_line(), chunk.candidates.by_line(), strict=True)
-        if not self.soft:
-            rows = [row for line in lines for row in self._rows(*line)]
-        elif words is None:
-            raise InputError("a threshold below 1 compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
-        else:
+        similar: Iterable[Sequence[SimilarEdits] | None] = repeat(None, len(chunk.gold))
+        if self.soft:
+            if words is None:
+                raise InputError("soft M2 compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
             threshold = threshold_in_millionths(self.threshold or 0.0)
             similar = similar_edits(chunk, words, kernels, threshold, self.characters)
-            rows = [row for line, own in zip(lines, similar, strict=True) for row in self._soft_rows(*line, own)]
-        return np.array(rows, np.int64).reshape(-1, 4)
+        lines = zip(chunk.gold, chunk.source.by_line(), chunk.candidates.by_line(), similar, strict=True)
+        return np.array([row for line in lines for row in self._rows(*line)], np.int64).reshape(-1, 4)
 
-    def _rows(self, gold: CodedGold, source: Words, candidate: Words) -> Iterator[tuple[int, ...]]:
-        counts = count_edits(source, candidate, gold.edits, self.max_unchanged_words)
-        for annotator, edits, (correct, proposed) in zip(gold.annotators, gold.edits, counts, strict=True):
-            yield correct, proposed, len(edits), annotator
-
-    def _soft_rows(
-        self, gold: CodedGold, source: Words, candidate: Words, similar: Sequence[SimilarEdits]
+    def _rows(
+        self, gold: CodedGold, source: Words, candidate: Words, similar: Sequence[SimilarEdits] | None
     ) -> Iterator[tuple[int, ...]]:
-        credits = [each.credit for each in similar]
+        credits = None if similar is None else [each.credit for each in similar]
         found = find_edits(source, candidate, gold.edits, self.max_unchanged_words, credits)
-        for annotator, own, edits in zip(gold.annotators, similar, found, strict=True):
-            yield own.total(edits, match_edits(edits, own.gold)), len(edits), len(own.gold), annotator
+        for number, (annotator, own, edits) in enumerate(zip(gold.annotators, gold.edits, found, strict=True)):
+            hits = match_edits(edits, own)
+            correct = similar[number].total(edits, hits) if similar else len(hits)
+            yield correct, len(edits), len(own), annotator
 
     def score(self, row: Integers | Floats) -> M2Score:
         """Score one row of counts, or a sum of rows."""

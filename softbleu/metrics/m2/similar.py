@@ -44,10 +44,7 @@ class SimilarEdits:
         The correction must be nearer to the gold one than what it replaces.
         """
         start, end, corrections = self.gold[number]
-        shared, either = (
-            min(end, replaced[1]) - max(start, replaced[0]),
-            max(end, replaced[1]) - min(start, replaced[0]),
-        )
+        shared = min(end, replaced[1]) - max(start, replaced[0])
         if (start, end) != replaced and shared <= 0:
             return 0
         best = 0
@@ -56,29 +53,31 @@ class SimilarEdits:
                 best = SCALE
             elif (found := align_words(self.own, words, place)) > max(self.threshold, best):
                 best = found if found > align_words(self.before, replaced, place) else best
-        return best if (start, end) == replaced else best * shared // either
+        return (
+            best if (start, end) == replaced else best * shared // (max(end, replaced[1]) - min(start, replaced[0]))
+        )
 
     def total(self, edits: Sequence[CodedEdit], hits: Sequence[tuple[int, int]]) -> int:
         """Sum the credit of edits, those that are gold edits (`hits`) first, the others assigned one to one."""
         taken = [{pair[side] for pair in hits} for side in (0, 1)]
         left = [number for number in range(len(self.gold)) if number not in taken[1]]
         table = [
-            [self.credit(number, replaced, words) for number in left]
-            for place, (replaced, words) in enumerate(placed(edits))
+            [self.credit(number, spans[:2], spans[2:]) for number in left]
+            for place, spans in enumerate(placed(edits))
             if place not in taken[0]
         ]
         return SCALE * len(hits) + assigned(table)
 
 
-def placed(edits: Sequence[CodedEdit]) -> Iterator[tuple[Span, Span]]:
-    """Words that edits replace, in the source, and those that they make, in the text in which all are made.
+def placed(edits: Sequence[CodedEdit]) -> Iterator[tuple[int, int, int, int]]:
+    """Source words that edits replace, and words that they make, in the text in which all are made.
 
     >>> list(placed([(1, 1, (7,)), (3, 5, ())]))
-    [((1, 1), (1, 2)), ((3, 5), (4, 4))]
+    [(1, 1, 1, 2), (3, 5, 4, 4)]
     """
     shift = 0
     for start, end, text in edits:
-        yield (start, end), (start + shift, start + shift + len(text))
+        yield start, end, start + shift, start + shift + len(text)
         shift += len(text) - (end - start)
 
 
@@ -135,18 +134,13 @@ def similar_edits(
     similarities = np.clip(products_of_pairs(words.vectors, both, pairs, kernels), 0, 1)
     if characters > 0:
         kernels.raise_to_spellings(similarities, pairs, ours.codes, theirs.codes, words.parts("spelling"), characters)
-    compared = iter(range(len(lines)))
+    tables = [pairs.block(similarities, line).tolist() for line in range(2 * len(lines))]
+    compared = iter(zip(lines, tables[: len(lines)], tables[len(lines) :], strict=True))
     for candidate, source, gold in segments:
         found = []
         for edits in gold:
-            places: list[list[Span]] = []
-            own: list[list[float]] = []
-            before: list[list[float]] = []
-            if edits and candidate != source:
-                line = next(compared)
-                places = lines[line][3]
-                own, before = (pairs.block(similarities, each).tolist() for each in (line, line + len(lines)))
-            found.append(SimilarEdits(candidate, edits, places, own, before, threshold))
+            line, own, before = next(compared) if edits and candidate != source else ((None, None, None, []), [], [])
+            found.append(SimilarEdits(candidate, edits, line[3], own, before, threshold))
         yield found
 
 
@@ -161,17 +155,16 @@ def corrections_of(source: Words, edits: Coded, *, whole: bool) -> tuple[list[in
     """
     line: list[int] = []
     places: list[list[Span]] = [[] for _ in edits]
-    done = 0
-    for rank in (0, 1):
-        for number, (start, end, texts) in enumerate(edits):
-            if whole and not rank:
-                line += source[done:start]
-                done = max(done, end)
-            for text in texts[1:] if rank else texts[:1]:
-                places[number].append((len(line), len(line) + len(text)))
+    between, done = source if whole else (), 0
+    for rank in (slice(1), slice(1, None)):
+        for place, (start, end, texts) in zip(places, edits, strict=True):
+            line += between[done:start]
+            done = max(done, end)
+            for text in texts[rank]:
+                place.append((len(line), len(line) + len(text)))
                 line += text
-        if whole and not rank:
-            line += source[done:]
+        line += between[done:]
+        between = ()
     return line, places
 
 
