@@ -1,6 +1,6 @@
 """All metrics of corrections beside human rankings, SEEDA and CoNLL-2014, without and with rank aggregation.
 
-python experiments/corrections/make.py      (needs softbleu[fast] for speed, and SmolLM2: language/smollm2-135m)
+python experiments/corrections/make.py
 
 Writes beside this file, with 95% intervals of 1,000 samples where a table has `low` and `high`:
 
@@ -23,7 +23,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
 from softbleu.corpora.m2 import read_m2
-from softbleu.meta.accuracy import preference_taus, tau_of
+from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores, make_score_tables, read_human, read_metrics
 from softbleu.metrics.edits.extract import extract_edits
 
@@ -80,10 +80,10 @@ GOLD = {  # Metrics over gold edits
 }
 ALONE = {  # Metrics of the source and the output
     "refless": "refless",
-    "refless, SmolLM2": "refless(language_model=smollm2-135m)",
-    "fluency, SmolLM2": "refless(language_model=smollm2-135m, alpha=0, beta=1, gamma=0)",
+    "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
 }
 METRICS = TEXTS | GOLD | ALONE
+SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (6, 7, 9)))
 REFERENCE_FREE = tuple(ALONE)
 BASE = "GLEU+"
 
@@ -211,12 +211,25 @@ def subsets(given: Set) -> Iterator[tuple[str, list[str]]]:
     yield f"{given.name}, with fluent", [name for name in names if name != "INPUT"]
 
 
+AGGREGATED: dict[tuple[str, ...], ScoreTable] = {}  # Both kinds of judgements of SEEDA are of the same texts
+
+
+def aggregated(table: ScoreTable, way: str | None) -> ScoreTable:
+    """Scores of systems by their wins, or as they are."""
+    if way is None:
+        return table
+    key = table.name, way, *table.segments
+    if key not in AGGREGATED:
+        AGGREGATED[key] = aggregate_scores(table, way, IntervalSettings(runs=20))
+    return AGGREGATED[key]
+
+
 def of_systems(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
     """Correlations, windows and tests, with each way of making scores of systems."""
-    settings = IntervalSettings(runs=20)
     for (data, systems), way in product(subsets(given), WAYS):
-        own = only(tables, systems)
-        own = [aggregate_scores(each, way, settings) for each in own] if way else own
+        if way == "trueskill" and FLUENT[0] not in given.systems:
+            continue  # 100,000 matches a run
+        own = [aggregated(each, way) for each in only(tables, systems)]
         people = {name: {each: scores[each] for each in systems} for name, scores in given.people.items()}
         human: dict[str, Any] = {"scores": own, "human": people}
         for row in softbleu.metaeval("systems", **human).table.rows:
@@ -238,14 +251,10 @@ def of_outputs(given: Set, tables: Sequence[ScoreTable], written: dict[str, list
         chosen = given.comparisons.only(systems)
         for table in only(tables, systems):
             hties, noties = preference_taus(chosen, table)
-            (accuracy, *_) = (
-                row
-                for row in softbleu.metaeval("accuracy", scores=[table], rankings=chosen).table.records()
-                if row["of"] == "outputs"
-            )
-            values = [[each.value, *(each.interval or ("", ""))] for each in (noties, hties)]
-            more = [accuracy[name] for name in ("accuracy", "low", "high", "chance", "epsilon")]
-            written["outputs"].append([data, table.name, noties.pairs, *values[0], *values[1], *more])
+            accuracy, _ = output_accuracies(table, chosen)
+            values = [[each.value, *(each.interval or ("", ""))] for each in (noties, hties, accuracy)]
+            more = [accuracy.chance, accuracy.epsilon]
+            written["outputs"].append([data, table.name, noties.pairs, *chain.from_iterable(values), *more])
 
 
 def chosen(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
@@ -374,6 +383,7 @@ def main() -> None:
     names = parser.parse_args().only
     written: dict[str, list[list[Any]]] = {name: [] for name in COLUMNS}
     for given in (seeda("sent"), seeda("edit"), conll14()):
+        names = [name for name in names if FLUENT[0] in given.systems or name not in SEEDA_ONLY]
         tables = scores_of(given, names)
         of_systems(given, tables, written)
         of_outputs(given, tables, written)
