@@ -12,6 +12,7 @@ import numpy as np
 from softbleu.corpora.edits import apply_edits
 from softbleu.errors import UnknownNameError
 from softbleu.io.tabular import Tabular
+from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits.errant import Classify, errant_types
 from softbleu.metrics.edits.judged import JudgedEdits
 from softbleu.metrics.m2 import M2
@@ -31,7 +32,7 @@ class KindScore:
 
     system: str
     kind: str
-    correct: int
+    correct: float  # Shares that edits have of gold edits; a whole number where these must be equal
     proposed: int
     gold: int
     precision: float  # In per cent, as recall and F; 100 where nothing is proposed, as for M2
@@ -111,8 +112,9 @@ def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iter
             count(edit.kind, "proposed", *(["over"] if edit.verdict == "over" else []))
         for edit in line.gold:
             count(edit.kind, "gold", {"hit": "hits"}.get(edit.verdict, edit.verdict))
-        for _, number, _ in line.links:
-            count(line.gold[number].kind, "correct")
+        for _, number, share in line.links:
+            for each in (ALL, line.gold[number].kind):
+                counts[each]["correct"] += round(SCALE * share)
     for kind in sorted(
         counts, key=lambda name: (name != ALL, -counts[name]["gold"] - counts[name]["proposed"], name)
     ):
@@ -120,7 +122,10 @@ def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iter
 
 
 def _kind_score(system: str, kind: str, counts: Counter[str], beta: float) -> KindScore:
-    score = M2(beta=beta).score(np.array([counts["correct"], counts["proposed"], counts["gold"]]))
-    names = ("correct", "proposed", "gold", "hits", "wrong", "missed", "over")
-    told = {name: counts[name] for name in names}
-    return KindScore(system, kind, precision=score.precision, recall=score.recall, f=score.score, **told)
+    whole, part = divmod(counts["correct"], SCALE)
+    correct = whole + part / SCALE if part else whole
+    proposed, gold = counts["proposed"], counts["gold"]
+    precision, recall = (100 * (correct / number if number else 1.0) for number in (proposed, gold))
+    f = float(M2(beta=beta).scores(np.array([[correct, proposed, gold]], np.float64))[0])
+    told = {name: counts[name] for name in ("hits", "wrong", "missed", "over")}
+    return KindScore(system, kind, correct, proposed, gold, precision, recall, f, **told)

@@ -332,8 +332,8 @@ def _judge(given: EditedSegment, counted: int, independent: bool) -> JudgedEdits
             links.append((len(edits) - 1, len(gold) - 1, 1.0))
     proposed, wanted = (
         [
-            JudgedEdit(*pair, verdict)
-            for pair, (_, verdict) in zip(placed([one for one, _ in side]), side, strict=True)
+            JudgedEdit(spans, edit[2], verdict)
+            for (edit, verdict), spans in zip(side, placed([edit for edit, _ in side]), strict=True)
         ]
         for side in (edits, gold)
     )

@@ -67,13 +67,14 @@ def _named(line: JudgedEdits, segment: GoldSegment | None) -> JudgedEdits:
         return replace(line, edits=edits, gold=gold)
     annotations = segment.annotations
     gold = tuple(replace(edit, kind=annotations[edit.origin[0]].edits[edit.origin[1]].kind) for edit in line.gold)
-    theirs = {link[1] for link in line.links}
-    edits = tuple(replace(edit, kind=_kind(number, line, gold, theirs)) for number, edit in enumerate(line.edits))
+    edits = tuple(replace(edit, kind=_kind(number, line, gold)) for number, edit in enumerate(line.edits))
     return replace(line, annotator=annotations[line.annotator].annotator, edits=edits, gold=gold)
 
 
-def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit], linked: set[int]) -> str:
-    own = [gold[other].kind for one, other, _ in line.links if one == number]
+def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit]) -> str:
+    """Kind of the gold edit that an edit is, or is most like, or else touches."""
+    linked = sorted((-share, other) for one, other, share in line.links if one == number)
+    own = [gold[other].kind for _, other in linked]
     spans = line.edits[number].spans
-    near = (each.kind for other, each in enumerate(gold) if other not in linked and touch(spans, each.spans))
+    near = (each.kind for each in gold if each.verdict != "hit" and touch(spans, each.spans))
     return next(iter((*own, *near)), OTHER)

@@ -39,7 +39,10 @@ def test_numbers(command, given, files):
     counts["imeasure"] |= {"false_positives": 1, "false_negatives": 0, "both": 0}
     weighted, base = 16 / 18, 10 / 13
     scores = {"m2": 125 * 0.75 / (0.25 * 0.75 + 1), "imeasure": 100 * (weighted - base) / (1 - base)}
-    options = {"m2": "beta:0.5|max-unchanged-words:2|annotators:running", "imeasure": "weight:2.0"}
+    options = {
+        "m2": "beta:0.5|max-unchanged-words:2|annotators:running|threshold:none|characters:0.0",
+        "imeasure": "weight:2.0",
+    }
     for metric, numbers in counts.items():
         found = scored(command, "--metric", metric, *given)
         (system,) = found["systems"]

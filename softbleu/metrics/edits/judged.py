@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from softbleu.metrics.edits.errant import Spans
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import TextEdit
+    from softbleu.corpora.edits import CodedEdit, TextEdit
 
+_SAME = 0.5  # Share of gold edits from which an edit is a hit
 Verdict = Literal["hit", "wrong", "missed", "over"]
 
 
@@ -47,33 +48,38 @@ def judge_by_links(
     links: Sequence[tuple[int, int, float]],
     annotator: int,
 ) -> JudgedEdits:
-    """Judge edits of which it is known which are gold edits; others are wrong where they touch, in the source.
+    """Judge edits by which of them are gold edits, at least by half; others are wrong where they touch.
 
     >>> found = judge_by_links(["he", "eat", "a"], [(1, 2, ("ate",)), (2, 3, ())], [(1, 2, ("eats",))], [], 0)
     >>> [edit.verdict for edit in (*found.edits, *found.gold)]
     ['wrong', 'over', 'wrong']
     """
-    ours, theirs = ({link[side] for link in links} for side in (0, 1))
-    left = [edit for number, edit in enumerate(gold) if number not in theirs]
-    proposed = []
-    for number, (spans, text) in enumerate(placed(edits)):
-        verdict: Verdict = (
-            "hit" if number in ours else "wrong" if any(touch(spans, each) for each in left) else "over"
-        )
-        proposed.append(JudgedEdit(spans, text, verdict))
-    left = [edit for number, edit in enumerate(edits) if number not in ours]
-    wanted = []
-    for number, (spans, text) in enumerate(placed(gold)):
-        verdict = "hit" if number in theirs else "wrong" if any(touch(spans, each) for each in left) else "missed"
-        wanted.append(JudgedEdit(spans, text, verdict, origin=(annotator, number)))
-    return JudgedEdits(annotator, tuple(source), tuple(proposed), tuple(wanted), tuple(links))
+    sides: list[list[JudgedEdit]] = []
+    same = [
+        [sum(link[2] for link in links if link[side] == number) >= _SAME for number in range(len(texts))]
+        for side, texts in enumerate((edits, gold))
+    ]
+    for side, (own, others) in enumerate(((edits, gold), (gold, edits))):
+        left = [edit for edit, hit in zip(others, same[1 - side], strict=True) if not hit]
+        judged = []
+        for number, (edit, spans) in enumerate(zip(own, placed(own), strict=True)):
+            alone: Verdict = "missed" if side else "over"
+            wrong: Verdict = "wrong" if any(touch(spans, each) for each in left) else alone
+            origin = (annotator, number) if side else (0, 0)
+            judged.append(JudgedEdit(spans, edit[2], "hit" if same[side][number] else wrong, origin=origin))
+        sides.append(judged)
+    return JudgedEdits(annotator, tuple(source), tuple(sides[0]), tuple(sides[1]), tuple(links))
 
 
-def placed(edits: Sequence[TextEdit]) -> Iterator[tuple[Spans, tuple[str, ...]]]:
-    """Where edits are in the text that they make, those before them made."""
+def placed(edits: Sequence[CodedEdit | TextEdit]) -> Iterator[Spans]:
+    """Source words that edits replace, and words that they make, in the text in which all are made.
+
+    >>> list(placed([(1, 1, (7,)), (3, 5, ())]))
+    [(1, 1, 1, 2), (3, 5, 4, 4)]
+    """
     shift = 0
     for start, end, text in edits:
-        yield (start, end, start + shift, start + shift + len(text)), text
+        yield start, end, start + shift, start + shift + len(text)
         shift += len(text) - (end - start)
 
 
