@@ -1,0 +1,1 @@
+"""Metrics of edits, and the edits that make one text of another."""
