@@ -65,3 +65,12 @@ def is_function_word(word: str) -> bool:
     [True, True, True, False]
     """
     return word.lower() in FUNCTION_WORDS or not any(map(str.isalpha, word))
+
+
+def function_class(word: str) -> str | None:
+    """Closed class of an English word."""
+    return _CLASS_OF.get(word)
+
+
+_SINGULAR = {"auxiliaries": "auxiliary"}
+_CLASS_OF = {word: _SINGULAR.get(kind, kind[:-1]) for kind, words in reversed(_CLASSES.items()) for word in words.split()}
