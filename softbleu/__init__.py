@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from softbleu.metrics.bleu import Vleu as Vleu
     from softbleu.metrics.bleu import Xleu as Xleu
     from softbleu.metrics.chrf import Chrf as Chrf
+    from softbleu.metrics.cleme import Cleme as Cleme
+    from softbleu.metrics.cleme import Cleme2 as Cleme2
     from softbleu.metrics.gleu import Gleu as Gleu
     from softbleu.metrics.green import Green as Green
     from softbleu.metrics.hyter import Hyter as Hyter
@@ -73,6 +75,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.bertscore": "BertScore",
     "metrics.bleu": "Bleu Sleu Vleu Xleu",
     "metrics.chrf": "Chrf",
+    "metrics.cleme": "Cleme Cleme2",
     "metrics.gleu": "Gleu",
     "metrics.green": "Green",
     "metrics.hyter": "Hyter",

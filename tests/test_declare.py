@@ -40,6 +40,8 @@ bertscore: idf=none average=segments
 bleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none denominator=order
 chrf: char_order=6(1..16) word_order=0(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
 chrf++: char_order=6(1..16) word_order=2(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
+cleme: assumption=dependent weights=none annotators=running beta=0.5(1e-06..1000000)
+cleme2: assumption=dependent weights=none annotators=running
 gleu: matcher=exact variant=gleu+ order=4(1..16) penalty=exact weight=1.0(0..1e+300) swapped_bp=no multi=sample
   iterations=500(1..1000000) seed=0(0..) segment_smoothing=no
 green: order=4(1..16) beta=2.0(0..1000000)

@@ -47,9 +47,20 @@ class Annotation:
     annotator: int
     edits: tuple[Edit, ...]
 
-    def in_words(self, split: Callable[[str], Sequence[str]] = str.split) -> tuple[TextEdit, ...]:
-        """Each edit with its first correction, as words; a mark without one counts as a deletion, as for M2."""
-        return tuple((edit.start, edit.end, tuple(split((*edit.corrections, "")[0]))) for edit in self.edits)
+    def in_words(
+        self, split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
+    ) -> tuple[TextEdit, ...]:
+        """Each edit as words, with that of its corrections that others have for the same words, or else the first.
+
+        A mark without correction counts as a deletion, as for M2.
+        """
+        taken = {(start, end): words for start, end, words in others}
+        found = []
+        for edit in self.edits:
+            texts = [tuple(split(text)) for text in edit.corrections or ("",)]
+            own = taken.get((edit.start, edit.end))
+            found.append((edit.start, edit.end, own if own is not None and own in texts else texts[0]))
+        return tuple(found)
 
 
 @dataclass(frozen=True)

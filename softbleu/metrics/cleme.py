@@ -5,37 +5,34 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.corpora.edits import apply_edits
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.metrics.aggregation import BestReference
-from softbleu.metrics.base import Level, Metric, Requirements
-from softbleu.metrics.edits.chunks import Chunk as Piece
-from softbleu.metrics.edits.chunks import partition
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
+from softbleu.metrics.bertscore import PARTS, match_pieces
+from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
 from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import EditedSegment, TextEdit
+    from softbleu.corpora.edits import EditedSegment
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
 Assumption = Literal["dependent", "independent"]
-Weights = Literal["none", "length"]
-Choice = Literal["running", "best"]
-KINDS = HIT, WRONG, OVER, UNDER, KEPT = tuple(range(5))
-"""Of chunks: corrected as a reference has it; otherwise, where something is to be changed; where nothing is; not
-corrected; rightly left."""
+Weights = Literal["none", "length", "similarity"]
+ReferenceChoice = Literal["running", "best"]
 _LENGTHS = 32  # Chunks of more words than this, less one, weigh as if they had these
 _BOUNDS = 0.75, 1.25  # Of weights by length
-_DIGITS = 4
-FACTORS = 0.45, 0.35, 0.15, 0.05  # Of hits, and of what is not wrong, not under- and not over-corrected
 
 
 @dataclass(frozen=True)
@@ -74,11 +71,17 @@ class ChunkMetric(Metric):
         "dependent",
         "Chunks are judged by one reference, the best (dependent), or each by all references (independent)",
     )
-    weights: Weights = setting("none", "Weights of chunks: all alike, or by their lengths")
-    annotators: Choice = setting(
+    weights: Weights = setting("none", "Weights of chunks: all alike, by length, or by what they change in BERTScore")
+    annotators: ReferenceChoice = setting(
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
-    requires: ClassVar[Requirements] = Requirements(references=False, source=True, edits=True)
+    vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+
+    @property
+    def requires(self) -> Requirements:
+        """The source, and edits; vectors of pieces for weights by similarity."""
+        alike = self.weights == "similarity"
+        return Requirements(references=False, source=True, edits=True, vectors=alike, pieces=alike)
 
     def at_level(self, level: Level) -> Self:
         """Segments that are scored by themselves choose by themselves."""
@@ -88,19 +91,26 @@ class ChunkMetric(Metric):
         """Count chunks by kind, a row for each reference of each segment, or one where all are looked at together.
 
         With weights by length a row has, of each kind, counts by length, and then the sum of the lengths of all
-        chunks that references change, and their number.
+        chunks that references change, and their number. With weights by similarity it has the sums of these, in
+        billionths, and then counts; and always one row for each reference.
         """
         if chunk.edits is None:
             raise InputError(f"{self.label} needs the source, and gold edits or references")
+        if self.weights == "similarity":
+            if words is None:
+                raise InputError("weights by similarity are found by vectors in context: name an encoder")
+            return _weigh(chunk.edits, self.assumption, words.vectors)
         size = 1 if self.weights == "none" else _LENGTHS
         rows = [row for segment in chunk.edits for row in _count(segment, self.assumption, size)]
         return np.array(rows, np.int64).reshape(len(rows), -1)
 
     def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
-        """Sums of weights by kind, (rows, 5); lengths are compared with their mean in each row, or with that given."""
+        """Sums of weights by kind, (rows, 5); lengths are compared with their mean in each row, or that given."""
         counts = np.asarray(rows, np.float64)
         if counts.shape[1] == len(KINDS):
             return counts
+        if self.weights == "similarity":
+            return counts[:, : len(KINDS)] / PARTS
         lengths, number = counts[:, -2:].T
         means = lengths / np.maximum(number, 1) if mean is None else np.full(len(counts), mean)
         longer = np.arange(_LENGTHS) - np.minimum(means, _LENGTHS - 2)[:, None]
@@ -116,24 +126,19 @@ class ChunkMetric(Metric):
 
     def score(self, row: Integers | Floats) -> Score:
         """Score one row of counts, or a sum of rows."""
-        (sums,) = self.weighed(row[None]).tolist()
-        return self.scored(sums)
+        return self.scored(self.weighed(row[None])[0].tolist())
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""
         return np.array([self.scored(sums).score for sums in self.weighed(rows).tolist()], np.float64)
 
     @abstractmethod
-    def scored(self, sums: Sequence[float], digits: int | None = None) -> Score:
-        """Score sums of weights by kind; the authors' program rounds scores of sentences to some digits."""
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
+        """Score sums of weights by kind; the authors' program rounds some scores of sentences."""
 
     @abstractmethod
-    def key(self, sums: Sequence[float], before: Sequence[float]) -> tuple[float, ...]:
-        """What the best reference has most of, where the chunks before have these sums."""
-
-    @abstractmethod
-    def own_key(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """The same of a segment by itself."""
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """What the best reference has most of: the score, 0 to 1, and what decides between equal ones."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,6 +158,8 @@ class Cleme(ChunkMetric):
         Weights of chunks: all alike, or by length. A chunk of n words (of source or candidate, whichever are more)
         that is right or missed weighs 2 / (1 + exp(m - n)), m being the mean length of chunks that references
         change; a wrong one 2 / (1 + exp(n - m)); all between 0.75 and 1.25. Beyond 31 words length adds no weight.
+        `similarity`: by how much the BERTScore of the source towards the reference changes when only this chunk is
+        as the candidate has it (a missed one: as the reference has it); chunks that are rightly left weigh 1.
     annotators
         Choice of each segment's reference, where chunks are judged by one: the one with the greatest F of the
         segment and all before it (`running`; it depends on the order of the segments), or of the segment alone
@@ -169,28 +176,24 @@ class Cleme(ChunkMetric):
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     name: ClassVar[str] = "cleme"
 
-    def scored(self, sums: Sequence[float], digits: int | None = None) -> ClemeScore:
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""
-        wrong = sums[WRONG] + sums[OVER]
-        found = _measures(sums[HIT], wrong, sums[UNDER], sums[KEPT], self.beta)
-        f, *others = (100 * (each if digits is None else round(each, digits)) for each in found)
-        return ClemeScore(f, sums[HIT], wrong, sums[UNDER], sums[KEPT], *others)
+        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self._measures(sums)))
+        return ClemeScore(f, sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT], *others)
 
-    def key(self, sums: Sequence[float], before: Sequence[float]) -> tuple[float, ...]:
-        """F with what was before, to four digits; then what is right, wrong, missed, left."""
-        wrong = sums[WRONG] + sums[OVER]
-        hits, more, missed = (
-            before[HIT] + sums[HIT],
-            before[WRONG] + before[OVER] + wrong,
-            before[UNDER] + sums[UNDER],
-        )
-        f = round(_measures(hits, more, missed, 0.0, self.beta)[0], _DIGITS)
-        return f, sums[HIT], -wrong, -sums[UNDER], sums[KEPT]
-
-    def own_key(self, sums: Sequence[float]) -> tuple[float, ...]:
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F, precision, recall and accuracy, to four digits."""
-        found = _measures(sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT], self.beta)
-        return tuple(round(each, _DIGITS) for each in found)
+        return tuple(round(each, 4) for each in self._measures(sums))
+
+    def _measures(self, sums: Sequence[float]) -> tuple[float, float, float, float]:
+        """F, precision, recall and accuracy, in the order of operations of the authors' program."""
+        hits, wrong, missed, kept = sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT]
+        precision = hits / (hits + wrong) if hits + wrong else 1.0
+        recall = hits / (hits + missed) if hits + missed else 1.0
+        weight = self.beta**2
+        f = (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
+        every = hits + wrong + missed + kept
+        return f, precision, recall, (hits + kept) / every if every else 0.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,24 +208,23 @@ class Cleme2(ChunkMetric):
     Examples
     --------
     >>> round(Cleme2().score(np.array([3, 1, 0, 2, 10])).score, 2)
-    68.17
+    66.67
     """
 
     name: ClassVar[str] = "cleme2"
 
-    def scored(self, sums: Sequence[float], digits: int | None = None) -> Cleme2Score:
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
         """Score sums of weights by kind."""
-        return Cleme2Score(*(100 * share for share in _shares(sums)), *sums)
+        return Cleme2Score(*(100 * abs(share) for share in self.ranked(sums)), *sums)
 
-    def key(self, sums: Sequence[float], before: Sequence[float]) -> tuple[float, ...]:
-        """The score with what was before; then what is right, wrong, missed, left."""
-        score = _shares([a + b for a, b in zip(before, sums, strict=True)])[0]
-        return score, sums[HIT], -(sums[WRONG] + sums[OVER]), -sums[UNDER], sums[KEPT]
-
-    def own_key(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """The score, hits, and little of the others."""
-        score, hit, *others = _shares(sums)
-        return score, hit, *(-share for share in others)
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score, hits, and little of the others, in the order of operations of the authors' program."""
+        hits, wrong, over, missed, _ = sums
+        necessary, proposed = hits + wrong + missed, hits + (wrong + over)
+        hit, error, under = ((each / necessary if necessary else 0.0) for each in (hits, wrong, missed))
+        excess = over / proposed if proposed else 0.0
+        score = 0.45 * hit + 0.35 * (1 - error) + 0.15 * (1 - under) + 0.05 * (1 - excess)
+        return score, hit, -error, -under, -excess
 
 
 @dataclass(frozen=True)
@@ -233,99 +235,99 @@ class _ChosenReferences(BestReference):
     def by_segment(self) -> bool:
         """Not where the choice goes by the segments before, or weights by the lengths of all chunks."""
         alone = self.metric.annotators == "best" or self.metric.assumption == "independent"
-        return alone and self.metric.weights == "none"
+        return alone and self.metric.weights != "length"
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one reference for each segment."""
         if len(rows) == len(offsets) - 1:
             return np.arange(len(rows))
-        sums, before, chosen = self._weighed(rows, offsets).tolist(), [0.0] * len(KINDS), []
+        running, ranked = self.metric.annotators == "running", self.metric.ranked
+        sums, before, chosen = self._weighed(rows, offsets).tolist(), [0.0] * len(KINDS), list[int]()
         for start, stop in pairwise(offsets.tolist()):
+            totals = [[a + b for a, b in zip(before, own, strict=True)] for own in sums[start:stop]]
             keys = [
-                self.metric.key(own, before) if self.metric.annotators == "running" else self.metric.own_key(own)
-                for own in sums[start:stop]
+                (ranked(total)[0], own[HIT], -(own[WRONG] + own[OVER]), -own[UNDER], own[KEPT])
+                if running
+                else ranked(own)
+                for own, total in zip(sums[start:stop], totals, strict=True)
             ]
-            chosen.append(start + keys.index(max(keys)))
-            before = [a + b for a, b in zip(before, sums[chosen[-1]], strict=True)]
+            best = keys.index(max(keys))
+            chosen.append(start + best)
+            before = totals[best]
         return np.array(chosen, np.int64)
 
-    def _weighed(self, rows: Integers, offsets: Integers) -> Floats:
+    def _weighed(self, rows: Integers, offsets: Integers) -> Any:
         """Sums of weights; lengths are compared with their mean in all segments."""
         lengths, number = rows[offsets[:-1], -2:].sum(axis=0).tolist()
         return self.metric.weighed(rows, lengths / max(number, 1))
 
+    def single(self, row: Integers) -> Score:
+        """Score a single row, as the authors' program rounds it."""
+        return self.metric.scored(self.metric.weighed(row[None])[0].tolist(), rounded=True)
+
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Score]:
-        """Score each segment, to four digits."""
-        sums = self._weighed(rows, offsets)[self.chosen(rows, offsets)]
-        return [self.metric.scored(own, _DIGITS) for own in sums.tolist()]
+        """Score each segment."""
+        return super().segment_scores(self._weighed(rows, offsets), offsets)
 
     def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
         """Scores of the segments alone."""
-        return np.array([score.score for score in self.segment_scores(rows, offsets)], np.float64)
+        return np.array([each.score for each in self.segment_scores(rows, offsets)], np.float64)
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Score each candidate against each of its references."""
-        found = zip(super().reference_scores(rows, offsets), self._weighed(rows, offsets).tolist(), strict=True)
-        return [replace(each, score=self.metric.scored(own, _DIGITS)) for each, own in found]
+        return super().reference_scores(self._weighed(rows, offsets), offsets)
+
+
+def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
+    """Leave out references without words where there are others; of each reference, the number of the one taken."""
+    taken = [any(words for *_, words in own) or apply_edits(segment.source, own) for own in segment.references]
+    kept = [own for own, some in zip(segment.references, taken, strict=True) if some] or segment.references[:1]
+    numbers = accumulate((bool(some) for some in taken), initial=0)
+    places = [number if some else 0 for number, some in zip(numbers, taken, strict=False)]
+    return replace(segment, references=tuple(kept)), places
 
 
 def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list[list[int]]:
     """Count the chunks of a segment by kind and length; see `ChunkMetric.statistics`."""
-    counted = [_has_words(segment.source, edits) for edits in segment.references]
-    if not any(counted):
-        counted[0] = True
-    references = tuple(edits for edits, has_words in zip(segment.references, counted, strict=True) if has_words)
-    chunks, unchanged = partition(replace(segment, references=references))
-    tail = []
+    segment, places = _with_words(segment)
+    chunks, unchanged = partition(segment)
+    tail = list[int]()
     if lengths > 1:
-        changed = [
-            max(len(each.source), len(text)) for each in chunks for text in each.references if text != each.source
-        ]
-        tail = [sum(changed), len(changed)]
-    others = [None] if assumption == "independent" else range(len(references))
+        pairs = [(each.source, text) for each in chunks for text in each.references if text != each.source]
+        tail = [sum(max(map(len, pair)) for pair in pairs), len(pairs)]
     rows = []
-    for number in others:
+    for number in range(len(segment.references)) if assumption == "dependent" else [None]:
         row = [0] * (len(KINDS) * lengths)
         row[KEPT * lengths] = unchanged
         for each in chunks:
-            kind = _kind(each, each.references if number is None else each.references[number : number + 1])
-            row[kind * lengths + min(each.length, lengths - 1)] += 1
+            row[each.kind(number) * lengths + min(each.length, lengths - 1)] += 1
         rows.append([*row, *tail])
-    if assumption == "independent":
-        return rows
-    # A reference without words has the row of another one, which is then taken.
-    left = iter(rows)
-    return [next(left) if has_words else rows[0] for has_words in counted]
+    return [rows[place] for place in places] if assumption == "dependent" else rows
 
 
-def _has_words(source: Sequence[str], edits: Sequence[TextEdit]) -> bool:
-    return any(words for _, _, words in edits) or bool(apply_edits(source, edits))
-
-
-def _kind(chunk: Piece, references: Sequence[tuple[str, ...]]) -> int:
-    if chunk.candidate == chunk.source:
-        return KEPT if chunk.source in references else UNDER
-    if chunk.candidate in references:
-        return HIT
-    return WRONG if any(text != chunk.source for text in references) else OVER
-
-
-def _measures(
-    hits: float, wrong: float, missed: float, kept: float, beta: float
-) -> tuple[float, float, float, float]:
-    """F, precision, recall and accuracy, 0 to 1, in the order of operations of the authors' program."""
-    precision = hits / (hits + wrong) if hits + wrong else 1.0
-    recall = hits / (hits + missed) if hits + missed else 1.0
-    f = (1 + beta**2) * precision * recall / (beta**2 * precision + recall) if precision + recall else 0.0
-    every = hits + wrong + missed + kept
-    return f, precision, recall, (hits + kept) / every if every else 0.0
-
-
-def _shares(sums: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """The score, hits, wrong, under- and over-corrections, 0 to 1, in the order of operations of the program."""
-    hits, wrong, over, missed, _ = sums
-    necessary, proposed = hits + wrong + missed, hits + (wrong + over)
-    hit, error, under = ((each / necessary if necessary else 0.0) for each in (hits, wrong, missed))
-    excess = over / proposed if proposed else 0.0
-    a, b, c, d = FACTORS
-    return a * hit + b * (1 - error) + c * (1 - under) + d * (1 - excess), hit, error, under, excess
+def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: Vectors) -> Integers:
+    """Sum up what chunks change in BERTScore, in billionths by kind, and count them; a row for each reference."""
+    lines: dict[Text, int] = {}
+    rows, order, asked = list[list[int]](), list[int](), list[tuple[int, int, int, int, int]]()
+    for given in segments:
+        segment, places = _with_words(given)
+        chunks, unchanged = partition(segment)
+        source = lines.setdefault(segment.source, len(lines))
+        order += [len(rows) + place for place in places]
+        for number, edits in enumerate(segment.references):
+            reference = lines.setdefault(apply_edits(segment.source, edits), len(lines))
+            counts = [0] * len(KINDS)
+            counts[KEPT] = unchanged
+            for each in chunks:
+                kind = each.kind(number if assumption == "dependent" else None)
+                counts[kind] += 1
+                words = each.references[number] if kind == UNDER else each.candidate
+                text = (*segment.source[: each.start], *words, *segment.source[each.end :])
+                changed = lines.setdefault(text, len(lines))
+                asked.append((len(rows), kind, source, changed, reference))
+            rows.append([*([0] * KEPT), counts[KEPT] * PARTS, *counts])
+    pieces = vectors.pieces_of(list(lines))
+    alike = cache(lambda line, reference: match_pieces(pieces, pieces, line, reference)[2])
+    for row, kind, source, changed, reference in asked:
+        rows[row][kind] += abs(alike(changed, reference) - alike(source, reference))
+    return np.array(rows, np.int64).reshape(-1, 2 * len(KINDS))[order]
