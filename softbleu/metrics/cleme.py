@@ -130,15 +130,19 @@ class ChunkMetric(Metric):
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""
-        return np.array([self.scored(sums).score for sums in self.weighed(rows).tolist()], np.float64)
+        return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
 
     @abstractmethod
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
         """Score sums of weights by kind; the authors' program rounds some scores of sentences."""
 
     @abstractmethod
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score and what it is made of, 0 to 1, in the order of operations of the authors' program."""
+
+    @abstractmethod
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """What the best reference has most of: the score, 0 to 1, and what decides between equal ones."""
+        """What the best reference has most of: the score, and what decides between equal ones."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,15 +182,15 @@ class Cleme(ChunkMetric):
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""
-        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self._measures(sums)))
+        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self.shares(sums)))
         return ClemeScore(f, sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT], *others)
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F, precision, recall and accuracy, to four digits."""
-        return tuple(round(each, 4) for each in self._measures(sums))
+        return tuple(round(each, 4) for each in self.shares(sums))
 
-    def _measures(self, sums: Sequence[float]) -> tuple[float, float, float, float]:
-        """F, precision, recall and accuracy, in the order of operations of the authors' program."""
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """F, precision, recall and accuracy."""
         hits, wrong, missed, kept = sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT]
         precision = hits / (hits + wrong) if hits + wrong else 1.0
         recall = hits / (hits + missed) if hits + missed else 1.0
@@ -215,16 +219,21 @@ class Cleme2(ChunkMetric):
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
         """Score sums of weights by kind."""
-        return Cleme2Score(*(100 * abs(share) for share in self.ranked(sums)), *sums)
+        return Cleme2Score(*(100 * share for share in self.shares(sums)), *sums)
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """The score, hits, and little of the others, in the order of operations of the authors' program."""
+        """The score, hits, and little of the others."""
+        score, hit, *others = self.shares(sums)
+        return score, hit, *(-share for share in others)
+
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score, hits, and wrong, under- and over-corrections."""
         hits, wrong, over, missed, _ = sums
         necessary, proposed = hits + wrong + missed, hits + (wrong + over)
         hit, error, under = ((each / necessary if necessary else 0.0) for each in (hits, wrong, missed))
         excess = over / proposed if proposed else 0.0
         score = 0.45 * hit + 0.35 * (1 - error) + 0.15 * (1 - under) + 0.05 * (1 - excess)
-        return score, hit, -error, -under, -excess
+        return score, hit, error, under, excess
 
 
 @dataclass(frozen=True)
