@@ -73,4 +73,6 @@ def function_class(word: str) -> str | None:
 
 
 _SINGULAR = {"auxiliaries": "auxiliary"}
-_CLASS_OF = {word: _SINGULAR.get(kind, kind[:-1]) for kind, words in reversed(_CLASSES.items()) for word in words.split()}
+_CLASS_OF = {
+    word: _SINGULAR.get(kind, kind[:-1]) for kind, words in reversed(_CLASSES.items()) for word in words.split()
+}
