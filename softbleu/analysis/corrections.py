@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,8 +12,9 @@ import numpy as np
 
 from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import prepare_corpus
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
+from softbleu.metrics.edits.errant import Classify, Spans, errant_types
 from softbleu.metrics.m2 import M2, find_edits
 from softbleu.metrics.m2.lattice import match_edits
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
 
-Spans = tuple[int, int, int, int]
-"""Words of the source, and those of the text that they become, from 0, ends left out."""
-Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
-"""Names the types of edits that make one text of another."""
 By = Literal["type", "operation", "errant"]
 Verdict = Literal["hit", "wrong", "missed", "over"]
 OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
@@ -117,7 +114,7 @@ def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[li
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))
     needed = make_plan([metric], corpus).needed[metric.tokenizer]
-    classify = load_errant() if by == "errant" else None
+    classify = errant_types() if by == "errant" else None
     prepared = prepare_corpus(corpus, metric.tokenizer, needed)
     segments: list[GoldSegment] = [each for block in corpus.blocks() for each in block.load().gold or ()]
     found: list[list[LineCorrections]] = []
@@ -131,29 +128,6 @@ def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[li
             [_told(line, annotator, prepared.words, by, classify) for line, annotator in _choose(lines, metric)]
         )
     return found
-
-
-def load_errant() -> Classify:
-    """Make a function that names the types of edits (Bryant, Felice & Briscoe 2017), such as `R:VERB:TENSE`."""
-    try:
-        import errant
-    except ImportError:
-        raise MissingExtraError("ERRANT's types need another package: pip install 'softbleu[errant]'") from None
-    try:
-        annotator: Any = errant.load("en")
-    except OSError as error:
-        raise InputError(
-            f"ERRANT needs spaCy's English model ({' '.join(str(error).split())[:80]}): "
-            "python -m spacy download en_core_web_sm"
-        ) from None
-
-    def classify(source: Sequence[str], corrected: Sequence[str], edits: Sequence[Spans]) -> list[str]:
-        if not edits:
-            return []
-        one, other = (annotator.parse(" ".join(words)) for words in (source, corrected))
-        return [annotator.import_edit(one, other, list(edit), min=False).type for edit in edits]
-
-    return classify
 
 
 @dataclass(frozen=True)

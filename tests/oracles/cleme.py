@@ -50,7 +50,7 @@ def partition(source: Sequence[str], texts: Sequence[Sequence[TextEdit]]) -> lis
 
 
 def _piece(source: Sequence[str], text: Sequence[TextEdit], start: int, end: int, changed: bool) -> Piece:
-    own = sorted((edit for edit in text if start <= edit[0] and edit[1] <= end), key=lambda edit: edit[0])
+    own = sorted((edit for edit in text if start <= edit[0] and edit[1] <= end), key=lambda edit: edit[:2])
     if not changed or not own:
         return Piece(tuple(source[start:end]), tuple(source[start:end]), edited=False)
     words, place = list[str](), start
