@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 _ROUNDS = 2000
-_ENOUGH = 1e-9  # Largest change of a potential, in units of the cost, at which a problem is solved
+_ENOUGH = 1e-11  # Largest change of a potential, in units of the cost, at which a problem is solved
 
 
 def transport(masses: Floats, others: Floats, costs: Floats, entropy: float = 0.1, marginal: float = 0.1) -> Floats:

@@ -49,8 +49,9 @@ class EditTransport(Metric):
 
     The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. Its mass is the length of
     that vector. Unbalanced transport with entropy moves the mass of the candidate's edits to that of a reference's:
-    what is moved is true positive, what is left of the candidate's false positive, what is not reached of the
-    reference's false negative. Of several references each segment takes the one with the greatest F.
+    what is moved is true positive, what is left of a candidate's edit false positive, what is not reached of a
+    reference's false negative. Some mass is left even of equal edits. Of several references each segment takes the
+    one with the greatest F.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class EditTransport(Metric):
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     effect: Effect = setting("removed", "An edit's effect: on the correction without it, or on the source")
-    cost: Cost = setting("euclidean", "Cost of moving mass from edit to edit")
+    cost: Cost = setting("cosine", "Cost of moving mass from edit to edit")
     entropy: float = setting(0.1, "Weight of the plan's entropy", least=1e-3, most=1e3)
     marginal: float = setting(0.1, "Weight of mass that is left", least=1e-3, most=1e3)
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
@@ -87,8 +88,8 @@ class EditTransport(Metric):
             raise InputError("uot needs the source, gold edits or references, and an encoder, e.g. minilm-l6")
         rows = []
         for one, other, plan in self.plans(chunk.edits, words.vectors):
-            moved, left, missed = plan.sum(), one.sum() - plan.sum(), other.sum() - plan.sum()
-            rows.append([round(_PARTS * max(float(mass), 0.0)) for mass in (moved, left, missed)])
+            left, missed = (np.maximum(mass - plan.sum(axis=axis), 0).sum() for mass, axis in ((one, 1), (other, 0)))
+            rows.append([round(_PARTS * float(mass)) for mass in (plan.sum(), left, missed)])
         return np.array(rows, np.int64).reshape(-1, 3)
 
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[tuple[Floats, Floats, Floats]]:
