@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import running
 from softbleu.errors import InputError
-from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, touch
+from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.optional import ShowsEdits
 from softbleu.results.significance import segment_numbers
 
@@ -72,8 +72,8 @@ def _named(line: JudgedEdits, segment: GoldSegment | None) -> JudgedEdits:
 
 
 def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit]) -> str:
-    """Kind of the gold edit that an edit is, or is most like, or else touches."""
-    linked = sorted((-share, other) for one, other, share in line.links if one == number)
+    """Kind of the gold edit that an edit is, at least by half, or else touches."""
+    linked = sorted((-share, other) for one, other, share in line.links if one == number and share >= SAME_EDIT)
     own = [gold[other].kind for _, other in linked]
     spans = line.edits[number].spans
     near = (each.kind for each in gold if each.verdict != "hit" and touch(spans, each.spans))

@@ -11,7 +11,7 @@ from softbleu.metrics.edits.errant import Spans
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedEdit, TextEdit
 
-_SAME = 0.5  # Share of gold edits from which an edit is a hit
+SAME_EDIT = 0.5  # Share of gold edits from which an edit is a hit
 Verdict = Literal["hit", "wrong", "missed", "over"]
 
 
@@ -56,7 +56,7 @@ def judge_by_links(
     """
     sides: list[list[JudgedEdit]] = []
     same = [
-        [sum(link[2] for link in links if link[side] == number) >= _SAME for number in range(len(texts))]
+        [sum(link[2] for link in links if link[side] == number) >= SAME_EDIT for number in range(len(texts))]
         for side, texts in enumerate((edits, gold))
     ]
     for side, (own, others) in enumerate(((edits, gold), (gold, edits))):
