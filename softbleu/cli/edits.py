@@ -18,8 +18,7 @@ def edits(given: Given) -> None:
 
     Such a file is gold for --gold, or the edits of a system for -c.
     """
-    from softbleu.corpora import ParallelFiles
-    from softbleu.corpora.m2 import write_m2
+    from softbleu.corpora import ParallelFiles, write_m2
     from softbleu.metrics.edits.extract import edit_texts
 
     place = given.open_place([given.source, *given.texts])

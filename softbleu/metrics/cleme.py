@@ -19,10 +19,11 @@ from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
+from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, Verdict, placed
 from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import EditedSegment
+    from softbleu.corpora.edits import EditedSegment, TextEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors, WordTable
@@ -32,6 +33,7 @@ Assumption = Literal["dependent", "independent"]
 Weights = Literal["none", "length", "similarity"]
 ReferenceChoice = Literal["running", "best"]
 _LENGTHS = 32  # Chunks of more words than this, less one, weigh as if they had these
+_VERDICTS: dict[int, Verdict] = {HIT: "hit", WRONG: "wrong", OVER: "over", UNDER: "missed"}
 _BOUNDS = 0.75, 1.25  # Of weights by length
 
 
@@ -119,6 +121,13 @@ class ChunkMetric(Metric):
         by_kind = np.stack((heavy, light, light, heavy, np.ones_like(heavy)), axis=1)
         sums: Floats = (counts[:, :-2].reshape(by_kind.shape) * by_kind).sum(axis=2)
         return sums
+
+    def judge_edits(
+        self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
+    ) -> list[JudgedEdits]:
+        """Chunks that the candidate changes, and that the reference that counts does, or those that all do."""
+        independent = self.assumption == "independent"
+        return [_judge(each, number, independent) for each, number in zip(chunk.edits or (), chosen, strict=True)]
 
     @property
     def aggregation(self) -> BestReference:
@@ -298,6 +307,39 @@ def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
     ] or [0]
     taken = tuple(own if number in numbers else given[numbers[0]] for number, own in enumerate(given))
     return replace(segment, references=taken), numbers
+
+
+def _judge(given: EditedSegment, counted: int, independent: bool) -> JudgedEdits:
+    """Judge the chunks of a segment as edits; a gold edit is what a reference makes of a chunk."""
+    segment, _ = _with_words(given)
+    edits: list[tuple[TextEdit, Verdict]] = []
+    gold: list[tuple[TextEdit, Verdict]] = []
+    links: list[tuple[int, int, float]] = []
+    origins: list[tuple[int, int]] = []
+    for each in partition(segment)[0]:
+        kind = each.kind(None if independent else counted)
+        if kind in (HIT, WRONG, OVER):
+            edits.append(((each.start, each.end, each.candidate), _VERDICTS[kind]))
+        if kind in (HIT, WRONG, UNDER):
+            numbers = range(len(each.references)) if independent else [counted]
+            fitting = [one for one in numbers if each.references[one] != each.source]
+            own = next((one for one in fitting if each.references[one] == each.candidate), fitting[0])
+            gold.append(((each.start, each.end, each.references[own]), _VERDICTS[kind]))
+            reference = given.references.index(segment.references[own])
+            spans = [each.start <= start and end <= each.end for start, end, _ in given.references[reference]]
+            origins.append((reference, spans.index(True)))
+        if kind == HIT:
+            links.append((len(edits) - 1, len(gold) - 1, 1.0))
+    proposed, wanted = (
+        [
+            JudgedEdit(spans, edit[2], verdict)
+            for (edit, verdict), spans in zip(side, placed([edit for edit, _ in side]), strict=True)
+        ]
+        for side in (edits, gold)
+    )
+    wanted = [replace(edit, origin=origin) for edit, origin in zip(wanted, origins, strict=True)]
+    taken = given.references.index(segment.references[counted])
+    return JudgedEdits(taken, segment.source, tuple(proposed), tuple(wanted), tuple(links))
 
 
 def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list[list[int]]:

@@ -17,7 +17,7 @@ from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
 Extraction = Literal["own", "errant"]
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
 """Source and output, in words."""
-_Step = tuple[str, int, int, int, int]
+AlignmentStep = tuple[str, int, int, int, int]
 """`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
 from and up to, and those of the output."""
 _CELLS = 1 << 14  # Of an alignment, 128 words by 128: what differs in longer parts is aligned piece by piece
@@ -102,9 +102,9 @@ def _extracted(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[Edit, 
     return tuple(edits)
 
 
-def _runs(steps: Iterator[_Step]) -> Iterator[list[_Step]]:
+def _runs(steps: Iterator[AlignmentStep]) -> Iterator[list[AlignmentStep]]:
     """Steps that follow one another without an equal word between; those of order stand alone."""
-    run: list[_Step] = []
+    run: list[AlignmentStep] = []
     for step in steps:
         if run and (step[0] == "T" or run[-1][0] == "T" or (step[1], step[3]) != run[-1][2::2]):
             yield run
@@ -114,7 +114,7 @@ def _runs(steps: Iterator[_Step]) -> Iterator[list[_Step]]:
         yield run
 
 
-def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterator[_Step]:
+def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterator[AlignmentStep]:
     """Align a part of both texts, cut into two where it is too long."""
     source, output = texts
     while start < end and first < last and source[end - 1] == output[last - 1]:
@@ -129,7 +129,7 @@ def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterato
         yield from _steps(texts, start, start + here, first, first + there)
         yield from _steps(texts, start + here, end, first + there, last)
         return
-    for kind, *places in _aligned(source[start:end], output[first:last]):
+    for kind, *places in alignment_steps(source[start:end], output[first:last]):
         yield kind, start + places[0], start + places[1], first + places[2], first + places[3]
 
 
@@ -148,7 +148,7 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
     return min(anchors, key=lambda pair: abs(pair[0] / size - 0.5) + abs(pair[1] / other - 0.5), default=middle)
 
 
-def _aligned(source: tuple[str, ...], output: tuple[str, ...]) -> list[_Step]:
+def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
     """Steps of the cheapest alignment; of equally cheap ones order comes first, then substitution, then insertion."""
     reorder = _Reordering.of(source, output)
     costs, ways = [list(map(float, range(len(output) + 1)))], [[-1] * (len(output) + 1)]
@@ -213,9 +213,9 @@ class _Reordering:
         return 0
 
 
-def _traced(ways: Sequence[Sequence[int]]) -> list[_Step]:
+def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
     """Follow the ways from the end; equal words are left out."""
-    steps: list[_Step] = []
+    steps: list[AlignmentStep] = []
     row, column = len(ways) - 1, len(ways[0]) - 1
     while row or column:
         way = ways[row][column] if row and column else -1 if column else -2
@@ -249,7 +249,7 @@ def _likeness(word: str, other: str) -> float:
     return float(normalized_similarity(word, other))
 
 
-def _merged(steps: list[_Step], texts: _Pair) -> list[_Step]:
+def _merged(steps: list[AlignmentStep], texts: _Pair) -> list[AlignmentStep]:
     """Merge steps in a row into edits, by the first rule that fits the longest part that it fits."""
     kinds = {step[0] for step in steps}
     if len(steps) < 2:
@@ -301,7 +301,7 @@ def _same_verb(source: tuple[str, ...], output: tuple[str, ...]) -> bool:
     return helping and one == other and word_class(source[-1]) not in ("auxiliary", "infinitive", "determiner")
 
 
-def _splitting(part: Sequence[_Step], source: tuple[str, ...], output: tuple[str, ...], *, last: bool) -> int:
+def _splitting(part: Sequence[AlignmentStep], source: tuple[str, ...], output: tuple[str, ...], *, last: bool) -> int:
     """How many of two steps stand apart from the rest: 1 where they are two edits, else 0."""
     if len(source) == len(output) == 2:
         return 1
@@ -314,5 +314,5 @@ def _splitting(part: Sequence[_Step], source: tuple[str, ...], output: tuple[str
     return int(last and any(word_class(word) == "determiner" for word in ends))
 
 
-def _joined(steps: Sequence[_Step]) -> list[_Step]:
+def _joined(steps: Sequence[AlignmentStep]) -> list[AlignmentStep]:
     return [("X", steps[0][1], steps[-1][2], steps[0][3], steps[-1][4])]
