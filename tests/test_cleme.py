@@ -19,8 +19,8 @@ from shared_data import expected_rows, shared
 import softbleu
 from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
-from softbleu.metrics import Requirements
 from softbleu.results import Result, score_corpus
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
@@ -146,6 +146,8 @@ def test_what_is_no_correction_is_worth_less_than_an_honest_one(metric: str, wei
 
 
 def test_of_several_corrections_that_of_the_candidate_counts() -> None:
+    gold = [segment((1, 2, "EATS"), source="he eat")]
+    assert softbleu.score(["He Eats"], gold=gold, metric="cleme", lowercase=True).score == 100
     either = GoldSegment("a b c", (Annotation(0, (Edit(1, 2, "", ("x", "y z")),)),))
     for text, score in (("x", 100), ("y z", 100), ("y", 0)):
         candidate = segment((1, 2, text), source="a b c")
@@ -178,15 +180,7 @@ def test_weights_by_similarity_are_what_a_chunk_changes_in_bertscore() -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> Callable[..., str]:
     def write(name: str, *segments: GoldSegment) -> str:
-        lines = []
-        for each in segments:
-            lines.append(f"S {each.source}")
-            lines += [
-                f"A {edit.start} {edit.end}|||X|||{edit.corrections[0]}|||REQUIRED|||-NONE-|||{annotation.annotator}"
-                for annotation in each.annotations
-                for edit in annotation.edits
-            ]
-        (tmp_path / name).write_text("\n".join([*lines, ""]))
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in write_m2(segments)))
         return str(tmp_path / name)
 
     return write
@@ -211,17 +205,6 @@ def test_files_of_edits_are_candidates_of_every_metric(files: Any, tmp_path: Pat
     source.write_text(f"{SOURCE}\n")
     with ParallelFiles.open(places, [str(reference)], str(source)) as corpus:
         assert [each.score for each in score_corpus(corpus, metrics[:2])] == [each.score for each in found[:4]]
-
-
-def test_one_sentence_scores_as_a_corpus_of_it() -> None:
-    metric = softbleu.Cleme(weights="length")
-    assert metric.requires == Requirements(references=False, source=True, edits=True)
-    found = metric.sentence_score("he eats a apple", ["he eats an apple", "he ate the apple"], "he eat a apple")
-    corpus = [["he eats an apple", "he ate the apple"]]
-    (expected,) = metric.corpus_score(["he eats a apple"], corpus, ["he eat a apple"], level="segment").segments or ()
-    assert found == expected
-    lower = softbleu.Cleme(lowercase=True)
-    assert lower.corpus_score(["He Eats"], gold=[segment((1, 2, "EATS"), source="he eat")]).score == 100
 
 
 def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:

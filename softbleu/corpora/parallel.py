@@ -156,7 +156,7 @@ class ParallelFiles:
         try:
             threads = min(jobs, os.cpu_count() or 1)
             edits = None if gold is None else tuple(read_m2(gold, encoding))
-            edited = {file: read_m2(file, encoding) for file in named.values() if _has_edits(file)}
+            edited = {file: read_m2(str(file), encoding) for file in named.values() if _has_edits(file)}
             written = _write_edited(Path(folder.name), edited, encoding)
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
                 places = [written.get(name, str(name)) for name in names]
@@ -178,7 +178,7 @@ class ParallelFiles:
             opened[stop] if source is not None else None,
             folder,
             edits,
-            {name: write_edited(edited[file], file)[1] for name, file in named.items() if file in edited},
+            {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
         )
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ from typing import Any
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
 from softbleu.errors import InputError
 
-Texts = Iterable[str] | Mapping[str, Iterable[str]]
+Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
 place of texts: the segments of a `.m2` file that has the candidates' edits."""
 References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one

@@ -217,7 +217,7 @@ class Metric(Declared, metaclass=MetricClass):
     @overload
     def corpus_score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
         self,
-        candidates: Mapping[str, Iterable[str]],
+        candidates: Mapping[str, Iterable[str | GoldSegment]],
         references: References | None = None,
         source: Iterable[str] | None = None,
         *,
@@ -231,7 +231,7 @@ class Metric(Declared, metaclass=MetricClass):
     @overload
     def corpus_score(
         self,
-        candidates: Iterable[str],
+        candidates: Iterable[str | GoldSegment],
         references: References | None = None,
         source: Iterable[str] | None = None,
         *,

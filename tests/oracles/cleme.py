@@ -16,7 +16,10 @@ class Piece:
 
     source: tuple[str, ...]
     words: tuple[str, ...]
-    edited: bool
+
+    @property
+    def edited(self) -> bool:
+        return self.words != self.source
 
     @property
     def length(self) -> int:
@@ -40,25 +43,22 @@ def partition(source: Sequence[str], texts: Sequence[Sequence[TextEdit]]) -> lis
             spans[-1][1] = max(spans[-1][1], end)
         else:
             spans.append([start, end])
-    bounds, place = list[tuple[int, int]](), 0
-    for start, end in spans:
-        bounds += [(place, start)] * (place < start) + [(start, end)]
+    parts, place = list[list[Piece]](), 0
+    for number, (start, end) in enumerate([*spans, (len(source), len(source))]):
+        unchanged = tuple(source[place:start])
+        parts += [[Piece(unchanged, unchanged)] * len(texts)] * (place < start)
+        parts += [[_piece(source, text, start, end) for text in texts]] * (number < len(spans))
         place = end
-    bounds += [(place, len(source))] * (place < len(source))
-    edited = {(start, end) for start, end in spans}
-    return [[_piece(source, text, *span, span in edited) for span in bounds] for text in texts]
+    return [[part[number] for part in parts] for number in range(len(texts))]
 
 
-def _piece(source: Sequence[str], text: Sequence[TextEdit], start: int, end: int, changed: bool) -> Piece:
-    own = sorted((edit for edit in text if start <= edit[0] and edit[1] <= end), key=lambda edit: edit[:2])
-    if not changed or not own:
-        return Piece(tuple(source[start:end]), tuple(source[start:end]), edited=False)
+def _piece(source: Sequence[str], text: Sequence[TextEdit], start: int, end: int) -> Piece:
     words, place = list[str](), start
-    for first, last, replacement in own:
-        words += [*source[place:first], *replacement]
-        place = last
-    made = (*words, *source[place:end])
-    return Piece(tuple(source[start:end]), made, edited=made != tuple(source[start:end]))
+    for first, last, replacement in sorted(text, key=lambda edit: edit[:2]):
+        if start <= first and last <= end:
+            words += [*source[place:first], *replacement]
+            place = last
+    return Piece(tuple(source[start:end]), (*words, *source[place:end]))
 
 
 Judged = list[tuple[str, int]]
@@ -67,18 +67,16 @@ Judged = list[tuple[str, int]]
 
 def judge(hypothesis: list[Piece], references: list[list[Piece]], *, dependent: bool) -> list[Judged]:
     """Judge the chunks of a hypothesis, against each reference or, independently, against all."""
-    if not dependent:
-        return [[_judged(own, [other[i] for other in references], all) for i, own in enumerate(hypothesis)]]
-    return [[_judged(own, [other[i]], None) for i, own in enumerate(hypothesis)] for other in references]
+    groups = [[other] for other in references] if dependent else [references]
+    return [[_judged(own, [other[i] for other in group]) for i, own in enumerate(hypothesis)] for group in groups]
 
 
-def _judged(own: Piece, others: list[Piece], every: object) -> tuple[str, int]:
+def _judged(own: Piece, others: list[Piece]) -> tuple[str, int]:
     if own.edited:
         if any(own.words == other.words for other in others):
             return "tp", own.length
         return ("ne" if any(other.edited for other in others) else "un"), own.length
-    missed = all(other.edited for other in others) if every else others[0].words != own.words
-    return ("fn" if missed else "tn"), own.length
+    return ("fn" if all(other.edited for other in others) else "tn"), own.length
 
 
 def mean_length(references: Sequence[list[list[Piece]]]) -> float:
@@ -117,16 +115,12 @@ def measures(sums: Sums, beta: float = 0.5, digits: int = 4) -> tuple[float, flo
     return round(f, digits), round(precision, digits), round(recall, digits), round(accuracy, digits)
 
 
-FACTORS = (0.45, 0.35, 0.15, 0.05)
-
-
 def ratios(sums: Sums) -> tuple[float, float, float, float, float]:
     """Sum of hits, wrong, under- and over-corrections, and these."""
     necessary, proposed = sums["tp"] + sums["ne"] + sums["fn"], sums["tp"] + (sums["ne"] + sums["un"])
     hit, wrong, under = (sums[kind] / necessary if necessary else 0.0 for kind in ("tp", "ne", "fn"))
     over = sums["un"] / proposed if proposed else 0.0
-    a, b, c, d = FACTORS
-    return a * hit + b * (1 - wrong) + c * (1 - under) + d * (1 - over), hit, wrong, under, over
+    return 0.45 * hit + 0.35 * (1 - wrong) + 0.15 * (1 - under) + 0.05 * (1 - over), hit, wrong, under, over
 
 
 def _added(one: Sums, other: Sums) -> Sums:
