@@ -27,7 +27,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def scored(candidate: str, reference: str, data: str, **given: Any) -> float:
-    return softbleu.score([candidate], [reference], metric="softbleu", meteor_data=data, **{**PLAIN, **given}).score
+    texts: Any = ["a the cat", candidate], ["the cat", reference]
+    return (
+        softbleu.score(*texts, metric="softbleu", level="segment", meteor_data=data, **{**PLAIN, **given})
+        .segments[1]
+        .score
+    )
 
 
 @pytest.mark.parametrize(

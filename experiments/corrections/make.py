@@ -59,7 +59,7 @@ TEXTS = {  # Metrics over source and references
     **{
         f"GLEU+ {matcher} {threshold} in context": f"gleu(matcher={matcher}, threshold={threshold}, {AS_GLEU})"
         for matcher in ("vleu", "xleu")
-        for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)
+        for threshold in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     },
     "GREEN": "green",
     "CLEME": "cleme",
@@ -86,7 +86,7 @@ ALONE = {  # Metrics of the source and the output
     "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
 }
 METRICS = TEXTS | GOLD | ALONE
-SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (6, 7, 9)))
+SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (3, 4, 6, 7, 9)))
 REFERENCE_FREE = tuple(ALONE)
 BASE = "GLEU+"
 

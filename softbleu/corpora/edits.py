@@ -82,7 +82,7 @@ def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, 
     ('he', 'eats', 'an', 'apple')
     """
     words, place = list[str](), 0
-    for start, end, replacement in sorted(edits, key=itemgetter(0)):
+    for start, end, replacement in sorted(edits, key=itemgetter(0, 1)):
         words += [*source[place:start], *replacement]
         place = max(place, end)
     return (*words, *source[place:])

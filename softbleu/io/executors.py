@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import pickle
@@ -306,8 +307,9 @@ def _open_client(address: str) -> Iterator[Any]:
             # The first worker starts while text is found.
             place.scale(1)
         else:
+            # A client that something else answers cannot be closed again.
             with _told(refused):
-                distributed.comm.resolve_address(address)
+                asyncio.run(_greet(distributed, address))
         with _told(refused):
             client = stack.enter_context(distributed.Client(place, timeout=_CONNECT, set_as_default=False))
         if place is not address:
@@ -321,6 +323,13 @@ def _open_client(address: str) -> Iterator[Any]:
         yield client
 
 
+async def _greet(distributed: Any, address: str) -> None:
+    """See that what answers there is a scheduler."""
+    secured = distributed.Security().get_connection_args("client")
+    connection = await asyncio.wait_for(distributed.comm.connect(address, timeout=_CONNECT, **secured), 2 * _CONNECT)
+    await connection.close()
+
+
 def _other_version(theirs: str | None, ours: str = __version__) -> str:
     return f"{f'softbleu {theirs}' if theirs else 'no softbleu'}, and here is {ours}: install the same there"
 
@@ -329,7 +338,7 @@ def _other_version(theirs: str | None, ours: str = __version__) -> str:
 def _told(what: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, TypeError, MemoryError, ImportError) as error:
         raise InputError(f"{what} ({_reason(error)})") from error
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from softbleu.errors import InputError
+from softbleu.io.data_files import check_plain
 from softbleu.io.platform import exchange
 
 _DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
@@ -72,7 +73,10 @@ class Content:
     def of(cls, location: str) -> Self:
         """Take what lies at a place; it is not opened."""
         try:
-            return cls(location, hash_files(*cls.files_of(location)))
+            files = cls.files_of(location)
+            for path in files:
+                check_plain(path)
+            return cls(location, hash_files(*files))
         except OSError as error:
             raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import SEEK_CUR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.data_files import check_plain
 from softbleu.io.files import draft_folder, put_in_place
+from softbleu.io.limits import Limit
 from softbleu.io.resources import required_resource
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
 _SAMPLE_LINES = 8  # Lines that tell how large hidden states get
 _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
 _MOST = 1 << 20
+_STRING, _LIST = 8, 9  # Kinds of values in a header
+_WIDTHS = {2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 8: 8, 10: 8, 11: 8, 12: 8}  # Least bytes of values; of other kinds 1
+_ENTRIES = Limit("a GGUF file", "entries of lists", 1 << 20, "540,000 of 128,000 pieces", "take a smaller model")
 _CUTS = {"gpt-2": False, "smollm": True}
 """Ways of cutting text before pieces are made, and whether each digit stands by itself."""
 
@@ -69,8 +74,11 @@ def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence
     `lines` are the numbers of the pieces of lines that tell how large hidden states get.
     """
     largest: Sizes = {}
-    for line in lines:
-        _look(weights, sizes, line, largest)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for line in lines:
+            _look(weights, sizes, line, largest)
+    if not all(np.isfinite(found).all() for found in largest.values()):
+        raise ValueError("hidden states overflow: some weights are damaged; get it again")
     for layer in range(sizes.depth):
         own = {name: f"blk.{layer}.{name}.weight" for name in LLAMA_PARTS}
         for norm, names in (("attn_norm", ("attn_q", "attn_k", "attn_v")), ("ffn_norm", ("ffn_gate", "ffn_up"))):
@@ -196,6 +204,7 @@ def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
         raise missing_extra(error) from error
     check_plain(path)
     with _explained(path):
+        _check_lengths(path)
         reader = GGUFReader(path)
         fields = {key: field.contents() for key, field in reader.fields.items()}
         content = _Content(str(path), fields.get, {tensor.name: tensor for tensor in reader.tensors})
@@ -225,6 +234,38 @@ def missing_extra(error: ImportError) -> MissingExtraError:
     return MissingExtraError(
         f"neural language models need {error.name}, which is not installed: pip install '{EXTRA}'"
     )
+
+
+def _check_lengths(path: Path) -> None:
+    """See that a file holds what its header claims: the reader takes memory for all of it before it looks."""
+    size, listed = path.stat().st_size, 0
+    with path.open("rb") as stream:
+
+        def number(width: int = 8) -> int:
+            return int.from_bytes(stream.read(width), "little")
+
+        def claim(length: int) -> int:
+            if length > size - stream.tell():
+                raise InputError(f"{path}: its header claims more than the file holds; get the file again")
+            return length
+
+        def skip_value(kind: int, count: int = 1) -> None:
+            nonlocal listed
+            if kind == _LIST:
+                kind, count = number(4), number()
+                listed += count
+                _ENTRIES.check(listed, f"the header of {path}")
+            claim(count * _WIDTHS.get(kind, 1))
+            if kind != _STRING:
+                stream.seek(count * _WIDTHS.get(kind, 1), SEEK_CUR)
+                return
+            for _ in range(count):
+                stream.seek(claim(number()), SEEK_CUR)
+
+        stream.seek(16)
+        for _ in range(claim(number())):
+            stream.seek(claim(number()), SEEK_CUR)
+            skip_value(number(4))
 
 
 @contextmanager

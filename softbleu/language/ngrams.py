@@ -225,7 +225,9 @@ def _read(lines: Iterable[Sequence[str]], least: int, progress: Progress | None)
         raise InputError("no text to train on: it has no lines")
     text = np.concatenate(parts)
     times = np.bincount(text[text >= 0], minlength=len(vocabulary)).tolist()
-    kept = sorted(word for word, count in zip(vocabulary, times, strict=True) if count >= least and word not in MARKS)
+    # Readers of models take the mark in upper case for the mark.
+    marks = {*MARKS, UNKNOWN.upper()}
+    kept = sorted(word for word, count in zip(vocabulary, times, strict=True) if count >= least and word not in marks)
     numbers = np.full(len(vocabulary) + 2, _UNKNOWN, np.int64)
     numbers[[vocabulary[word] for word in kept]] = np.arange(len(kept)) + len(MARKS)
     numbers[[-1, -2]] = _START, _END

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -71,7 +71,7 @@ class ChunkMetric(Metric):
         "dependent",
         "Chunks are judged by one reference, the best (dependent), or each by all references (independent)",
     )
-    weights: Weights = setting("none", "Weights of chunks: all alike, by length, or by what they change in BERTScore")
+    weights: Weights = setting("none", "Weights of chunks: equal, by length, or by what they change in BERTScore")
     annotators: ReferenceChoice = setting(
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
@@ -80,8 +80,8 @@ class ChunkMetric(Metric):
     @property
     def requires(self) -> Requirements:
         """The source, and edits; vectors of pieces for weights by similarity."""
-        alike = self.weights == "similarity"
-        return Requirements(references=False, source=True, edits=True, vectors=alike, pieces=alike)
+        needed = self.weights == "similarity"
+        return Requirements(references=False, source=True, edits=True, vectors=needed, pieces=needed)
 
     def at_level(self, level: Level) -> Self:
         """Segments that are scored by themselves choose by themselves."""
@@ -99,9 +99,10 @@ class ChunkMetric(Metric):
         if self.weights == "similarity":
             if words is None:
                 raise InputError("weights by similarity are found by vectors in context: name an encoder")
-            return _weigh(chunk.edits, self.assumption, words.vectors)
-        size = 1 if self.weights == "none" else _LENGTHS
-        rows = [row for segment in chunk.edits for row in _count(segment, self.assumption, size)]
+            rows = _weigh(chunk.edits, self.assumption, words.vectors)
+        else:
+            size = 1 if self.weights == "none" else _LENGTHS
+            rows = [row for segment in chunk.edits for row in _count(segment, self.assumption, size)]
         return np.array(rows, np.int64).reshape(len(rows), -1)
 
     def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
@@ -130,15 +131,19 @@ class ChunkMetric(Metric):
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""
-        return np.array([self.scored(sums).score for sums in self.weighed(rows).tolist()], np.float64)
+        return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
+
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """What the best reference has most of: the score, and what decides between equal ones."""
+        return self.shares(sums)
+
+    @abstractmethod
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score and what it is made of, 0 to 1, in the order of operations of the authors' program."""
 
     @abstractmethod
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
         """Score sums of weights by kind; the authors' program rounds some scores of sentences."""
-
-    @abstractmethod
-    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """What the best reference has most of: the score, 0 to 1, and what decides between equal ones."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +160,7 @@ class Cleme(ChunkMetric):
         `dependent`: all chunks are judged by one reference, the best. `independent`: a chunk is right if it is as
         in any reference, and missed if every reference changes it.
     weights
-        Weights of chunks: all alike, or by length. A chunk of n words (of source or candidate, whichever are more)
+        Weights of chunks: equal, or by length. A chunk of n words (of source or candidate, whichever are more)
         that is right or missed weighs 2 / (1 + exp(m - n)), m being the mean length of chunks that references
         change; a wrong one 2 / (1 + exp(n - m)); all between 0.75 and 1.25. Beyond 31 words length adds no weight.
         `similarity`: by how much the BERTScore of the source towards the reference changes when only this chunk is
@@ -178,15 +183,15 @@ class Cleme(ChunkMetric):
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""
-        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self._measures(sums)))
+        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self.shares(sums)))
         return ClemeScore(f, sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT], *others)
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F, precision, recall and accuracy, to four digits."""
-        return tuple(round(each, 4) for each in self._measures(sums))
+        return tuple(round(each, 4) for each in self.shares(sums))
 
-    def _measures(self, sums: Sequence[float]) -> tuple[float, float, float, float]:
-        """F, precision, recall and accuracy, in the order of operations of the authors' program."""
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """F, precision, recall and accuracy."""
         hits, wrong, missed, kept = sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT]
         precision = hits / (hits + wrong) if hits + wrong else 1.0
         recall = hits / (hits + missed) if hits + missed else 1.0
@@ -215,16 +220,21 @@ class Cleme2(ChunkMetric):
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
         """Score sums of weights by kind."""
-        return Cleme2Score(*(100 * abs(share) for share in self.ranked(sums)), *sums)
+        return Cleme2Score(*(100 * share for share in self.shares(sums)), *sums)
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """The score, hits, and little of the others, in the order of operations of the authors' program."""
+        """The score, hits, and little of the others."""
+        score, hit, *others = self.shares(sums)
+        return score, hit, *(-share for share in others)
+
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score, hits, and wrong, under- and over-corrections."""
         hits, wrong, over, missed, _ = sums
         necessary, proposed = hits + wrong + missed, hits + (wrong + over)
         hit, error, under = ((each / necessary if necessary else 0.0) for each in (hits, wrong, missed))
         excess = over / proposed if proposed else 0.0
         score = 0.45 * hit + 0.35 * (1 - error) + 0.15 * (1 - under) + 0.05 * (1 - excess)
-        return score, hit, -error, -under, -excess
+        return score, hit, error, under, excess
 
 
 @dataclass(frozen=True)
@@ -279,55 +289,52 @@ class _ChosenReferences(BestReference):
 
 
 def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
-    """Leave out references without words where there are others; of each reference, the number of the one taken."""
-    taken = [any(words for *_, words in own) or apply_edits(segment.source, own) for own in segment.references]
-    kept = [own for own, some in zip(segment.references, taken, strict=True) if some] or segment.references[:1]
-    numbers = accumulate((bool(some) for some in taken), initial=0)
-    places = [number if some else 0 for number, some in zip(numbers, taken, strict=False)]
-    return replace(segment, references=tuple(kept)), places
+    """Put the first reference that has words in the place of those without; also which have some (at least one)."""
+    given = segment.references
+    numbers = [
+        number
+        for number, own in enumerate(given)
+        if any(words for *_, words in own) or apply_edits(segment.source, own)
+    ] or [0]
+    taken = tuple(own if number in numbers else given[numbers[0]] for number, own in enumerate(given))
+    return replace(segment, references=taken), numbers
 
 
 def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list[list[int]]:
     """Count the chunks of a segment by kind and length; see `ChunkMetric.statistics`."""
-    segment, places = _with_words(segment)
+    segment, numbers = _with_words(segment)
     chunks, unchanged = partition(segment)
-    tail = list[int]()
-    if lengths > 1:
-        pairs = [(each.source, text) for each in chunks for text in each.references if text != each.source]
-        tail = [sum(max(map(len, pair)) for pair in pairs), len(pairs)]
+    pairs = [(each.source, each.references[number]) for each in chunks for number in numbers if lengths > 1]
+    changed = [max(len(source), len(text)) for source, text in pairs if source != text]
     rows = []
     for number in range(len(segment.references)) if assumption == "dependent" else [None]:
         row = [0] * (len(KINDS) * lengths)
         row[KEPT * lengths] = unchanged
         for each in chunks:
             row[each.kind(number) * lengths + min(each.length, lengths - 1)] += 1
-        rows.append([*row, *tail])
-    return [rows[place] for place in places] if assumption == "dependent" else rows
+        rows.append([*row, *((sum(changed), len(changed)) if lengths > 1 else ())])
+    return rows
 
 
-def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: Vectors) -> Integers:
+def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: Vectors) -> list[list[int]]:
     """Sum up what chunks change in BERTScore, in billionths by kind, and count them; a row for each reference."""
     lines: dict[Text, int] = {}
-    rows, order, asked = list[list[int]](), list[int](), list[tuple[int, int, int, int, int]]()
-    for given in segments:
-        segment, places = _with_words(given)
+    rows, asked = list[list[int]](), list[tuple[list[int], int, int, int, int]]()
+    for segment, _ in map(_with_words, segments):
         chunks, unchanged = partition(segment)
         source = lines.setdefault(segment.source, len(lines))
-        order += [len(rows) + place for place in places]
         for number, edits in enumerate(segment.references):
             reference = lines.setdefault(apply_edits(segment.source, edits), len(lines))
-            counts = [0] * len(KINDS)
-            counts[KEPT] = unchanged
+            rows.append([0] * (2 * len(KINDS) - 1) + [unchanged])
             for each in chunks:
                 kind = each.kind(number if assumption == "dependent" else None)
-                counts[kind] += 1
+                rows[-1][len(KINDS) + kind] += 1
                 words = each.references[number] if kind == UNDER else each.candidate
                 text = (*segment.source[: each.start], *words, *segment.source[each.end :])
-                changed = lines.setdefault(text, len(lines))
-                asked.append((len(rows), kind, source, changed, reference))
-            rows.append([*([0] * KEPT), counts[KEPT] * PARTS, *counts])
+                asked.append((rows[-1], kind, source, lines.setdefault(text, len(lines)), reference))
+            rows[-1][KEPT] = rows[-1][-1] * PARTS
     pieces = vectors.pieces_of(list(lines))
-    alike = cache(lambda line, reference: match_pieces(pieces, pieces, line, reference)[2])
+    f_of = cache(lambda line, reference: match_pieces(pieces, pieces, line, reference)[2])
     for row, kind, source, changed, reference in asked:
-        rows[row][kind] += abs(alike(changed, reference) - alike(source, reference))
-    return np.array(rows, np.int64).reshape(-1, 2 * len(KINDS))[order]
+        row[kind] += abs(f_of(changed, reference) - f_of(source, reference))
+    return rows

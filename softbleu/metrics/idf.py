@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.io.files import Content
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-@dataclass(frozen=True)
-class HashedFile:
-    """A file that a setting names; what it holds is its identity."""
-
-    location: str
-    fingerprint: str  # Hex SHA-256
-
-    @classmethod
-    def of(cls, location: str) -> Self:
-        """Take a file."""
-        from softbleu.corpora.files import hash_file
-
-        return cls(location, hash_file(Path(location)))
-
-    def __str__(self) -> str:
-        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
-
-
-class IdfCorpus(HashedFile):
+class IdfCorpus(Content):
     """A text whose lines, a segment each, say how rare words are."""
 
 

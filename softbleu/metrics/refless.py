@@ -16,6 +16,7 @@ from softbleu.config.declare import setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
+from softbleu.io.files import Content
 from softbleu.io.limits import Limit
 from softbleu.io.resources import find_resource
 from softbleu.language import (
@@ -29,7 +30,6 @@ from softbleu.language import (
 )
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.idf import HashedFile
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
@@ -112,7 +112,7 @@ class LineJudge:
         return np.array([found[line] for line in lines], np.float64).reshape(-1, 2)
 
 
-class CoefficientsFile(HashedFile):
+class CoefficientsFile(Content):
     """A file of coefficients of one's own; `none` stands for those that come with softbleu."""
 
     @classmethod

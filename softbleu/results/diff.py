@@ -161,7 +161,10 @@ def _add_row(found: dict[str, RunOfMetric], row: Any, where: str, signature: Any
         run.lines[system, _line_of(row)] = _score_of(row, where)
         return
     run.systems[system] = _score_of(row, where)
-    for part in row.get("segments") or row.get("references") or ():
+    parts = row.get("segments") or row.get("references") or []
+    if not isinstance(parts, list):
+        raise InputError(f"{where}: segments and references of the system {system!r} must be lists")
+    for part in parts:
         run.lines[system, _line_of(part)] = _score_of(part, where)
 
 

@@ -31,6 +31,7 @@ SWEPT = ('references = ["reference.txt"]', "[sweep]", 'matchers = ["exact"]')
 JUDGED = [f"{n},ann,{a},1,{b},2" for n in range(2) for a, b in ("AB", "BC", "AC", "BD", "DC")]
 NO_RUNS = ["[1]", '{"systems": []}', '{"systems": [3]}', '{"systems": [{"name": "A", "score": "high"}]}']
 NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": [4]}]}']
+NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": 4}]}']
 NO_RUNS += ['{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}']
 NO_RUNS += ['{"system": "A", "score": 1} + {"score": 1}']
 ALONE, REFERRED = ['{"candidate": "a", "source": "b"}'], ['{"candidate": "a", "source": "b", "reference": "c"}']

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import sys
 from pathlib import Path
 
@@ -157,6 +158,7 @@ def test_another_process_may_convert_it_first(llama, monkeypatch):
         ({"weights": {**made_up_weights(), "output_norm.weight": np.ones(8, np.float32)}}, "has not the shape"),
         ({"weights": {k: v for k, v in made_up_weights().items() if "1.ffn_up" not in k}}, "1.ffn_up.weight is m"),
         ({"weights": made_up_weights() | {"output_norm.weight": np.full(16, np.nan, np.float32)}}, "NaN or infinite"),
+        ({"weights": made_up_weights() | {"output_norm.weight": np.full(16, 3e38, np.float32)}}, "states overflow"),
     ],
 )
 def test_files_of_other_models(tmp_path, change, said):
@@ -172,6 +174,11 @@ def test_damaged_folders(llama, tmp_path):
         content = llama.read_bytes()
         (tmp_path / "cut.gguf").write_bytes(content[: int(len(content) * share)])
         refused(InputError, r"cut\.gguf", lambda: opened(tmp_path / "cut.gguf").judge(words(LINES)))
+    claimed = struct.pack("<IQ", 8, 259)
+    assert content.count(claimed) == 1
+    for count, said in ((1 << 40, "too much for a GGUF file"), (1 << 19, "claims more than the file holds")):
+        (tmp_path / "cut.gguf").write_bytes(content.replace(claimed, struct.pack("<IQ", 8, count)))
+        refused(InputError, rf"cut\.gguf.*{said}", lambda: opened(tmp_path / "cut.gguf").judge(words(LINES)))
     for name, content, said in (
         ("model.bin", (folder / "model.bin").read_bytes()[:-200], "no causal model that ctranslate2 can run"),
         ("config.json", b"{}", "which piece begins a text"),

@@ -23,6 +23,15 @@ class Piece:
         return max(len(self.source), len(self.words))
 
 
+def with_words(source: Sequence[str], references: Sequence[Sequence[TextEdit]]) -> list[Sequence[TextEdit]]:
+    """The references that have words; the first if there are none."""
+    kept = []
+    for own in references:
+        left, gone = sum(len(words) for *_, words in own), sum(end - start for start, end, _ in own)
+        kept += [own] if left + len(source) > gone else []
+    return kept or list(references[:1])
+
+
 def partition(source: Sequence[str], texts: Sequence[Sequence[TextEdit]]) -> list[list[Piece]]:
     """Cut all texts into the same chunks: edits that overlap or touch, in whatever text, lie in one."""
     spans: list[list[int]] = []
@@ -41,14 +50,15 @@ def partition(source: Sequence[str], texts: Sequence[Sequence[TextEdit]]) -> lis
 
 
 def _piece(source: Sequence[str], text: Sequence[TextEdit], start: int, end: int, changed: bool) -> Piece:
-    own = sorted((edit for edit in text if start <= edit[0] and edit[1] <= end), key=lambda edit: edit[0])
+    own = sorted((edit for edit in text if start <= edit[0] and edit[1] <= end), key=lambda edit: edit[:2])
     if not changed or not own:
         return Piece(tuple(source[start:end]), tuple(source[start:end]), edited=False)
     words, place = list[str](), start
     for first, last, replacement in own:
         words += [*source[place:first], *replacement]
         place = last
-    return Piece(tuple(source[start:end]), (*words, *source[place:end]), edited=True)
+    made = (*words, *source[place:end])
+    return Piece(tuple(source[start:end]), made, edited=made != tuple(source[start:end]))
 
 
 Judged = list[tuple[str, int]]
@@ -96,15 +106,15 @@ def sums_of(judged: Judged, mean: float | None) -> Sums:
     return sums
 
 
-def measures(sums: Sums, beta: float = 0.5) -> tuple[float, float, float, float]:
-    """F, precision, recall and accuracy, rounded to four digits."""
+def measures(sums: Sums, beta: float = 0.5, digits: int = 4) -> tuple[float, float, float, float]:
+    """F, precision, recall and accuracy, rounded."""
     tp, fp, fn, tn = sums["tp"], sums["ne"] + sums["un"], sums["fn"], sums["tn"]
     precision = tp / (tp + fp) if tp + fp else 1.0
     recall = tp / (tp + fn) if tp + fn else 1.0
     below = beta**2 * precision + recall
     f = (1 + beta**2) * precision * recall / below if precision + recall else 0.0
     accuracy = (tp + tn) / (tp + fp + fn + tn) if tp + fp + fn + tn else 0.0
-    return round(f, 4), round(precision, 4), round(recall, 4), round(accuracy, 4)
+    return round(f, digits), round(precision, digits), round(recall, digits), round(accuracy, digits)
 
 
 FACTORS = (0.45, 0.35, 0.15, 0.05)
@@ -123,7 +133,7 @@ def _added(one: Sums, other: Sums) -> Sums:
     return {kind: one[kind] + other[kind] for kind in one}
 
 
-def choose(corpus: Sequence[Sequence[Sums]], *, second: bool, by_sentence: bool) -> list[Sums]:
+def choose(corpus: Sequence[Sequence[Sums]], *, second: bool, by_sentence: bool, beta: float = 0.5) -> list[Sums]:
     """Choose the best reference of each segment, by it and all before, or by itself."""
     total, chosen = dict.fromkeys(("tp", "ne", "un", "fn", "tn"), 0.0), []
     for segment in corpus:
@@ -131,10 +141,10 @@ def choose(corpus: Sequence[Sequence[Sums]], *, second: bool, by_sentence: bool)
         for own in segment:
             fp = own["ne"] + own["un"]
             if by_sentence:
-                found = ratios(own) if second else measures(own)
+                found = ratios(own) if second else measures(own, beta)
                 keys.append((*found[:2], *(-each for each in found[2:])) if second else found)
             else:
-                first = ratios(_added(total, own))[0] if second else measures(_added(total, own))[0]
+                first = ratios(_added(total, own))[0] if second else measures(_added(total, own), beta)[0]
                 keys.append((first, own["tp"], -fp, -own["fn"], own["tn"]))
         best = segment[keys.index(max(keys))]
         chosen.append(best)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import imeasure as imeasure_oracle
 from oracles import m2 as m2_oracle
@@ -209,8 +209,11 @@ def test_columns_are_counted_as_by_the_literal_alignment(source, candidate, refe
 
 
 @given(words, words, words)
+@example((2,), (0, 2), (0,))
 def test_tables_and_search_count_alike(source, candidate, reference):
     triple = (source, candidate, reference)
+    costs, last = imeasure.find_costs(triple), (len(source), len(candidate), len(reference))
+    assert costs is None or costs[last] == Band(triple).cost(last)
     searched = count_alignment(triple)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(imeasure, "find_costs", lambda _: None)
