@@ -146,6 +146,7 @@ READERS = [
     _reader("c.txt.gz", "score -c c.txt.gz -r r.txt"),
     _reader("s.txt", "score -c c.txt -r r.txt r2.txt -s s.txt -m gleu"),
     _reader("s.txt", "score -c c.txt -s s.txt -m refless"),
+    _reader("s.txt", "edits s.txt c.txt"),
     _reader("gold.m2", "score -c c.txt --gold gold.m2 -m m2 imeasure"),
     _reader("gold.m2", "score -c c.txt --gold gold.m2 -m m2 --level segment -f jsonl", "o.jsonl"),
     _reader("one.m2", "score -c one.m2 -r r.txt -s s.txt -m cleme"),

@@ -1,4 +1,4 @@
-"""EditCredit for edits that are similar to gold edits: of the same or overlapping words, with similar corrections."""
+"""Credit for edits that are similar to gold edits: of the same or overlapping words, with similar corrections."""
 
 from __future__ import annotations
 
