@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from softbleu.corpora import Segments as Segments
     from softbleu.corpora import read_m2 as read_m2
     from softbleu.corpora import read_segments as read_segments
+    from softbleu.corpora import write_m2 as write_m2
     from softbleu.embeddings import open_vectors as open_vectors
     from softbleu.errors import InputError as InputError
     from softbleu.errors import SoftbleuError as SoftbleuError
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from softbleu.metrics.bleu import Vleu as Vleu
     from softbleu.metrics.bleu import Xleu as Xleu
     from softbleu.metrics.chrf import Chrf as Chrf
+    from softbleu.metrics.cleme import Cleme as Cleme
+    from softbleu.metrics.cleme import Cleme2 as Cleme2
+    from softbleu.metrics.edits.extract import edit_texts as edit_texts
     from softbleu.metrics.gleu import Gleu as Gleu
     from softbleu.metrics.green import Green as Green
     from softbleu.metrics.hyter import Hyter as Hyter
@@ -62,7 +66,7 @@ if TYPE_CHECKING:
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {  # Modules, and what is theirs
-    "corpora": "ParallelFiles Segments read_m2 read_segments",
+    "corpora": "ParallelFiles Segments read_m2 read_segments write_m2",
     "embeddings": "open_vectors",
     "errors": "InputError SoftbleuError VectorError",
     "matching": "Matcher SoftMatcher make_matcher",
@@ -73,6 +77,8 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.bertscore": "BertScore",
     "metrics.bleu": "Bleu Sleu Vleu Xleu",
     "metrics.chrf": "Chrf",
+    "metrics.cleme": "Cleme Cleme2",
+    "metrics.edits.extract": "edit_texts",
     "metrics.gleu": "Gleu",
     "metrics.green": "Green",
     "metrics.hyter": "Hyter",

@@ -36,8 +36,12 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients"), st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
-GOES_WITH: dict[str, dict[str, Any]] = {"smooth_value": {"smooth": "floor"}, "mutual": {"neighbours": 3}}
-"""What must be given beside a setting."""
+GOES_WITH: dict[str, dict[str, Any]] = {
+    "smooth_value": {"smooth": "floor"},
+    "mutual": {"neighbours": 3},
+    "m2 characters": {"threshold": 0.5},
+}
+"""What must be given beside a setting, or a setting of one metric."""
 
 
 def every_setting() -> list[tuple[type[Declared], Setting]]:
@@ -63,7 +67,7 @@ def setting_id(value: Any) -> str:
 def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Metric:
     """A measure that has a setting, with what must be given beside it."""
     head = owner.name if owner.name else "vleu"
-    given = {**GOES_WITH.get(setting.name, {}), **more}
+    given = {**GOES_WITH.get(setting.name, {}), **GOES_WITH.get(f"{head} {setting.name}", {}), **more}
     if owner.kind == "matcher":
         return make_metric("bleu", **given, matcher=owner.name)
     return make_metric(head, **given)
@@ -130,10 +134,12 @@ def measures(draw: st.DrawFn) -> Metric:
         for each in _spread(owner):
             if each.name not in ("matcher", "measure") and draw(st.booleans()):
                 start[each.name] = draw(values_of(each))
-    if start.get("smooth") not in ("floor", "add-k"):
-        start.pop("smooth_value", None)
-    if start.get("neighbours") is None:
-        start.pop("mutual", None)
+    lacking = {
+        "smooth_value": start.get("smooth") not in ("floor", "add-k"),
+        "characters": metric.name == "m2" and start.get("threshold") is None,
+        "mutual": start.get("neighbours") is None,
+    }
+    start = {name: value for name, value in start.items() if not lacking.get(name)}
     if start.get("assignment") == "optimal":
         start.pop("consumption", None)
     if start.get("shifts"):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softbleu.metrics import M2, METRICS, Bleu, Gleu, IMeasure, Requirements
+from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure, Requirements
 from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.cleme import Cleme2
 from softbleu.metrics.optional import matcher_of, shares_matches
 
 SET: dict[str, Any] = {"idf": "references", "parts": ("spelling",)}
@@ -59,15 +60,22 @@ def test_matches_are_shared_where_statistics_follow_from_them() -> None:
     assert matcher_of(M2()) is None
 
 
+WIDTHS = {"m2": 4, "imeasure": 7, "gleu": 14, "cleme": 5, "cleme2": 5, "cleme(weights=length)": 162}
+
+
 @pytest.mark.parametrize(
-    "metric", [M2(), M2(annotators="best"), IMeasure(), Gleu(multi="max"), Gleu(iterations=5000), Gleu(iterations=5)]
+    "metric",
+    [
+        *(M2(), M2(annotators="best"), IMeasure(), Gleu(multi="max"), Gleu(iterations=5000), Gleu(iterations=5)),
+        *(Cleme(), Cleme2(annotators="best"), Cleme(weights="length")),
+    ],
 )
 def test_blocks_score_as_the_whole(metric: Any) -> None:
     draw = np.random.default_rng(2)
     # Segments with one reference stand before those with up to three.
     counts = np.concatenate([np.ones(9, np.int64), draw.integers(1, 4, 51)])
     offsets = np.concatenate(([0], np.cumsum(counts)))
-    rows = draw.integers(1, 9, (2, offsets[-1], {"m2": 4, "imeasure": 7, "gleu": 14}[metric.name]))
+    rows = draw.integers(1, 9, (2, offsets[-1], WIDTHS.get(str(metric), WIDTHS[metric.name])))
     stream = metric.aggregation.stream()
     for start, stop in ((0, 7), (7, 8), (8, 60)):
         stream.add(rows[:, offsets[start] : offsets[stop]], counts[start:stop])

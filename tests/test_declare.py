@@ -40,6 +40,8 @@ bertscore: idf=none average=segments
 bleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none denominator=order
 chrf: char_order=6(1..16) word_order=0(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
 chrf++: char_order=6(1..16) word_order=2(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
+cleme: assumption=dependent weights=none annotators=running beta=0.5(1e-06..1000000)
+cleme2: assumption=dependent weights=none annotators=running
 gleu: matcher=exact variant=gleu+ order=4(1..16) penalty=exact weight=1.0(0..1e+300) swapped_bp=no multi=sample
   iterations=500(1..1000000) seed=0(0..) segment_smoothing=no
 green: order=4(1..16) beta=2.0(0..1000000)
@@ -48,7 +50,7 @@ hyter: extra=1.0(0..10) replacing=greater window=1(1..6) move=0.0(0..10) shifts=
   neighbour_cost=none(0..10) optional_cost=none(0..10) neighbour_quantile=p99.9 alternatives=10(1..20)
   mutual_neighbours=no inflection=no network_vectors=none meteor_data=none
 imeasure: weight=2.0(1e-06..1000000)
-m2: beta=0.5(1e-06..1000000) max_unchanged_words=2(0..16) annotators=running
+m2: beta=0.5(1e-06..1000000) max_unchanged_words=2(0..16) annotators=running threshold=none(0..1) characters=0.0(0..1)
 meteor: task=rank stages=exact+stem+synonym+paraphrase soft=1.0(0..1) soft_weight=0.6(0..1) meteor_data=none
 netbleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none
   denominator=order notation=text stem_cost=none(0..10) synonym_cost=none(0..10) paraphrase_cost=none(0..10)

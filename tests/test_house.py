@@ -37,7 +37,7 @@ DOCUMENTED = {"_exit", "_replace", "_typeshed", "_sys.unraisablehook is set"}
 # What must be known of a metric by whoever writes or reads one; it was twice as much before `aggregation`.
 METRIC_MEMBERS = 14
 # The page's own marks of edits and alignments, and the kinds of edits, which only M2 finds.
-KNOWS_METRICS = {"softbleu.analysis.page_marks", "softbleu.analysis.corrections"}
+KNOWS_METRICS = {"softbleu.analysis.page_marks"}
 
 
 def lines(folder: Path) -> int:
@@ -196,7 +196,7 @@ def kinds_asked_for(name: str) -> set[str]:
 
 def test_nothing_above_asks_which_metric_it_is() -> None:
     metrics = {kind.__name__ for kind in METRICS.classes()}
-    assert kinds_asked_for("softbleu.analysis.corrections") & metrics == {"M2"}
+    assert kinds_asked_for("softbleu.analysis.page_marks") & metrics == {"BertScore", "Softbleu"}
     above = [name for name in MODULES if not name.startswith("softbleu.metrics") and name not in KNOWS_METRICS]
     assert {name: found for name in above if (found := kinds_asked_for(name) & metrics)} == {}
 

@@ -120,6 +120,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "scores of segments": score_at("segment", *ALL),
     "means of segments": score_at("macro", *ALL),
     "scores of references": score_at("reference", "gleu"),
+    "scores of edits": score_at("segment", "cleme(weights=length)", "cleme2"),
     "comparison": compare_all,
     "sweep": sweep_all,
     "matrix": matrix_of,

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.corrections import LineCorrections, find_corrections
+from softbleu.analysis.corrections import find_corrections
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
-from softbleu.metrics.m2 import M2
 from softbleu.metrics.meteor import STAGES, Meteor
+from softbleu.metrics.optional import ShowsEdits
 from softbleu.metrics.softbleu import Softbleu
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
+    from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.types import Floats, Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)
@@ -66,7 +67,7 @@ class ShownHeat:
 
 def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
     """Find the marks of a metric that has any."""
-    maker = _MARKERS.get(type(metric))
+    maker = _judged_marks if isinstance(metric, ShowsEdits) else _MARKERS.get(type(metric))
     if maker is None:
         return None
     rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
@@ -152,16 +153,20 @@ def _piece_names(metric: Metric, lines: list[list[str]]) -> list[list[str]]:
     return found
 
 
-def _m2_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
+def _judged_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
+    """Edits, and missed gold edits where they should be; of edits that are like gold edits, how much."""
     for lines in find_corrections(corpus, metric):
         yield from (list(_edit_marks(line)) for line in lines[: len(text)])
 
 
-def _edit_marks(line: LineCorrections) -> Iterator[Mark]:
+def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
     link = 0
-    for edit in line.edits:
+    for number, edit in enumerate(line.edits):
         start, end, first, last = edit.spans
         said = f"{edit.verdict}, {edit.kind}: {end - start} words become “{' '.join(edit.text)}”"
+        for one, other, share in line.links:
+            if one == number and share < 1:
+                said += f"; {share:.2f} of “{' '.join(line.gold[other].text)}”"
         yield CANDIDATE, first, last - first, edit.verdict, link, said
         yield SOURCE, start, end - start, edit.verdict, link, said
         link += 1
@@ -244,7 +249,6 @@ def _gleu_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) 
 
 
 _MARKERS: dict[type, Callable[..., Iterator[list[Mark]]]] = {
-    M2: _m2_marks,
     IMeasure: _imeasure_marks,
     Meteor: _meteor_marks,
     Gleu: _gleu_marks,

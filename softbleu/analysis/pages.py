@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
-from softbleu.analysis.corrections import correction_kinds, has_corrections
+from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
@@ -26,7 +26,7 @@ from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import BleuFormula, matcher_of
+from softbleu.metrics.optional import BleuFormula, ShowsEdits, matcher_of
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -283,7 +283,7 @@ def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[C
         for table in tables
         if table.pairs
     ]
-    if has_corrections(metric):
+    if isinstance(metric, ShowsEdits):
         shown.append(PageTable("Corrections by kind", correction_kinds(corpus, metric).records()))
     if not corpus.has_references:
         return shown

@@ -14,11 +14,14 @@ from softbleu.errors import InputError
 Input
   --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
 """,
-    # What says how n-grams are matched, or what paths are closest.
-    settings=lambda each: about_matches(each) or "hyter" in each.owners,
+    # What says how n-grams are matched, what paths are closest, or what edits are found.
+    settings=lambda each: about_matches(each) or not {"hyter", "m2", "cleme", "cleme2"}.isdisjoint(each.owners),
 )
 def explain(given: Given) -> None:
-    """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found."""
+    """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found.
+
+    For m2 and cleme it shows edits: which are gold edits, which are wrong, and which gold edits are missed.
+    """
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
     from softbleu.metrics.making import make_metric

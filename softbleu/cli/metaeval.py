@@ -5,7 +5,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "scores metric candidate reference source gold encoding unescape rankings rankings_start unexpanded rank_by "
-    "human da direction column table against samples runs seed table_format long digits=3 output plot jobs cluster",
+    "human da direction column aggregate table against window samples runs seed table_format long digits=3 output "
+    "plot jobs cluster",
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
@@ -25,15 +26,18 @@ Human judgements
     of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
   --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
   --column NAME: Human scores of this column (default: the first of score, human, z, mqm and raw).
+  --aggregate NAME <meta.evidence:WAYS>: Score systems by the pairwise wins of each metric's segments, as judges'
+    comparisons are: expected-wins or trueskill (default: each metric's own score of the corpus).
 Significance
   --samples N =1000: Bootstrap samples (default: =).
   --runs N =100: Runs of TrueSkill (default: =).
   --seed N =12345: Seed of samples and runs (default: =).
 Output
   --against NAME: With --table differences or williams, only tests with this metric.
+  --window N =4: With --table windows, so many systems that judges rank next to one another (default: =).
   --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
-    pairs), differences (of metrics, in these), williams, left-out, ranking or annotators (default: systems, or what
-    the input allows).
+    pairs), differences (of metrics, in these), williams, left-out, windows (of systems ranked
+    next to one another), ranking or annotators (default: systems, or what the input allows).
   --plot FILE: Also draw scores of metrics and judges (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).
 """,
@@ -72,8 +76,8 @@ def metaeval(given: Given) -> None:
             human=given.human or (),
             assessments=given.da,
             progress=progress,
-            **given.values("source gold rankings rankings_start direction column unescape encoding against samples"),
-            **given.values("runs seed jobs executor"),
+            **given.values("source gold rankings rankings_start direction column unescape encoding aggregate"),
+            **given.values("against window samples runs seed jobs executor"),
         )
     for note in found.notes:
         given.note(note)

@@ -126,7 +126,7 @@ _FORMATS = "Output format: text, json, jsonl, tsv, csv, markdown (or md), latex 
 SHARED_OPTIONS = read_options(f"""
 Input
   --candidate -c FILE…: Text to score, a segment per line, of one system or several; - is standard input, NAME=FILE
-    names a system, a folder stands for all files in it.
+    names a system, a folder stands for all files in it, a .m2 file has edits of the source.
   --reference -r FILE…: Reference text with the same segments, line by line; or several such files.
   --source -s FILE: Text before correction, with the same segments, line by line (for metrics that need it).
   --gold FILE: Gold edits (.m2) instead of references and source; M2 needs them, other metrics can use them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from softbleu.corpora.files import read_words
-from softbleu.corpora.m2 import read_m2
+from softbleu.corpora.m2 import read_m2, write_m2
 from softbleu.corpora.parallel import ParallelFiles, name_files, name_systems, split_name
 from softbleu.corpora.records import read_segments
 from softbleu.corpora.segments import Segments
@@ -17,4 +17,5 @@ __all__ = [
     "read_segments",
     "read_words",
     "split_name",
+    "write_m2",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
+from operator import itemgetter
 from typing import overload
 
 from softbleu.types import Words
@@ -17,6 +18,8 @@ _WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-
 
 CodedEdit = tuple[int, int, Words]
 """An edit as numbers: source words start up to end become these words."""
+TextEdit = tuple[int, int, tuple[str, ...]]
+"""The same in words."""
 Coded = tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...]
 """Edits of one annotator as numbers: start, end and, as codes of words, the corrections that are right."""
 
@@ -43,6 +46,46 @@ class Annotation:
 
     annotator: int
     edits: tuple[Edit, ...]
+
+    def in_words(
+        self, split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
+    ) -> tuple[TextEdit, ...]:
+        """Each edit as words, with that of its corrections that others have for the same words, or else the first.
+
+        A mark without correction counts as a deletion, as for M2.
+        """
+        taken = {(start, end): words for start, end, words in others}
+        found = []
+        for edit in self.edits:
+            texts = [tuple(split(text)) for text in edit.corrections or ("",)]
+            own = taken.get((edit.start, edit.end))
+            found.append((edit.start, edit.end, own if own is not None and own in texts else texts[0]))
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class EditedSegment:
+    """What is edited in a source sentence, in words: by a candidate, and by each annotator (or in each reference).
+
+    Edits stand in order.
+    """
+
+    source: tuple[str, ...]
+    candidate: tuple[TextEdit, ...]
+    references: tuple[tuple[TextEdit, ...], ...]
+
+
+def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, ...]:
+    """Write what edits make of the words of a source; several insertions at one place follow one another.
+
+    >>> apply_edits("he eat apple".split(), [(1, 2, ("eats",)), (2, 2, ("an",))])
+    ('he', 'eats', 'an', 'apple')
+    """
+    words, place = list[str](), 0
+    for start, end, replacement in sorted(edits, key=itemgetter(0, 1)):
+        words += [*source[place:start], *replacement]
+        place = max(place, end)
+    return (*words, *source[place:])
 
 
 @dataclass(frozen=True)

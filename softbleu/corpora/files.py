@@ -116,6 +116,10 @@ class TextFile:
         start, stop = self.bounds[number : number + 2].tolist()
         return TextPart(self.name, self.place, start, stop, 1 + number * self.block)
 
+    def all_lines(self) -> Iterator[str]:
+        """Read all lines, block by block."""
+        return (line for number in range(-(-self.lines // self.block)) for line in self.read_lines(number))
+
     def read_lines(self, number: int) -> list[str]:
         """Read block `number` as lines without their ends."""
         return self.part(number).read_lines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 from softbleu.corpora.edits import NO_CORRECTION, Annotation, Edit, GoldSegment
@@ -12,6 +12,7 @@ from softbleu.io.data_files import parse_whole
 from softbleu.io.limits import Limit
 
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
+_NOOP = Edit(-1, -1, "noop", ())
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 
 
@@ -29,6 +30,32 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
     if not segments:
         raise InputError(f"{name}: no sentences: lines like 'S words of the sentence' are expected")
     return segments
+
+
+def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
+    """Write sentences and their edits as a `.m2` file has them, a piece of text each; see `read_m2`.
+
+    An annotator without edits has a line of type `noop`. Raises `InputError` where a correction has `||`, which
+    separates alternatives.
+
+    Examples
+    --------
+    >>> print(*write_m2([GoldSegment("he eat", (Annotation(0, (Edit(1, 2, "Vform", ("eats",)),)),))]))
+    S he eat
+    A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0
+    <BLANKLINE>
+    """
+    for number, segment in enumerate(segments, start=1):
+        lines = [f"S {segment.source}"]
+        for annotation in segment.annotations:
+            for edit in annotation.edits or (_NOOP,):
+                if any("||" in text for text in edit.corrections):
+                    raise InputError(f"sentence {number}: '||' in a correction: a .m2 file separates corrections so")
+                text = "||".join(text or NO_CORRECTION for text in edit.corrections) or NO_CORRECTION
+                text = "" if edit.corrections == ("",) else text
+                fields = (edit.kind, text, edit.required, edit.comment, str(annotation.annotator))
+                lines.append("|||".join((f"A {edit.start} {edit.end}", *fields)))
+        yield "\n".join((*lines, "", ""))
 
 
 def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:

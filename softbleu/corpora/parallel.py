@@ -11,10 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
-from softbleu.corpora.edits import GoldReferences, GoldSegment
+from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.segments import BLOCK, Segments, check_source
+from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
 from softbleu.errors import InputError
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.urls import is_url
@@ -33,6 +33,7 @@ class FileBlock:
     source: TextPart | None
     lines: int
     gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
+    edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
 
     def __len__(self) -> int:
         return self.lines
@@ -68,12 +69,13 @@ class FileBlock:
             if self.source is not None:
                 check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
             source = [segment.source for segment in self.gold]
-            return Segments(named, GoldReferences(self.gold), source, self.gold)
+            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits)
         references = [part.read_lines() for part in self.references]
         return Segments(
             named,
             list(zip(*references, strict=True)) if references else [()] * len(self),
             None if self.source is None else self.source.read_lines(),
+            edits=self.edits,
         )
 
 
@@ -88,7 +90,8 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
         first, last = files[0], files[-1]
         gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
         parts = [replace(one, stop=other.stop) for one, other in zip(first.parts, last.parts, strict=True)]
-        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold)
+        edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
+        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits)
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
@@ -114,6 +117,7 @@ class ParallelFiles:
     source: TextFile | None
     _folder: TemporaryFolder = field(repr=False)
     gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
+    edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(
@@ -130,11 +134,11 @@ class ParallelFiles:
         """Find the files and see that they have the same number of lines.
 
         Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
-        to paths. References are paths, one a reference; none, for metrics that need the source only. `gold` is the
-        path of a `.m2` file, whose edits make the references, and which has the source. The executor finds the lines
-        of files that are named by URLs; so many jobs, threads no more than there are processors, find those of
-        others. Raises `InputError`: no or unreadable files, no lines, or different numbers of lines, of which both
-        are named.
+        to paths; a `.m2` file has the edits of a system, whose text is what they make of the source. References are
+        paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
+        edits make the references, and which has the source. The executor finds the lines of files that are named by
+        URLs; so many jobs, threads no more than there are processors, find those of others. Raises `InputError`: no
+        or unreadable files, no lines, different numbers of lines (both files are named), or edits of another source.
         """
         others = [name for name in (source, gold) if name is not None]
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
@@ -151,10 +155,18 @@ class ParallelFiles:
         folder = TemporaryFolder()
         try:
             threads = min(jobs, os.cpu_count() or 1)
-            with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
-                opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK, finder) for name in names]
             edits = None if gold is None else tuple(read_m2(gold, encoding))
+            edited = {file: read_m2(str(file), encoding) for file in named.values() if _has_edits(file)}
+            written = _write_edited(Path(folder.name), edited, encoding)
+            with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
+                places = [written.get(name, str(name)) for name in names]
+                opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
+            opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             _check_lines(opened, len(named), (gold or "", edits))
+            if edits is not None:
+                check_edited(edited, [each.source for each in edits])
+            elif edited and source is not None:
+                check_edited(edited, list(opened[-1].all_lines()))
         except BaseException:
             folder.cleanup()
             raise
@@ -166,6 +178,7 @@ class ParallelFiles:
             opened[stop] if source is not None else None,
             folder,
             edits,
+            {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
         )
 
     def __enter__(self) -> Self:
@@ -190,25 +203,43 @@ class ParallelFiles:
     def states(self) -> tuple[object, ...]:
         """What changes when the text does."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
-        return self.systems, len(self.references), self.gold, *(file.state() for file in files)
+        edits = tuple(self.edits.items())
+        return self.systems, len(self.references), self.gold, edits, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
         """The same with one of the systems."""
         place = self.systems.index(system)
-        return replace(self, systems=(system,), candidates=(self.candidates[place],))
+        edits = {name: own for name, own in self.edits.items() if name == system}
+        return replace(self, systems=(system,), candidates=(self.candidates[place],), edits=edits)
 
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""
         for number in range(-(-len(self) // BLOCK)):
-            gold = None if self.gold is None else self.gold[number * BLOCK : (number + 1) * BLOCK]
+            part = slice(number * BLOCK, (number + 1) * BLOCK)
             yield FileBlock(
                 self.systems,
                 tuple(file.part(number) for file in self.candidates),
                 tuple(file.part(number) for file in self.references),
                 None if self.source is None else self.source.part(number),
                 min(BLOCK, len(self) - number * BLOCK),
-                gold,
+                None if self.gold is None else self.gold[part],
+                {name: own[part] for name, own in self.edits.items()},
             )
+
+
+def _has_edits(name: str) -> bool:
+    return str(name).removesuffix(".gz").endswith(".m2")
+
+
+def _write_edited(folder: Path, edited: Mapping[str, list[GoldSegment]], encoding: str) -> dict[str, str]:
+    """Write the text that the edits of each system make, and say where by the name of their file."""
+    written: dict[str, str] = {}
+    for name, segments in edited.items():
+        place = folder / f"edited-{len(written)}"
+        lines, _ = write_edited(segments, name)
+        place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
+        written[name] = str(place)
+    return written
 
 
 def _check_lines(

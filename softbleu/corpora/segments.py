@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
-from softbleu.corpora.edits import GoldReferences, GoldSegment
+from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
 from softbleu.errors import InputError
 
-Texts = Iterable[str] | Mapping[str, Iterable[str]]
-"""One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems."""
+Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
+"""One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
+place of texts: the segments of a `.m2` file that has the candidates' edits."""
 References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 
@@ -29,6 +31,8 @@ class Segments:
     source: Sequence[str] | None = None
     gold: Sequence[GoldSegment] | None = None
     """Of each segment the edits that annotators made, where the references are made of these."""
+    edits: Mapping[str, Sequence[Annotation]] = field(default_factory=dict)
+    """Of each segment the edits of a system whose edits are given; those of others are found in their texts."""
 
     def __len__(self) -> int:
         return len(self.references)
@@ -40,7 +44,8 @@ class Segments:
 
     def only(self, system: str) -> Segments:
         """The same with one of the systems."""
-        return replace(self, candidates={system: self.candidates[system]})
+        edits = {name: own for name, own in self.edits.items() if name == system}
+        return replace(self, candidates={system: self.candidates[system]}, edits=edits)
 
     @classmethod
     def of_gold(cls, candidates: Texts, gold: Sequence[GoldSegment], source: Iterable[str] | None = None) -> Segments:
@@ -55,7 +60,7 @@ class Segments:
         sources = [segment.source for segment in gold]
         if isinstance(candidates, Sequence) and not isinstance(candidates, str) and len(candidates) != len(gold):
             raise InputError(f"{len(candidates)} candidates but gold edits for {len(gold)} segments")
-        made = cls.of(candidates, sources, source)
+        made = cls.of(candidates, sources, sources if source is None else source)
         check_source(made.source or sources, gold)
         return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
 
@@ -105,6 +110,9 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             ]
         if not systems:
             raise InputError("no candidates at all")
+        edited = {name: texts for name, texts in systems.items() if texts and isinstance(texts[0], GoldSegment)}
+        written = {name: write_edited(texts, name) for name, texts in edited.items()}
+        systems |= {name: texts for name, (texts, _) in written.items()}
         for name, texts in systems.items():
             _check_lengths(
                 name if several else "", len(texts), by_segment, "source texts" if references is None else ""
@@ -119,7 +127,8 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             if len(source) != len(checked):
                 raise InputError(f"{len(checked)} segments but {len(source)} source texts")
             _check_texts("source", source)
-        return cls(systems, checked, source)
+            check_edited(edited, source)
+        return cls(systems, checked, source, edits={name: edits for name, (_, edits) in written.items()})
 
     def blocks(self) -> Iterator[Segments]:
         """Cut into blocks of a fixed number of segments."""
@@ -130,6 +139,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
                 self.references[part],
                 None if self.source is None else self.source[part],
                 None if self.gold is None else self.gold[part],
+                {name: own[part] for name, own in self.edits.items()},
             )
 
     @property
@@ -144,6 +154,32 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
     def load(self) -> Segments:
         """Return the segments themselves: they are in memory already."""
         return self
+
+
+def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str], tuple[Annotation, ...]]:
+    """Take the edits of a system, which are of one annotator, and write what they make of the source."""
+    for number, segment in enumerate(segments, start=1):
+        if not isinstance(segment, GoldSegment):
+            raise InputError(f"{name}, sentence {number}: edits are needed, as of those before, not text")
+        if len(segment.annotations) > 1:
+            raise InputError(f"{name}, sentence {number}: edits of several annotators: make a file of each")
+    edits = tuple(segment.annotations[0] for segment in segments)
+    written = (apply_edits(each.source.split(), own.in_words()) for each, own in zip(segments, edits, strict=True))
+    return list(map(" ".join, written)), edits
+
+
+def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[str]) -> None:
+    """See that the sentences that systems' edits are for are those of the source."""
+    for name, segments in edited.items():
+        for number, (segment, text) in enumerate(zip(segments, source, strict=True), start=1):
+            words = [each.split() for each in (segment.source, text)]
+            if words[0] != words[1]:
+                pairs = enumerate(zip_longest(*words, fillvalue=""), start=1)
+                place, own, other = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
+                raise InputError(
+                    f"{name}, sentence {number}: edits of another sentence than the source has: word {place} is "
+                    f"{own!r}, not {other!r}"
+                )
 
 
 def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:

@@ -9,32 +9,38 @@ import re
 from collections.abc import Iterable
 
 _CLASSES = {
-    "determiners": """
-        a an the this that these those each every either neither some any no all both half several many much few
-        more most less least enough such another other others what which whose
+    "determiner": """
+        a an the this these those each every either neither some any no all both another what which whose
+        my your his her its our their
     """,
-    "pronouns": """
-        i me my myself you your yours yourself yourselves he him his himself she her hers herself it its itself
-        we us our ours ourselves they them their theirs themselves one ones oneself who whom whoever whatever
+    "quantifier": "half several many much few more most less least enough such other others",
+    "pronoun": """
+        i me myself you yours yourself yourselves he him himself she hers herself it itself
+        we us ours ourselves they them theirs themselves one ones oneself who whom whoever whatever
         whichever somebody someone something anybody anyone anything nobody none nothing everybody everyone everything
     """,
-    "prepositions": """
+    "preposition": """
         about above across after against along amid among amongst around as at before behind below beneath beside
         besides between beyond by concerning despite down during except for from in inside into like near of off on
-        onto out outside over per regarding since through throughout till to toward towards under underneath
+        onto out outside over per regarding since through throughout till toward towards under underneath
         until unto up upon via with within without
+        yet if because although though unless while whereas whether than that once lest
     """,
-    "conjunctions": """
-        and but or nor so yet if because although though unless while whereas whether than that when whenever where
-        wherever once lest how why
-    """,
-    "auxiliaries": """
+    "conjunction": "and but or nor",
+    "auxiliary": """
         be am is are was were been being have has had having do does did done doing will would shall should can could
-        may might must ought cannot
+        may might must ought cannot 're 've 'm 'll 'd
     """,
-    "particles": "not n't 's 're 've 'm 'll 'd s t there here then thus hence therefore however too also very just",
+    "adverb": """
+        so when whenever where wherever how why there here then thus hence therefore however too also very just t
+    """,
+    "particle": "not n't 's s",
+    "infinitive": "to",
 }
-FUNCTION_WORDS = frozenset(word for words in _CLASSES.values() for word in words.split())
+"""Those with which subordinate clauses begin count as prepositions, as in treebanks."""
+WORD_CLASSES = {word: name for name, words in _CLASSES.items() for word in words.split()}
+"""Class of each function word."""
+FUNCTION_WORDS = frozenset(WORD_CLASSES)
 
 
 LEAST_ENGLISH = 0.22

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock
+from softbleu.engine.edits import edits_of
 from softbleu.engine.lists import CodedLists, ListBlock
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
@@ -19,7 +20,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import CodedGold
+    from softbleu.corpora.edits import CodedGold, EditedSegment
     from softbleu.corpora.segments import Segments
     from softbleu.lattices.lattice import WordNetwork
     from softbleu.metrics.base import Requirements
@@ -43,7 +44,7 @@ class LineCoder:
     def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
         self.tokenizer = tokenizer
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
-        self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
+        self.split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
         self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
         self._words = Vocabulary()
         self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
@@ -75,7 +76,7 @@ class LineCoder:
     def _tokens(self, texts: Sequence[str]) -> Tokens:
         """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
         if self._whole:
-            return self.vocabulary.encode([self._split(text) for text in texts])
+            return self.vocabulary.encode([self.split(text) for text in texts])
         words = self._words.encode([self.tokenizer.words(text) for text in texts])
         new = self._words.since(len(self._parts.bounds) - 1)
         self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
@@ -109,7 +110,7 @@ class LineCoder:
 
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""
-        return tuple(map(self.vocabulary.__getitem__, self._split(text)))
+        return tuple(map(self.vocabulary.__getitem__, self.split(text)))
 
 
 class TextCoder:
@@ -166,6 +167,7 @@ class CodedBlock:
     offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None = None
     gold: Sequence[CodedGold] | None = None
+    edits: tuple[Sequence[EditedSegment], ...] = ()  # Of each system, where they are needed
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -183,6 +185,7 @@ class CodedBlock:
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [each.coded(coder.words) for each in gold],
+            edits_of(segments, coder.split) if needed.edits else (),
         )
 
     @classmethod
@@ -217,7 +220,8 @@ class CodedBlock:
 
     def only(self, systems: Sequence[int]) -> CodedBlock:
         """The same with the systems of these numbers."""
-        return replace(self, candidates=tuple(self.candidates[number] for number in systems))
+        edits = tuple(self.edits[number] for number in systems if self.edits)
+        return replace(self, candidates=tuple(self.candidates[number] for number in systems), edits=edits)
 
     def part(self, start: int, end: int) -> CodedBlock:
         """Take the segments from `start` up to `end`, or to the last."""
@@ -226,7 +230,9 @@ class CodedBlock:
         references = int(bounds[0]), int(bounds[-1])
         ranges = [*([segments] * len(self.candidates)), references, *([] if self.source is None else [segments])]
         lines = [tokens.lines(*each) for tokens, each in zip(self.lines, ranges, strict=True)]
-        return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=self.gold and self.gold[start:end])
+        edits = tuple(own[start:end] for own in self.edits)
+        gold = self.gold and self.gold[start:end]
+        return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=gold, edits=edits)
 
     def first(self, count: int) -> CodedBlock:
         """The first segments, or all if there are no more."""
@@ -245,18 +251,21 @@ class CodedBlock:
             start = end
 
     def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
-        """Some segments of each system; with `gold` edits they have an empty reference for each annotator."""
+        """Some segments of each system; with `gold`, or other edits, an empty reference for each annotator."""
         references, offsets, edits = self.references, self.offsets, None
-        if gold and self.gold is not None:
+        if gold and (self.gold is not None or self.edits):
             edits = self.gold
-            offsets = np.zeros(len(edits) + 1, np.int64)
-            np.cumsum([len(segment.annotators) for segment in edits], out=offsets[1:])
+            annotators = [len(segment.references) for segment in self.edits[0]] if self.edits else []
+            annotators = [len(segment.annotators) for segment in edits] if edits is not None else annotators
+            offsets = np.concatenate(([0], np.cumsum(annotators)))
             references = Tokens(np.zeros(0, np.int32), np.zeros(int(offsets[-1]) + 1, np.int64))
         bounds = offsets[start : end + 1]
         references = references.lines(int(bounds[0]), int(bounds[-1]))
         source = self.source and self.source.lines(start, end)
-        for tokens in self.candidates:
-            yield Chunk(tokens.lines(start, end), references, bounds - bounds[0], source, edits and edits[start:end])
+        coded = edits and edits[start:end]
+        for number, tokens in enumerate(self.candidates):
+            words = self.edits[number][start:end] if gold and self.edits else None
+            yield Chunk(tokens.lines(start, end), references, bounds - bounds[0], source, coded, words)
 
 
 class BlockCoder:
@@ -272,7 +281,7 @@ class BlockCoder:
         self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
         # Without kernels it pays to know lines from blocks before.
         self._lines = LineCoder(tokenizer, vocabulary)
-        self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.gold else None
+        self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.by_annotator else None
         self._texts: TextCoder | None = None
 
     @overload

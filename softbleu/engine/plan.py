@@ -83,12 +83,12 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
         layers, exact_words = found.layers, found.exact_words
         if (choice.layers, choice.exact_words) != (layers, exact_words):
             metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
-    if not isinstance(matcher, SoftMatcher) or isinstance(matcher.threshold, float):
-        return metric
-    choice, given = metric.vector_choice, matcher.threshold
-    if given is None:
+    choice, given = metric.vector_choice, threshold_of(metric)
+    if isinstance(matcher, SoftMatcher) and given is None:
         recommended = _once(known, ("recommended", choice.key), choice.recommended_threshold)
         return with_threshold(metric, matcher.least_similarity if recommended is None else float(recommended))
+    if not isinstance(given, str):
+        return metric
     threshold = _once(known, ("quantile", given, choice.key), lambda: choice.threshold_at(given))
     return with_threshold(metric, threshold, given)
 
@@ -102,11 +102,11 @@ def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any
 def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     """See that a corpus has what a metric needs."""
     requires = metric.requires
-    if isinstance(corpus, ListCorpus) and (requires.source or requires.gold or not requires.references):
+    if isinstance(corpus, ListCorpus) and (requires.source or requires.by_annotator or not requires.references):
         raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-    if requires.references and not corpus.has_references:
+    if (requires.references or requires.edits) and not corpus.has_references:
         raise InputError(f"metric {metric.name!r} needs references: name them with --reference, or references=[…]")
     if requires.source and corpus.source is None and corpus.gold is None:
         raise InputError(
@@ -117,22 +117,20 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
-    if requires.gold and metric.tokenizer.tokenize != "none":
+    if requires.by_annotator and metric.tokenizer.tokenize != "none":
         raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
 
 
 def threshold_of(metric: Metric) -> float | str | None:
-    """That of the matcher, if it has one."""
-    matcher = matcher_of(metric)
-    return matcher.threshold if isinstance(matcher, SoftMatcher) else None
+    """That of the metric or its matcher, if either has one."""
+    threshold: float | str | None = getattr(metric, "threshold", None)
+    return threshold
 
 
 def with_threshold(metric: M, threshold: float | str, quantile: str | None = None) -> M:
-    """The same over its matcher with another threshold, which may have been found as a quantile."""
-    own: Any = metric
-    matcher = replace(own.matcher, threshold=threshold)
-    made: M = replace(own, matcher=matcher, vector_choice=replace(metric.vector_choice, quantile=quantile))
-    return made
+    """The same with another threshold, which may have been found as a quantile."""
+    choice = replace(metric.vector_choice, quantile=quantile)
+    return replace(metric.revised({"threshold": threshold}), vector_choice=choice)
 
 
 def distinct(metrics: Iterable[Metric]) -> list[Metric]:

@@ -47,7 +47,7 @@ class SentenceScorer:
         self._self_only = None if measure.self_only([]) is None else measure.self_only
         # What looks at more than the words of the segment is prepared as a corpus is.
         self._plain = not (
-            requires.gold
+            requires.by_annotator
             or requires.frequency
             or requires.idf not in (None, "references")
             or (requires.vectors and (choice.in_context or measure.needs_scope or not choice.normalize))

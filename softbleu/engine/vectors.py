@@ -88,8 +88,13 @@ class ContextVectors:
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces of lines."""
-        numbers, lines = _distinct(tokens)
-        pieces, states = self._states(lines)
+        return self.pieces_of(lines_of_words(tokens, self.words))
+
+    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
+        """The same of lines that the corpus need not have, as words."""
+        known: dict[tuple[str, ...], int] = {}
+        numbers = np.array([known.setdefault(tuple(line), len(known)) for line in lines], np.int64)
+        pieces, states = encoded_lines(self.encoder, self.layers).rows(list(known))
         chosen = pieces.chosen(numbers.tolist())
         places = pieces.offsets[numbers].repeat(np.diff(chosen.offsets)) + np.arange(len(chosen.ids))
         places -= np.repeat(chosen.offsets[:-1], np.diff(chosen.offsets))

@@ -160,13 +160,13 @@ class Worker:
     ) -> Iterator[tuple[int, list[Integers]]]:
         """Rows of each chunk by every metric, with its number; those that share matches go together.
 
-        `chunks` are the same segments of each system, `gold` too, for metrics that look at gold edits; `tables` have
-        what is known of words.
+        `chunks` are the same segments of each system, `gold` too, for metrics that look at edits; `tables` have what
+        is known of words.
         """
         alone, families = self._families
         for number in alone:
             metric, table = self.tasks[number].metric, self.tasks[number].table
-            seen = gold if gold and metric.requires.gold else chunks
+            seen = gold if gold and metric.requires.by_annotator else chunks
             words = None if table is None else tables[table]
             yield number, [metric.statistics(chunk, words, kernels) for chunk in seen]
         for (order, table), numbers in families.items():
@@ -205,7 +205,7 @@ class Worker:
         size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = list(block.bounds(size, _MOST_TOKENS))
         batches = [list(block.chunks(*each)) for each in bounds]
-        gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
+        gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.by_annotator else []
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
         found: list[list[list[Integers]]] = [[[] for _ in batches[0]] for _ in self.tasks]
         for number, chunks in enumerate(batches):
@@ -245,7 +245,7 @@ class Worker:
         tables: Sequence[WordTable],
     ) -> BlockStatistics:
         rows = np.stack([np.concatenate(each) for each in parts])
-        own = gold if task.metric.requires.gold and gold else batches
+        own = gold if task.metric.requires.by_annotator and gold else batches
         references = np.concatenate([np.diff(chunks[0].segment_offsets) for chunks in own])
         counts = np.ones(1, np.int64)
         if task.keep_rows:

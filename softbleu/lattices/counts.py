@@ -52,7 +52,7 @@ class PoolChunk(Chunk):
         """Take the segments from `start` up to `end`."""
         own = super().part(start, end)
         return PoolChunk(
-            own.candidates, own.references, own.segment_offsets, own.source, own.gold, self.closest[start:end]
+            own.candidates, own.references, own.segment_offsets, own.source, closest=self.closest[start:end]
         )
 
 
@@ -84,8 +84,7 @@ def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
         Tokens(codes, bounds),
         np.cumsum([0, *map(len, lines)]),
         chunk.source,
-        None,
-        np.array(closest, np.int64),
+        closest=np.array(closest, np.int64),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,12 @@ def read_threshold(text: str) -> float | str | None:
     except ValueError:
         parse_percentile(text)
         return text
+
+
+def threshold_setting(help: str, unset: str) -> Any:
+    """Declare the threshold of similarities: a number, a quantile, or None for what is `unset`."""
+    kinds: dict[str, Any] = {"read": read_threshold, "unset": unset, "always_signed": True, "common": True}
+    return setting(None, help, least=0, most=1, metavar="0..1|pX", flags=("-t",), **kinds)
 
 
 @dataclass(frozen=True)
@@ -93,18 +99,10 @@ class SoftMatcher(Matcher):
         How n-grams are compared: `mean`, `aligned` or `sif`.
     """
 
-    threshold: float | str | None = setting(
-        None,
+    threshold: float | str | None = threshold_setting(
         "A similarity must be greater than this to count, or than X percent of random pairs of words reach with "
         "these vectors, e.g. p99.9",
-        least=0,
-        most=1,
-        metavar="0..1|pX",
-        flags=("-t",),
-        read=read_threshold,
-        unset=f"{DEFAULT_THRESHOLD:g}, or what the vectors recommend",
-        always_signed=True,
-        common=True,
+        f"{DEFAULT_THRESHOLD:g}, or what the vectors recommend",
     )
     assignment: Assignment = setting(
         "exact-first", "Order in which matches are made: exact-first, sequential or optimal"

@@ -16,7 +16,7 @@ from softbleu.text.tokens import Tokens
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.corpora.edits import CodedGold
+    from softbleu.corpora.edits import CodedGold, EditedSegment
     from softbleu.types import Flags, Floats, Integers
 
 _INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
@@ -72,6 +72,7 @@ class Chunk:
     segment_offsets: Integers
     source: Tokens | None = None  # One line a segment
     gold: Sequence[CodedGold] | None = None  # Gold edits of each segment, in the codes of the tokens
+    edits: Sequence[EditedSegment] | None = None  # Of each segment, where a metric asks for them
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1
@@ -103,6 +104,7 @@ class Chunk:
             bounds - bounds[0],
             self.source and self.source.lines(start, end),
             self.gold and self.gold[start:end],
+            self.edits and self.edits[start:end],
         )
 
     def alone(self, line: int) -> Chunk:

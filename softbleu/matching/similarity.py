@@ -46,6 +46,9 @@ class Vectors(Protocol):
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces that lines are cut into."""
 
+    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
+        """The same of lines that the corpus need not have, as words."""
+
 
 @dataclass(frozen=True)
 class TokenVectors:
@@ -83,6 +86,10 @@ class TokenVectors:
         return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Words have none."""
+        return self.pieces_of(())
+
+    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
         """Words have none."""
         raise InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
 

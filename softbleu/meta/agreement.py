@@ -40,6 +40,11 @@ class Columns:
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
     clusters: Integers | None = None  # What each point is drawn with, such as its segment; None: alone
 
+    def at(self, chosen: Integers) -> Columns:
+        """Take some of the points, systems, in this order."""
+        metrics = {name: column[chosen] for name, column in self.metrics.items()}
+        return Columns(self.human, tuple(self.points[each] for each in chosen), self.judges[chosen], metrics, {})
+
     @property
     def constant(self) -> list[str]:
         """Names of what scores all points the same: no correlation with it is defined."""
@@ -139,10 +144,25 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
     if len(columns.judges) <= FEWEST_POINTS:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.judges)}")
     for index, point in enumerate(columns.points):
-        rest = {name: np.delete(column, index) for name, column in columns.metrics.items()}
-        others = Columns(columns.human, (), np.delete(columns.judges, index), rest, {})
-        for each in agreements(others, samples=0):
-            yield point, each
+        others = np.delete(np.arange(len(columns.judges)), index)
+        yield from ((point, each) for each in agreements(columns.at(others), samples=0))
+
+
+def neighbour_windows(columns: Columns, size: int) -> Iterator[tuple[int, Columns]]:
+    """Go through all windows of so many systems that judges rank next to one another, the best first, from rank 1.
+
+    How well metrics tell similar systems apart (Kobayashi et al. 2024). InputError: fewer than 3 systems in a
+    window, or fewer systems than that.
+
+    >>> columns = Columns("judges", ("A", "B", "C", "D"), np.array([1.0, 4.0, 2.0, 3.0]), {}, {})
+    >>> [(rank, window.points) for rank, window in neighbour_windows(columns, 3)]
+    [(1, ('B', 'D', 'C')), (2, ('D', 'C', 'A'))]
+    """
+    if not FEWEST_POINTS <= size <= len(columns.judges):
+        raise InputError(f"a window is of {FEWEST_POINTS} to {len(columns.judges)} systems, not {size}: see --window")
+    order = np.argsort(-columns.judges, kind="stable")
+    for start in range(len(order) - size + 1):
+        yield start + 1, columns.at(order[start : start + size])
 
 
 def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:

@@ -18,7 +18,7 @@ from softbleu.errors import InputError, known_name
 from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
-from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
+from softbleu.meta.rankings import RankedSystem, SkillSettings, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
@@ -45,6 +45,7 @@ class IntervalSettings:
     runs: int = 100  # Of TrueSkill
     seed: int = 12345
     against: str | None = None  # The metric that others are tested against; None: each against each
+    window: int = 4  # Systems in a window
 
     def __post_init__(self) -> None:
         # Without samples there are no intervals.
@@ -112,6 +113,30 @@ WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[
         comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
     ),
 }
+
+
+def aggregate_scores(
+    table: ScoreTable, way: str, settings: IntervalSettings, progress: Progress | None = None
+) -> ScoreTable:
+    """Give a metric's systems the scores that its segments' pairwise wins make, as judges' do (Goto et al. 2025).
+
+    InputError: the table has no segments, or of one system only.
+
+    >>> table = ScoreTable("m", {}, {"A": np.array([3.0, 2.0, 1.0]), "B": np.array([2.0, 1.0, 24.0])})
+    >>> aggregate_scores(table, "expected-wins", IntervalSettings()).systems
+    {'A': 0.6666666666666666, 'B': 0.3333333333333333}
+    """
+    if not table.segments:
+        raise InputError(f"{table.name} has scores of systems only: to aggregate wins, give those of segments")
+    compared = Comparisons.of_scores(table.segments, table.name)
+    if not len(compared):
+        raise InputError(f"{table.name} scored no segment of two systems: there are no wins to aggregate")
+    if known_name("way of ranking", way, WAYS) == "trueskill":
+        skills = play_matches(compared, SkillSettings(runs=settings.runs, seed=settings.seed), progress)
+        scores = skills.mean(axis=0)
+    else:
+        scores = win_shares(compared.tallies().astype(np.float64))
+    return replace(table, systems=dict(zip(compared.systems, scores.tolist(), strict=True)))
 
 
 def make_score_tables(

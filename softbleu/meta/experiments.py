@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
 _JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores"}
-_NAMED = ("encoding", "pairing", "direction", "column", "question", "coefficient", "against")  # Keys of one text
+# Keys of one text
+_NAMED = ("encoding", "pairing", "direction", "column", "question", "coefficient", "aggregate", "against")
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
 _LISTS = ("candidates", "references", "human", "scores")  # Keys of several
 _SHAPES = {  # What the values of a definition must be
@@ -47,7 +48,7 @@ _SHAPES = {  # What the values of a definition must be
         (*_LISTS, "grammars", "matchers", "metrics", "variants", "questions", "rank_by"), "a list of text"
     ),
     **dict.fromkeys(("unescape", "expand"), "true or false"),
-    **dict.fromkeys(("count", "seed", "samples", "runs", "rankings_start"), "a whole number"),
+    **dict.fromkeys(("count", "seed", "samples", "runs", "window", "rankings_start"), "a whole number"),
     "thresholds": "a list of numbers and text",
     "at": "a number",
     "vary": "a table of lists",
@@ -348,7 +349,7 @@ def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, lis
 def _run_metaeval(
     definition: Definition, progress: Progress | None, **run: Any
 ) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
-    table = definition.table("metaeval", {"questions", "against", "samples", "runs", "seed"})
+    table = definition.table("metaeval", {"questions", "aggregate", "against", "window", "samples", "runs", "seed"})
     questions, metrics, data = table.pop("questions", [None]), definition.metrics(), definition.data()
     answers: dict[str, dict[str, MetaEvaluation]] = {}
     for number, (name, given) in enumerate(data.items(), start=1):

@@ -42,6 +42,7 @@ from softbleu.meta.agreement import (
     join_systems,
     leave_one_out,
     mean_agreement,
+    neighbour_windows,
     pair_metrics,
 )
 from softbleu.meta.correlation import COEFFICIENTS, Estimate, difference
@@ -51,6 +52,7 @@ from softbleu.meta.evidence import (
     IntervalSettings,
     Metrics,
     Outputs,
+    aggregate_scores,
     make_score_tables,
     open_outputs,
     rank_systems,
@@ -63,7 +65,8 @@ if TYPE_CHECKING:
     from softbleu.results import Result
     from softbleu.types import Progress
 
-RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
+# Questions that need systems to be ranked
+RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 _CORRECTED = "{}, two-sided; corrected after Holm"
 
@@ -109,7 +112,9 @@ def metaeval(
     column: str | None = None,
     unescape: bool = False,
     encoding: str = "utf-8",
+    aggregate: str | None = None,
     against: str | None = None,
+    window: int = 4,
     samples: int = 1000,
     runs: int = 100,
     seed: int = 12345,
@@ -154,8 +159,14 @@ def metaeval(
         Of human scores, where a table has several; by default the first of score, human, z, mqm and raw.
     unescape
         Turn entities such as ``&apos;`` in texts into characters.
+    aggregate
+        How a metric's scores of segments become scores of systems, as judges' comparisons do: every two systems are
+        compared on every segment, and ranked in one of `softbleu.meta.evidence.WAYS` (Goto et al. 2025). By default
+        systems have the metric's own scores of the corpus.
     against
         Metric with which `williams` compares all others (default: all pairs).
+    window
+        Systems in a window of `windows`.
     samples
         Samples of the bootstrap.
     runs
@@ -188,7 +199,7 @@ def metaeval(
     for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
         if rankings is None and given:
             raise InputError(f"--{option} is about --rankings: give a file of them")
-    settings = IntervalSettings(samples, runs, seed, against)
+    settings = IntervalSettings(samples, runs, seed, against, window)
     judges = Evidence(
         (),
         human if isinstance(human, Mapping) else read_human(human, direction, encoding, column),
@@ -207,22 +218,25 @@ def metaeval(
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         unjudged = not (judges.human or judges.comparisons)
-        by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
+        by_output = texts is not None or aggregate or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
             computed, firsts = make_score_tables(
-                corpus, scorers, segments=by_output, jobs=jobs, executor=executor, progress=progress
+                corpus, scorers, segments=bool(by_output), jobs=jobs, executor=executor, progress=progress
             )
         tables += computed
+    tables = merge_scores(tables)
+    if aggregate is not None:
+        tables = [aggregate_scores(table, aggregate, settings, progress) for table in tables]
     ranked = {}
     if judges.comparisons is not None and name in RANKED:
         ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
-    evidence = replace(judges, metrics=merge_scores(tables), rankings=ranked)
+    evidence = replace(judges, metrics=tables, rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
     missing = {table.name: sum(int(np.isnan(each).sum()) for each in table.segments.values()) for table in tables}
     lacks = (f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count)
     signatures = {name: each.signature for name, each in firsts.items()}
     short = [f"{name} signature: {each.short_signature}" for name, each in firsts.items()]
-    facts = {**signatures, **answer.table.facts}
+    facts = {**signatures, **answer.table.facts, **({"aggregate": aggregate} if aggregate else {})}
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     return replace(answer, table=table, notes=(*lacks, *answer.notes), signatures=signatures)
 
@@ -293,6 +307,20 @@ def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     return _answer(
         "left-out", Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows), columns
     )
+
+
+def _windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row per metric and window of systems that judges rank next to one another: the correlations of these."""
+    columns = evidence.of_systems()
+    rows: list[list[Value]] = [
+        [each.human, found.metric, rank, rank + settings.window - 1, ", ".join(window.points), *values]
+        for each in columns
+        for rank, window in neighbour_windows(each, settings.window)
+        for found in agreements(window, samples=0)
+        for values in [[correlation.value for correlation in found.correlations.values()]]
+    ]
+    names = ["human", "metric", "from_rank", "to_rank", "systems", *COEFFICIENTS]
+    return _answer("windows", Records(names, rows, {"window": settings.window}), columns)
 
 
 def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -437,6 +465,7 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "differences": _differences,
     "williams": _williams,
     "left-out": _without_each,
+    "windows": _windows,
     "ranking": _ranking,
     "annotators": _annotators,
 }

@@ -53,9 +53,12 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
     """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the segments."""
     check_samples(samples, seed)
     scores = np.array(list(expected_wins(comparisons).values()))
-    resampled = redraw_tallies(comparisons, samples, seed)
-    # A system that only ties in a sample is likely to win as often as not.
-    return make_ranking(comparisons, scores, np.nan_to_num(_expected_wins(resampled), nan=0.5))
+    return make_ranking(comparisons, scores, win_shares(redraw_tallies(comparisons, samples, seed)))
+
+
+def win_shares(tallies: Floats) -> Floats:
+    """Expected wins from tallies, (…, 3, systems, systems); a system that only ties is as likely to win as not."""
+    return np.nan_to_num(_expected_wins(tallies), nan=0.5)
 
 
 def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:

@@ -64,6 +64,7 @@ class Requirements:
     references: bool = True
     source: bool = False  # The text that was to be corrected
     gold: bool = False  # The edits of a gold file, not only the references that they make
+    edits: bool = False  # Edits of candidates and references: those that are given, or else found in the texts
     vectors: bool = False  # Of words, whose similarity is looked at
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
     frequency: bool = False  # How frequent words are among the references' tokens
@@ -74,6 +75,11 @@ class Requirements:
     def table(self) -> bool:
         """Whether anything is to be known of single words."""
         return self.vectors or self.idf is not None or bool(self.parts)
+
+    @property
+    def by_annotator(self) -> bool:
+        """Whether each annotator's edits are looked at, in the place of a reference's text."""
+        return self.gold or self.edits
 
     def __or__(self, other: Requirements) -> Requirements:
         """What is looked at where two metrics are computed together, field by field."""
@@ -211,7 +217,7 @@ class Metric(Declared, metaclass=MetricClass):
     @overload
     def corpus_score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
         self,
-        candidates: Mapping[str, Iterable[str]],
+        candidates: Mapping[str, Iterable[str | GoldSegment]],
         references: References | None = None,
         source: Iterable[str] | None = None,
         *,
@@ -225,7 +231,7 @@ class Metric(Declared, metaclass=MetricClass):
     @overload
     def corpus_score(
         self,
-        candidates: Iterable[str],
+        candidates: Iterable[str | GoldSegment],
         references: References | None = None,
         source: Iterable[str] | None = None,
         *,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
-_PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
+PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
 """Of a candidate and a reference (1 GB)."""
 Average = Literal["segments", "pieces"]
@@ -56,7 +56,7 @@ class BertScore(Metric):
 
     Examples
     --------
-    >>> BertScore().score(np.array([_PARTS, _PARTS // 2, 2 * _PARTS // 3, 1, 0, 0, 0, 0])).recall
+    >>> BertScore().score(np.array([PARTS, PARTS // 2, 2 * PARTS // 3, 1, 0, 0, 0, 0])).recall
     50.0
     """
 
@@ -80,7 +80,7 @@ class BertScore(Metric):
         candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
         idf = None if self.idf is None else words.feature("piece_idf")
         rows = np.array(
-            [self._row(candidates, references, line, idf, line) for line in range(len(single))], np.int64
+            [match_pieces(candidates, references, line, line, idf) for line in range(len(single))], np.int64
         ).reshape(-1, 8)
         return rows[best_rows(chunk.segment_offsets, rows[:, 2])]
 
@@ -94,27 +94,7 @@ class BertScore(Metric):
         other = one if references is candidates else words.vectors.pieces(references)
         idf = None if self.idf is None else words.feature("piece_idf")
         lines, others = (range(len(text.offsets) - 1) for text in (one, other))
-        return np.array([[self._row(one, other, i, idf, j) for j in others] for i in lines], np.int64)
-
-    def _row(
-        self, candidates: PieceVectors, references: PieceVectors, line: int, idf: Floats | None, reference: int
-    ) -> tuple[int, ...]:
-        own = slice(*candidates.offsets[[line, line + 1]])
-        others = slice(*references.offsets[[reference, reference + 1]])
-        sizes = own.stop - own.start, others.stop - others.start
-        _LIMIT.check(sizes[0] * sizes[1], "a segment of {:,} candidate and {:,} reference pieces".format(*sizes))
-        similarities = candidates.rows[own] @ references.rows[others].T
-        sums: list[float] = []
-        for text, part, axis in ((candidates, own, 1), (references, others, 0)):
-            weights = text.inner[part] * (1.0 if idf is None else idf[text.ids[part]])
-            met = similarities.max(axis=axis) if similarities.size else np.zeros(len(weights))
-            sums += [float(met @ weights), float(weights.sum())]
-        both_have_text = bool(candidates.inner[own].any() and references.inner[others].any())
-        matched, weight, found, other = sums
-        precision = matched / weight if both_have_text and weight else 0.0
-        recall = found / other if both_have_text and other else 0.0
-        parts = (precision, recall, _f(precision, recall))
-        return (*(round(_PARTS * part) for part in parts), 1, *(round(_PARTS * each) for each in sums))
+        return np.array([[match_pieces(one, other, i, j, idf) for j in others] for i in lines], np.int64)
 
     def score(self, row: Integers) -> BertScoreScore:
         """Score one row of statistics, or a sum of rows."""
@@ -123,7 +103,7 @@ class BertScore(Metric):
             precision, recall = matched / max(weight, 1), found / max(other, 1)
             return BertScoreScore(100 * _f(precision, recall), 100 * precision, 100 * recall)
         mean_f, mean_precision, mean_recall = (
-            100 * each / max(segments, 1) / _PARTS for each in (f, precision, recall)
+            100 * each / max(segments, 1) / PARTS for each in (f, precision, recall)
         )
         return BertScoreScore(mean_f, mean_precision, mean_recall)
 
@@ -135,8 +115,30 @@ class BertScore(Metric):
             below = precision + recall
             scores: Floats = 100 * np.divide(2 * precision * recall, below, out=np.zeros(len(f)), where=below > 0)
         else:
-            scores = 100 * f / np.maximum(segments, 1) / _PARTS
+            scores = 100 * f / np.maximum(segments, 1) / PARTS
         return scores
+
+
+def match_pieces(
+    candidates: PieceVectors, references: PieceVectors, line: int, reference: int, idf: Floats | None = None
+) -> tuple[int, ...]:
+    """Compare a line with a reference: a row of `BertScore.statistics`."""
+    own = slice(*candidates.offsets[[line, line + 1]])
+    others = slice(*references.offsets[[reference, reference + 1]])
+    sizes = own.stop - own.start, others.stop - others.start
+    _LIMIT.check(sizes[0] * sizes[1], "a segment of {:,} candidate and {:,} reference pieces".format(*sizes))
+    similarities = candidates.rows[own] @ references.rows[others].T
+    sums: list[float] = []
+    for text, part, axis in ((candidates, own, 1), (references, others, 0)):
+        weights = text.inner[part] * (1.0 if idf is None else idf[text.ids[part]])
+        met = similarities.max(axis=axis) if similarities.size else np.zeros(len(weights))
+        sums += [float(met @ weights), float(weights.sum())]
+    both_have_text = bool(candidates.inner[own].any() and references.inner[others].any())
+    matched, weight, found, other = sums
+    precision = matched / weight if both_have_text and weight else 0.0
+    recall = found / other if both_have_text and other else 0.0
+    parts = (precision, recall, _f(precision, recall))
+    return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * each) for each in sums))
 
 
 def _f(precision: float, recall: float) -> float:

@@ -94,6 +94,8 @@ class Settings(MatchSettings, total=False):
     soft_weight: float
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
+    assumption: Literal["dependent", "independent"]
+    weights: Literal["none", "length", "similarity"]
     alpha: float | None
     gamma: float | None
     t: float

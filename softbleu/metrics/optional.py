@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from softbleu.language import Finding
     from softbleu.matching.base import Matcher
     from softbleu.matching.similarity import WordTable
+    from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
@@ -85,6 +86,16 @@ class ShowsPaths(Protocol):
 
     def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
         """The path behind the statistics of each segment; `forms` are the words of the codes."""
+
+
+@runtime_checkable
+class ShowsEdits(Protocol):
+    """Judges edits, which can be shown one by one."""
+
+    def judge_edits(
+        self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
+    ) -> list[JudgedEdits]:
+        """Edits of each segment beside those of the reference that counts; `forms` are the words of the codes."""
 
 
 @runtime_checkable

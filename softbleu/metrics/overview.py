@@ -62,6 +62,7 @@ def _metric_row(metric: Any) -> tuple[str, ...]:
             ("references", requires.references),
             ("source", requires.source and not requires.gold),
             ("gold edits", requires.gold),
+            ("gold edits or references", requires.edits),
             ("vectors in context", requires.pieces),
             ("vectors", requires.vectors and not requires.pieces),
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from softbleu.results import Explanation, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal
+_VERDICTS = {"hit": "32", "wrong": "31", "over": "33", "missed": "90"}
 _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}  # Red, yellow
 
 
@@ -44,8 +45,9 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
-    """Make a row per candidate n-gram, step of a path, or finding; positions count from 0."""
+    """Make a row per candidate n-gram, step of a path, finding, or pair of edits; positions count from 0."""
     from softbleu.results import NgramMatch
+    from softbleu.results.explain import EditPair
 
     if any(explanation.numbers for explanation in explanations):
         return Records(
@@ -60,6 +62,12 @@ def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> 
             for step in path.steps
         ]
         return Records(["system", "segment", "candidate", "path", "arc", "cost"], steps)
+    if any(explanation.edits for explanation in explanations):
+        pairs = [(each, pair) for each in explanations for pair in each.edit_pairs()]
+        return Records(
+            ["system", "segment", *EditPair.__dataclass_fields__],
+            [[each.system, each.segment, *vars(pair).values()] for each, pair in pairs],
+        )
     rows = []
     for explanation in explanations:
         for match in explanation.matches:
@@ -85,6 +93,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
     if explanation.path:
         lines += _steps(explanation.path, digits)
+    if explanation.edits is not None:
+        lines += _edits(explanation, digits)
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
         matched = sum(match.similarity for match in matches)
@@ -98,6 +108,18 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
 def _finding(found: Finding, digits: int) -> list[str]:
     said = found.message if found.value is None else f"{found.value:.{digits}f}"
     return [found.kind, one_line(found.text), one_line(said)]
+
+
+def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
+    """Source words, what they become, and the gold edit that this is, or is like."""
+    rows = []
+    for pair in explanation.edit_pairs():
+        become = "" if pair.correction is None else f"→ {pair.correction}"
+        gold = "" if pair.gold is None else f"gold: {pair.gold}"
+        share = f"{pair.share:.{digits}f}" if 0 < pair.share < 1 else ""
+        rows.append([pair.verdict, *(one_line(cell) for cell in (pair.kind, pair.source, become, gold)), share])
+    for row, line in zip(rows, align(rows, [False] * 6), strict=True):
+        yield _VERDICTS[row[0]], f"  {line.rstrip()}"
 
 
 def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:

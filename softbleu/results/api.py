@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress
 
-    _Systems = Mapping[str, Iterable[str]]
+    _Texts = Iterable[str | GoldSegment]
+    _Systems = Mapping[str, _Texts]
     _References = References | None
     _Source = Iterable[str] | None
 
@@ -185,7 +186,7 @@ def score(  # type: ignore[overload-overlap]  # a name is no list of names
 ) -> Results: ...
 @overload
 def score(  # type: ignore[overload-overlap]  # and a name no list of names
-    candidates: Iterable[str], references: _References = ..., source: _Source = ..., **more: Unpack[_OfOne]
+    candidates: _Texts, references: _References = ..., source: _Source = ..., **more: Unpack[_OfOne]
 ) -> Result: ...
 @overload
 def score(
@@ -210,7 +211,7 @@ def score(
     ----------
     candidates
         One candidate per segment: a list, a column of a data frame or a generator. For several systems, a mapping
-        from their names to such lists.
+        from their names to such lists. In the place of texts: what `read_m2` gives of a system's edits.
     references
         One entry per segment: a reference, or a list of references. None for metrics that need no references.
     source
@@ -271,7 +272,7 @@ def compare(
     candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareSeveral]
 ) -> ComparisonTables: ...
 def compare(
-    candidates: Mapping[str, Iterable[str]],
+    candidates: _Systems,
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,

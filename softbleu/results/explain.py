@@ -1,4 +1,4 @@
-"""What a score consists of: matched n-grams, the closest path of a network, errors found in a line."""
+"""What a score consists of: matched n-grams, the closest path of a network, edits, errors found in a line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
+from softbleu.corpora.edits import apply_edits
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
@@ -17,8 +18,9 @@ from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import JudgesLines, ShowsPaths, matcher_of, shows_matches
+from softbleu.metrics.optional import JudgesLines, ShowsEdits, ShowsPaths, matcher_of, shows_matches
 from softbleu.metrics.result import Score
+from softbleu.results.judged import judge_corpus
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from softbleu.language import Finding
     from softbleu.matching import Matcher, Matches
     from softbleu.matching.ngrams import Chunk
+    from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
     from softbleu.text.tokens import Tokens
@@ -52,6 +55,20 @@ class NgramMatch:
 
 
 @dataclass(frozen=True)
+class EditPair:
+    """An edit of a candidate and the gold edit that it is, or is like; one of both may be missing."""
+
+    verdict: str
+    kind: str
+    start: int  # Words of the source, from 0
+    end: int
+    source: str
+    correction: str | None  # What the candidate has in their place
+    gold: str | None
+    share: float  # How much of the one is the other; 1 if they are the same
+
+
+@dataclass(frozen=True)
 class Explanation:
     """All matches of one segment of one system."""
 
@@ -67,13 +84,39 @@ class Explanation:
     findings: tuple[Finding, ...] = ()
     path: ClosestPath | None = None
     """Of networks the path that the score is about, in the place of references and matches."""
+    edits: JudgedEdits | None = None
+    """Of metrics that judge edits these, and gold edits, in the place of references and matches."""
+
+    def edit_pairs(self) -> Iterator[EditPair]:
+        """Edits with the gold edits that they are, or are like, and gold edits that nothing is like."""
+        if self.edits is None:
+            return
+        edits, gold, links = self.edits.edits, self.edits.gold, self.edits.links
+        for number, edit in enumerate(edits):
+            own = [(gold[other], share) for one, other, share in links if one == number]
+            for right, share in own:
+                yield self._pair(edit, " ".join(edit.text), " ".join(right.text), share)
+            if not own:
+                yield self._pair(edit, " ".join(edit.text), None, 0.0)
+        linked = {other for _, other, _ in links}
+        for number, edit in enumerate(gold):
+            if number not in linked:
+                yield self._pair(edit, None, " ".join(edit.text), 0.0)
+
+    def _pair(self, edit: JudgedEdit, correction: str | None, gold: str | None, share: float) -> EditPair:
+        start, end = edit.spans[:2]
+        source = " ".join(self.edits.source[start:end]) if self.edits else ""
+        return EditPair(edit.verdict, edit.kind, start, end, source, correction, gold, share)
 
 
 class Explanations(list[Explanation], Tabular):
     """Explanations of several segments: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """One row per candidate n-gram, step of a path, or finding."""
+        """One row per candidate n-gram, step of a path, finding, or edit and missed gold edit."""
+        if any(each.edits for each in self):
+            pairs = ((each, pair) for each in self for pair in each.edit_pairs())
+            return [{"system": each.system, "segment": each.segment, **vars(pair)} for each, pair in pairs]
         rows = [
             {"system": each.system, "segment": each.segment, **vars(found)}
             for each in self
@@ -102,7 +145,7 @@ def explain(
     segments: Sequence[int] = (1,),
     **settings: Unpack[Settings],
 ) -> Explanations:
-    """Show the matched n-grams of chosen segments (numbered from 1), closest paths, or errors found in lines.
+    """Show the matched n-grams of chosen segments (numbered from 1), closest paths, edits, or errors found in lines.
 
     The other parameters are those of `score`.
 
@@ -116,7 +159,7 @@ def explain(
 
 
 def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequence[int] = (1,)) -> Explanations:
-    """Show the matched n-grams of chosen segments (numbered from 1) of every system, closest paths, or findings.
+    """Show matched n-grams of chosen segments (numbered from 1) of every system, closest paths, edits, or findings.
 
     Raises
     ------
@@ -128,6 +171,8 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     (metric,) = make_plan([metric]).metrics
     if isinstance(metric, JudgesLines):
         return _found_in_lines(pick_segments(corpus, segments), metric, segments)
+    if isinstance(metric, ShowsEdits):
+        return _judged(corpus, metric, segments)
     requires = metric.requires
     explainer = _paths if isinstance(metric, ShowsPaths) else _matches
     # Frequencies are those of the whole corpus.
@@ -171,6 +216,21 @@ def _found_in_lines(corpus: Segments, metric: Metric, numbers: Sequence[int]) ->
     return found
 
 
+def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanations:
+    """Explain by edits; which reference counts may go by the segments before."""
+    alone = metric.at_level("segment")
+    part = pick_segments(corpus, numbers)
+    judged, scores = judge_corpus(part if alone.aggregation.by_segment else corpus, alone)
+    found = Explanations()
+    for place, number in enumerate(numbers):
+        index = place if alone.aggregation.by_segment else number - 1
+        for system, own, score in zip(corpus.systems, judged, scores, strict=True):
+            line = own[index]
+            text = apply_edits(line.source, [(*edit.spans[:2], edit.text) for edit in line.edits])
+            found.append(Explanation(system, number, text, (), (), float(score[index]), edits=line))
+    return found
+
+
 def _matches(metric: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by what a matcher matches."""
     matcher, requires = matching_of(metric), metric.requires
@@ -198,7 +258,7 @@ def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
 
 def check_explained(metric: Metric) -> None:
     """See that there is something to show, before data is asked for."""
-    if not isinstance(metric, JudgesLines | ShowsPaths):
+    if not isinstance(metric, JudgesLines | ShowsPaths | ShowsEdits):
         matching_of(metric)
 
 
@@ -220,6 +280,8 @@ def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
     candidates: dict[str, list[str]] = {system: [""] * len(numbers) for system in corpus.systems}
     references: list[Sequence[str]] = [()] * len(numbers)
     source = [""] * len(numbers)
+    gold: list[Any] = [None] * len(numbers)
+    edits: dict[str, list[Any]] = {}
     has_source = False
     start = 0
     for block in corpus.blocks():
@@ -232,9 +294,13 @@ def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
         for place, line in wanted:
             references[place] = loaded.references[line]
             source[place] = "" if loaded.source is None else loaded.source[line]
+            gold[place] = None if loaded.gold is None else loaded.gold[line]
             for system, texts in loaded.candidates.items():
                 candidates[system][place] = texts[line]
-    return Segments(candidates, references, source if has_source else None)
+            for system, own in loaded.edits.items():
+                edits.setdefault(system, [None] * len(numbers))[place] = own[line]
+    has_gold = any(each is not None for each in gold)
+    return Segments(candidates, references, source if has_source else None, gold if has_gold else None, edits)
 
 
 def _explanation(

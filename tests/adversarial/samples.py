@@ -33,6 +33,7 @@ TEXTS = {
     "gold.m2": "S the cat sit on a mat\nA 2 3|||Vform|||sits||sat|||REQUIRED|||-NONE-|||0\n"
     "A 1 2|||N|||dog|||REQUIRED|||-NONE-|||1\n\nS a small dog bark\n"
     "A 3 4|||Vform|||barks|||REQUIRED|||-NONE-|||0\n\n",
+    "one.m2": "S the cat sit on a mat\nA 2 3|||Vform|||sits|||REQUIRED|||-NONE-|||0\n\nS a small dog bark\n",
     "v.txt": "the 3 4 1\nno 0 1 1\ncat 1 1 1\ndog 1 2 1\nbarks 1 2 2\nbarked 1 2 2.1\n"
     "a 1 0 0\nsmall 1 2 0\nlittle 1 2 .1\n",
     "pairs.tsv": "candidate\treference\nthe cat sat\ta cat sat\na dog\tthe dog\n",
@@ -147,6 +148,7 @@ READERS = [
     _reader("s.txt", "score -c c.txt -s s.txt -m refless"),
     _reader("gold.m2", "score -c c.txt --gold gold.m2 -m m2 imeasure"),
     _reader("gold.m2", "score -c c.txt --gold gold.m2 -m m2 --level segment -f jsonl", "o.jsonl"),
+    _reader("one.m2", "score -c one.m2 -r r.txt -s s.txt -m cleme"),
     _reader("pairs.tsv", "score --pairs pairs.tsv"),
     _reader("pairs.txt", "score --pairs pairs.txt"),
     _reader("pairs.jsonl", "score --pairs pairs.jsonl -f tsv", "o.tsv"),

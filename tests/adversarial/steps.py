@@ -28,6 +28,7 @@ WRITERS = {
     "sweep": "sweep -c c.txt d.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7 -f csv -o o.csv",
     "experiment": "experiments run sweep.toml -o out --no-picture",
     "select": "select --lists nbest.jsonl -m chrf -o o.jsonl",
+    "edits": "edits s.txt c.txt -o o.m2",
     "convert": "embeddings convert v.txt new --force",
     "replace": "embeddings convert v.txt st --force",
     "index": "embeddings index st",

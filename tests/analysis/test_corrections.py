@@ -14,6 +14,7 @@ from softbleu.analysis import correction_kinds, find_corrections
 from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.metrics.cleme import Cleme2Score
 from softbleu.metrics.making import make_metric
 
 GIVEN = [(1, 2, "Vform", ("eats", "ate")), (2, 3, "ArtOrDet", ("an",)), (4, 4, "Prep", ("at",)), (5, 6, "Mec", ("",))]
@@ -62,9 +63,13 @@ def test_verdicts() -> None:
 
 
 @pytest.mark.parametrize("by", ["type", "operation"])
-@pytest.mark.parametrize("annotators", ["running", "best", "last"])
-def test_all_kinds_together_are_the_score(by: Any, annotators: str) -> None:
-    measure = make_metric("m2", annotators=annotators)
+@pytest.mark.parametrize(
+    ("annotators", "soft"), [("running", False), ("best", False), ("last", False), ("running", True)]
+)
+def test_all_kinds_together_are_the_score(by: Any, annotators: str, soft: Any) -> None:
+    # Soft M2: of `ate`, `eats` is another spelling, so that more than equal edits are correct.
+    soft = {"threshold": 0.2, "characters": 1.0} if soft else {}
+    measure = make_metric("m2", annotators=annotators, **soft)
     kinds = correction_kinds(CORPUS, measure, by)
     for result in softbleu.score_corpus(CORPUS, measure):
         own = [each for each in kinds if each.system == result.name]
@@ -74,8 +79,36 @@ def test_all_kinds_together_are_the_score(by: Any, annotators: str) -> None:
         for name in ("correct", "proposed", "gold", "precision", "recall"):
             assert getattr(whole, name) == getattr(numbers, name)
         for name in ("correct", "proposed", "gold", "hits", "wrong", "missed", "over"):
-            assert sum(getattr(each, name) for each in others) == getattr(whole, name)
+            assert sum(getattr(each, name) for each in others) == pytest.approx(getattr(whole, name), abs=1e-9)
         assert whole.hits + whole.wrong + whole.missed == whole.gold
+
+
+@pytest.mark.parametrize("metric", ["cleme", "cleme2", "cleme(assumption=independent)"])
+@pytest.mark.parametrize("texts", [False, True])
+def test_all_kinds_of_chunks_together_are_the_score(metric: str, texts: bool) -> None:
+    references = [segment.references() for segment in GOLD]
+    own = Segments.of(SYSTEMS, references, [segment.source for segment in GOLD]) if texts else CORPUS
+    measure = make_metric(metric)
+    kinds = {each.system: each for each in correction_kinds(own, measure, "type") if each.kind == "all"}
+    for result in softbleu.score_corpus(own, measure):
+        counts, numbers = kinds[result.name], result.numbers
+        found = (counts.hits, counts.wrong + counts.over, counts.missed)
+        if isinstance(numbers, Cleme2Score):
+            expected = (numbers.hits, numbers.wrong_corrections + numbers.over_corrections, numbers.under_corrections)
+        else:
+            expected = (numbers.true_positives, numbers.false_positives, numbers.false_negatives)
+        assert found == expected
+        assert counts.hits == counts.correct
+
+
+def test_chunks_are_told() -> None:
+    (line, _), _, _ = find_corrections(CORPUS, make_metric("cleme"))
+    assert [(edit.spans, " ".join(edit.text), edit.verdict, edit.kind) for edit in line.edits] == [
+        ((1, 3, 1, 3), "ate an", "hit", "Vform"),
+        ((4, 4, 4, 5), "at", "hit", "Prep"),
+        ((5, 6, 6, 6), "", "hit", "Mec"),
+    ]
+    assert line.links == ((0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0))
 
 
 class StubErrant:

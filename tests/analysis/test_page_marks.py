@@ -10,9 +10,10 @@ import pytest
 from analysis.test_corrections import GOLD, SYSTEMS
 
 import softbleu
-from softbleu.analysis.page_marks import LEAST_HEAT
+from softbleu.analysis.page_marks import LEAST_HEAT, _edit_marks
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
+from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.making import make_metric
 
 CORPUS = Segments.of_gold({name: SYSTEMS[name] for name in ("good", "mixed")}, GOLD)
@@ -41,6 +42,15 @@ def test_edits_are_those_that_m2_counts() -> None:
         assert kinds["hit"] == result.numbers.correct
         assert kinds.total() == result.numbers.proposed
     assert page.parts["gold"] == [[4.0, 1.0], [4.0, 0.0]]
+
+
+def test_edits_that_are_like_gold_edits_say_how_much() -> None:
+    edits = JudgedEdit((1, 2, 1, 2), ("ate",), "hit", "Vform"), JudgedEdit((2, 3, 2, 3), ("the",), "over", "other")
+    gold = (JudgedEdit((1, 2, 1, 2), ("eats",), "hit", "Vform"),)
+    marks = list(_edit_marks(JudgedEdits(0, ("he", "eat", "a"), edits, gold, ((0, 0, 0.625),))))
+    said = "hit, Vform: 1 words become “ate”; 0.62 of “eats”"
+    assert marks[:2] == [(0, 1, 1, "hit", 0, said), (2, 1, 1, "hit", 0, said)]
+    assert [mark[3] for mark in marks[2:]] == ["over", "over"]
 
 
 @pytest.mark.parametrize("weight", [2.0, 0.5])
@@ -94,7 +104,7 @@ def test_similarities_are_those_that_precision_is_made_of() -> None:
     assert [heat.labels[code] for code in heat.names[:2]] == ["a", "c"]
 
 
-@pytest.mark.parametrize("metric", ["chrf", "ter", "refless", "m2", "imeasure", "gleu", "softbleu", "bleu"])
+@pytest.mark.parametrize("metric", ["chrf", "ter", "refless", "m2", "cleme2", "imeasure", "gleu", "softbleu", "bleu"])
 def test_any_metric_has_a_page(metric: str) -> None:
     page = make_comparison_page(CORPUS, [make_metric(metric)])
     assert page.pair == (0, 1)
@@ -102,5 +112,5 @@ def test_any_metric_has_a_page(metric: str) -> None:
         [one.score for one in each.segments] for each in softbleu.score_corpus(CORPUS, metric, level="segment")
     ]
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
-    assert len(kinds) == (metric == "m2")
+    assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)

@@ -68,6 +68,25 @@ def test_the_path_of_a_network_is_beside_the_candidate(command, tmp_path):
     assert len(table) == 7
 
 
+def test_edits_are_beside_gold_edits(command, files):
+    edits = ["A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", "A 3 3|||Mec|||.|||REQUIRED|||-NONE-|||0"]
+    gold = files.write("gold.m2", ["S he eat apples", *edits, "", "S it rain", ""])
+    system = files.write("system.txt", ["he eats apples ,", "it rains"])
+    for metric in ("m2(max_unchanged_words=0)", "cleme"):
+        arguments = ("explain", "--gold", gold, "-c", system, "-m", metric)
+        assert [line.split() for line in command(*arguments, "-l", 1).out.splitlines()[2:]] == [
+            ["hit", "Vform", "eat", "→", "eats", "gold:", "eats"],
+            ["wrong", "Mec", "→", ","],
+            ["wrong", "Mec", "gold:", "."],
+        ]
+        lines = command(*arguments, "-l", 2, 1, "-f", "csv").out.splitlines()
+        assert lines[0] == "system,segment,verdict,kind,start,end,source,correction,gold,share"
+        assert lines[1] == "system,2,over,other,1,2,rain,rains,,0.0"
+        assert len(lines) == 5
+        (one, _) = json.loads(command(*arguments, "-f", "json").out)["segments"]
+        assert [edit["verdict"] for edit in one["edits"]["gold"]] == ["hit", "wrong"]
+
+
 LISTS = ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]']
 
 

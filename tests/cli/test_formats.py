@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sweep": (f"sweep {TEXTS} {SOFT} --matcher vleu -t 0.5 0.8", "threshold score"),
     "metaeval": ("metaeval --human human.tsv --scores metric.tsv --samples 20", "pearson:3 spearman:3"),
     "left out": ("metaeval --human human.tsv --scores metric.tsv other.tsv --table left-out", "spearman:3"),
+    "windows": ("metaeval --human human.tsv --scores metric.tsv --table windows --window 3", "spearman:3"),
     "williams": ("metaeval --human human.tsv --scores metric.tsv other.tsv --table williams", "p_value:4"),
     "matrix": ("matrix -c one.txt two.txt -m chrf", "one two"),
     "pairs": ("matrix --lists lists.jsonl -m chrf", "score"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 from cli.conftest import scored
 
 import softbleu
 from softbleu.config.signature import parse_signature
+from softbleu.corpora.edits import Annotation
 from softbleu.language import VALUES
 
 GOLD = ["S He eat a apple .", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0"]
@@ -36,7 +39,10 @@ def test_numbers(command, given, files):
     counts["imeasure"] |= {"false_positives": 1, "false_negatives": 0, "both": 0}
     weighted, base = 16 / 18, 10 / 13
     scores = {"m2": 125 * 0.75 / (0.25 * 0.75 + 1), "imeasure": 100 * (weighted - base) / (1 - base)}
-    options = {"m2": "beta:0.5|max-unchanged-words:2|annotators:running", "imeasure": "weight:2.0"}
+    options = {
+        "m2": "beta:0.5|max-unchanged-words:2|annotators:running|threshold:none|characters:0.0",
+        "imeasure": "weight:2.0",
+    }
     for metric, numbers in counts.items():
         found = scored(command, "--metric", metric, *given)
         (system,) = found["systems"]
@@ -169,3 +175,25 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     assert (entries[0]["numbers"]["meaning"], entries[3]["findings"]) == (100, [])
     (one,) = softbleu.explain([line], None, ["x"], metric="refless")
     assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]
+
+
+def test_edits_as_a_file(command, refused, files, monkeypatch):
+    source = files.write("source.txt", ["he eat apple", "all is well"])
+    outputs = [files.write("a.txt", ["he eats apple", "all is well"])]
+    outputs.append(files.write("b.txt", ["he eats an apple", "all was well"]))
+    made = files.folder / "made.m2"
+    assert command("edits", source, *outputs, "-o", made).code == 0
+    assert made.read_text() == command("edits", source, *outputs).out
+    lines = ["S he eat apple", "A 1 2|||replacement|||eats|||REQUIRED|||-NONE-|||0"]
+    assert made.read_text().splitlines()[:2] == lines
+    assert softbleu.read_m2(str(made))[1].annotations[0] == Annotation(0, ())
+    assert command("score", "-m", "cleme", "--gold", made, "-c", outputs[1]).out.startswith("CLEME 100.00")
+    assert "different numbers of lines" in refused("edits", source, files.write("short.txt", ["a"]))
+    assert "valid: own, errant" in refused("edits", source, outputs[0], "--extraction", "other")
+    assert "is an input" in refused("edits", source, outputs[0], "-o", "a.txt")
+    monkeypatch.setitem(sys.modules, "errant", None)
+    assert "softbleu[errant]" in refused("edits", source, outputs[0], "--extraction", "errant")
+    edit = SimpleNamespace(o_start=1, o_end=2, type="R:VERB:SVA", c_str="eats")
+    stub = SimpleNamespace(parse=str.split, annotate=lambda one, other: [edit] if one != other else [])
+    monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: stub))
+    assert "A 1 2|||R:VERB:SVA|||eats|||" in command("edits", source, outputs[0], "--extraction", "errant").out

@@ -292,6 +292,7 @@ OVER = [
     "score -c texts -r reference.txt -o texts/a.txt",
     f"compare {TEXTS} second.txt --distribution candidate.txt",
     *(f"sweep {TEXTS} -c input.svg {option} input.svg" for option in ("-o", "--plot", "--plot-ranks")),
+    "edits reference.txt candidate.txt -o same.txt",
     "corpora generate -g small.cfg --all -o small.cfg",
     "language train words.txt -o words.txt",
     "embeddings info store -o store/meta.json",

@@ -7,10 +7,13 @@ import re
 
 import pytest
 from refusing import refused
+from shared_data import shared
 
 from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized
+from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
+from softbleu.metrics.edits.extract import edit_texts
 
 TEXT = """S He eat a apple .
 A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0
@@ -137,3 +140,19 @@ def test_segments_with_gold_edits(tmp_path):
     source = ["He eat a apple .", "Else", "They they go home"]
     refused(InputError, "source, line 2: not the sentence", Segments.of_gold, list("abc"), gold, source)
     refused(InputError, r"pass softbleu\.corpora\.read_m2", Segments.of_gold, ["one"], ["one"])
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    edits = (Edit(0, 1, "", ("",)), Edit(1, 1, "x", ("a b", "c"), "OPTIONAL", "why"), Edit(2, 3, "y", ("", "e")))
+    segments = [
+        GoldSegment("a b c", (Annotation(0, ()), Annotation(3, (*edits, Edit(3, 3, "z", ()))))),
+        GoldSegment("", (Annotation(0, ()),)),
+    ]
+    assert read_m2(written(tmp_path, "".join(write_m2(segments)))) == segments
+    refused(InputError, "sentence 1: '||'", list, write_m2(edit_texts(["a"], ["a || b"])))
+
+
+@pytest.mark.parametrize("name", ["gold.m2", "errant/references.m2"])
+def test_real_files_are_written_as_they_are_read(tmp_path, name):
+    segments = read_m2(str(shared("data", "conll14", *name.split("/"))))
+    assert read_m2(written(tmp_path, "".join(write_m2(segments)))) == segments

@@ -116,7 +116,7 @@ def test_what_is_refused() -> None:
     bad += [("segment 1 has no reference", "a", references) for references in ([], None)]
     for message, candidate, references in bad:
         refused(InputError, message, read_metric("bleu").sentence_score, candidate, references)
-    for name, needed in (("gleu", "the source text"), ("imeasure", "the source text"), ("m2", "gold edits")):
+    for name, needed in (("gleu", "the source text"), ("cleme", "the source text"), ("m2", "gold edits")):
         refused(InputError, f"metric '{name}' needs {needed}", read_metric(name).sentence_score, "a cat", "a dog")
 
 

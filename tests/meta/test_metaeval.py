@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.accuracy import TAUS, preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.meta.correlation import COEFFICIENTS, correlate, difference, williams
+from softbleu.meta.evidence import IntervalSettings, aggregate_scores
+from softbleu.meta.rankings import SkillSettings, play_matches
 from softbleu.metrics import Bleu
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
@@ -159,6 +161,68 @@ def test_leaving_out() -> None:
     assert all(found[name].points == 3 for name in "ABCD")
     three = join_systems([ScoreTable("m", {name: scores[name] for name in "ABC"})], "people", PEOPLE)
     refused(InputError, "4 systems are needed, here are 3", lambda: list(leave_one_out(three)))
+
+
+def test_windows_of_neighbours() -> None:
+    human, scores = {"people": PEOPLE}, [ScoreTable("m", {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0})]
+    rows = softbleu.metaeval("windows", scores=scores, human=human, window=3).table.rows
+    assert [[*row[1:5], row[6]] for row in rows] == [["m", 1, 3, "D, C, B", 0.5], ["m", 2, 4, "C, B, A", 0.5]]
+    whole = softbleu.metaeval("systems", scores=scores, human=human).table.records()[0]
+    (window,) = softbleu.metaeval("windows", scores=scores, human=human).table.records()
+    assert [window[name] for name in COEFFICIENTS] == [whole[name] for name in COEFFICIENTS]
+    for size in (2, 5):
+        refused(
+            InputError,
+            "a window is of 3 to 4 systems",
+            softbleu.metaeval,
+            "windows",
+            scores=scores,
+            human=human,
+            window=size,
+        )
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=6))
+def test_wins_of_segments_make_scores_of_systems(segments: list[list[int]]) -> None:
+    columns = {
+        name: np.array(column, np.float64) for name, column in zip("ABCD", zip(*segments, strict=True), strict=True)
+    }
+    table, settings = ScoreTable("m", {"A": 9.0}, columns), IntervalSettings(samples=1, runs=2)
+    rows = [
+        (number, one, other, int(np.sign(columns[one][number] - columns[other][number])), "m")
+        for number in range(len(segments))
+        for one, other in combinations("ABCD", 2)
+    ]
+    literal = oracle.expected_wins(rows)
+    found = aggregate_scores(table, "expected-wins", settings)
+    # Who only ties is as likely to win as not.
+    assert found.systems == pytest.approx({name: literal[name] if literal[name] >= 0 else 0.5 for name in "ABCD"})
+    skills = play_matches(Comparisons.of(rows), SkillSettings(runs=2)).mean(axis=0)
+    assert list(aggregate_scores(table, "trueskill", settings).systems.values()) == skills.tolist()
+
+
+def test_aggregates_are_asked_for() -> None:
+    given: dict[str, Any] = {
+        "metrics": ["bleu"],
+        "candidates": TEXTS,
+        "references": REFERENCES,
+        "human": {"p": PEOPLE},
+    }
+    found, plain = (softbleu.metaeval(**given, aggregate=way, samples=9) for way in ("expected-wins", None))
+    segments = {name: softbleu.score(lines, REFERENCES, level="segment").segments for name, lines in TEXTS.items()}
+    scores = {name: np.array([each.score for each in own]) for name, own in segments.items()}
+    expected = aggregate_scores(ScoreTable("bleu", {}, scores), "expected-wins", IntervalSettings()).systems
+    assert dict(zip(found.columns[0].points, found.columns[0].metrics["bleu"], strict=True)) == expected
+    assert found.table.facts["aggregate"] == "expected-wins"
+    assert "aggregate" not in plain.table.facts
+    given = {"question": "systems", "human": {"p": PEOPLE}, "scores": [ScoreTable("m", PEOPLE)]}
+    refused(
+        InputError, "m has scores of systems only: to aggregate", softbleu.metaeval, **given, aggregate="trueskill"
+    )
+    one = {"scores": [ScoreTable("m", {}, {"A": np.zeros(3)})]}
+    refused(InputError, "no segment of two systems", softbleu.metaeval, **given | one, aggregate="expected-wins")
+    several = {"scores": [ScoreTable("m", {}, {name: np.zeros(2) for name in PEOPLE})]}
+    refused(UnknownNameError, "did you mean 'trueskill'", softbleu.metaeval, **given | several, aggregate="trueskil")
 
 
 def test_the_better_metric_comes_first() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import pairwise, permutations
 
 Vertex = tuple[int, int]
 Arc = tuple[Vertex, Vertex]
@@ -142,18 +142,20 @@ class Graph:
         return list(pairwise(path[::-1]))
 
     def counts(self, gold: Sequence[Gold]) -> tuple[int, int, int]:
-        path = self.best_path(self.weights(gold))
-        edits = [self.edit(arc) for arc in path if not self.nothing_changes(arc)]
-        correct, first = 0, 0
-        for start, end, text in edits:
-            matches = [
-                number
+        edits = [self.edit(arc) for arc in self.best_path(self.weights(gold)) if not self.nothing_changes(arc)]
+        return len(self.matches(edits, gold)), len(edits), len(gold)
+
+    @staticmethod
+    def matches(edits: list[tuple[int, int, str]], gold: Sequence[Gold]) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for place, (start, end, text) in enumerate(edits):
+            first = found[-1][1] + 1 if found else 0
+            found += [
+                (place, number)
                 for number, (begin, stop, corrections) in enumerate(gold)
                 if number >= first and (begin, stop) == (start, end) and text in corrections
             ]
-            correct += len(matches)
-            first = matches[-1] + 1 if matches else first
-        return correct, len(edits), len(gold)
+        return found
 
 
 def f_measure(correct: float, proposed: float, gold: float, beta: float) -> float:
@@ -180,3 +182,55 @@ def running_choice(segments: Sequence[Sequence[tuple[int, int, int]]], beta: flo
         chosen.append(choice)
         correct, proposed, gold = (a + b for a, b in zip((correct, proposed, gold), annotators[choice], strict=True))
     return chosen
+
+
+# Soft M2: part credit for similar edits
+
+Similarity = Callable[[str, str], float]
+Placed = tuple[int, int, list[str]]
+"""Start, end, and the words that stand there instead."""
+
+
+def paired(one: list[str], other: list[str], similarity: Similarity) -> float:
+    """Greatest sum of similarities of words paired in order."""
+    if not one or not other:
+        return 0.0
+    both = similarity(one[0], other[0]) + paired(one[1:], other[1:], similarity)
+    return max(both, paired(one[1:], other, similarity), paired(one, other[1:], similarity))
+
+
+def alike(one: list[str], other: list[str], similarity: Similarity) -> int:
+    return round(2e6 * paired(one, other, similarity) / max(len(one) + len(other), 1))
+
+
+def credit(source: list[str], edit: Placed, gold: Gold, similarity: Similarity, threshold: float) -> int:
+    """What an edit has of a gold edit, in millionths."""
+    (start, end, words), (first, last, corrections) = edit, gold
+    common = {*range(start, end)} & {*range(first, last)}
+    every = {*range(start, end)} | {*range(first, last)}
+    best = 0
+    for correction in corrections:
+        found = alike(words, correction.split(), similarity)
+        nearer = found > threshold * 1e6 and found > alike(source[start:end], correction.split(), similarity)
+        best = max(best, 1_000_000 if words == correction.split() else found * nearer)
+    return best if (start, end) == (first, last) else best * len(common) // max(len(every), 1)
+
+
+def soft_counts(graph: Graph, gold: Sequence[Gold], similarity: Similarity, threshold: float) -> tuple[int, int]:
+    """Credit in millionths, and how many edits there are: the best path, then the best of all assignments."""
+    weights = graph.weights(gold)
+    for arc in graph.arcs:
+        start, end, text = graph.edit(arc)
+        for each in gold:
+            if each[:2] == (start, end) and not graph.nothing_changes(arc) and text not in each[2]:
+                value = credit(graph.source, (start, end, text.split()), each, similarity, threshold)
+                weights[arc] = min(weights[arc], -len(graph.arcs) * value / 1e6 if value else weights[arc])
+    edits = [graph.edit(arc) for arc in graph.best_path(weights) if not graph.nothing_changes(arc)]
+    hits = graph.matches(edits, gold)
+    left = [(start, end, text.split()) for n, (start, end, text) in enumerate(edits) if n not in {m for m, _ in hits}]
+    open_gold: list[Gold | None] = [each for n, each in enumerate(gold) if n not in {m for _, m in hits}]
+    sums = [
+        sum(credit(graph.source, edit, each, similarity, threshold) for edit, each in zip(left, order) if each)  # noqa: B905
+        for order in permutations([*open_gold, *[None] * len(left)], len(left))
+    ]
+    return 1_000_000 * len(hits) + max(sums, default=0), len(edits)

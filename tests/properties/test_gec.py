@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import imeasure as imeasure_oracle
 from oracles import m2 as m2_oracle
 
-from softbleu.corpora.edits import Coded
+from softbleu.corpora.edits import Coded, CodedGold
+from softbleu.kernels import choose_kernels
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.similarity import TokenVectors, WordTable
 from softbleu.metrics import M2, IMeasure, imeasure
 from softbleu.metrics.imeasure import Band, count_alignment
 from softbleu.metrics.m2 import count_edits, find_edits
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
+from softbleu.text.tokens import Tokens
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
 
@@ -77,6 +82,47 @@ def test_edits_are_counted_as_by_the_literal_scorer(case, most_unchanged):
     assert (len(match_edits(edits, gold)), len(edits), len(gold)) == expected
     if source != candidate:
         assert count_edits(source, candidate, [gold], most_unchanged) == [expected[:2]]
+
+
+# Cosines of these, and so all sums, are exact; words from 3 have no vector.
+ROWS = np.array([[1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5], [0, 1, 0, 0], *[[0] * 4] * 3], np.float32)
+TABLE = WordTable(TokenVectors(ROWS, np.array([1.0, 1, 1, 0, 0, 0])))
+
+
+@st.composite
+def nearly_gold(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], Coded]:
+    """A source, a candidate of one or two edits, and gold edits of the same or overlapping words."""
+    source = tuple(draw(st.lists(st.sampled_from([3, 3, 4, 5, 0]), min_size=2, max_size=6)))
+    own, gold, place = list[tuple[int, int, tuple[int, ...]]](), list[Any](), 0
+    some = st.lists(st.integers(0, 2), max_size=2).map(tuple)
+    for _ in range(draw(st.integers(1, 2))):
+        start, end = sorted(draw(st.lists(st.integers(place, len(source)), min_size=2, max_size=2)))
+        own.append((start, end, draw(some)))
+        first = draw(st.integers(max(place, start - 1), start))
+        place = draw(st.integers(max(first, end - 1), min(end + 1, len(source))))
+        gold.append((first, place, tuple(draw(st.lists(some, min_size=1, max_size=2)))))
+        place = max(place, end)
+    return source, applied(source, own), tuple(gold)
+
+
+@given(edited() | nearly_gold(), st.integers(0, 3), st.sampled_from([0.0, 0.4, 0.5, 0.7, 1.0]))
+@settings(max_examples=200)
+def test_credit_of_similar_edits_is_that_of_the_literal_scorer(case, most_unchanged, threshold):
+    source, candidate, gold = case
+    cosines = np.maximum(ROWS.astype(np.float64) @ ROWS.T, np.eye(6))
+    texts = [(start, end, tuple(" ".join(as_text(text)) for text in corrections)) for start, end, corrections in gold]
+    graph = m2_oracle.Graph(as_text(source), as_text(candidate), most_unchanged)
+    lines = [Tokens(np.array(text, np.int32), np.array([0, len(text)])) for text in (candidate, (), source)]
+    chunk = Chunk(lines[0], lines[1], np.array([0, 1]), lines[2], [CodedGold((0,), (gold,))])
+    metric = M2(threshold=threshold, max_unchanged_words=most_unchanged)
+    (row,) = metric.statistics(chunk, TABLE, choose_kernels("numpy"))
+    if threshold == 1.0:
+        expected = graph.counts(texts)[:2]
+    else:
+        expected = m2_oracle.soft_counts(
+            graph, texts, lambda *words: cosines[int(words[0][1]), int(words[1][1])], threshold
+        )
+    assert tuple(row) == (*(expected if source != candidate else (0, 0)), len(gold), 0)
 
 
 @given(edited(), st.integers(0, 3))

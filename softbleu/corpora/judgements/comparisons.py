@@ -20,7 +20,7 @@ from softbleu.io.limits import Limit
 from softbleu.io.progress import note
 
 if TYPE_CHECKING:
-    from softbleu.types import Integers
+    from softbleu.types import Floats, Integers
 
 _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
 _LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
@@ -114,6 +114,23 @@ class Comparisons:
             np.array([who[name] for name in columns[4]], np.int64),
             np.array(columns[0], np.int64),
         )
+
+    @classmethod
+    def of_scores(cls, segments: Mapping[str, Floats], judge: str = "") -> Self:
+        """Compare all pairs of systems on each segment by its scores: the greater wins, NaN is not compared.
+
+        >>> made = Comparisons.of_scores({"A": np.array([3.0, 1.0]), "B": np.array([2.0, 1.0])})
+        >>> made.segment.tolist(), made.outcome.tolist()
+        ([0, 1], [1, 0])
+        """
+        systems = tuple(sorted(segments))
+        scores = np.stack([segments[name] for name in systems])
+        one, other = np.triu_indices(len(systems), 1)
+        apart = scores[one] - scores[other]
+        segment, pair = np.nonzero(~np.isnan(apart.T))
+        outcome = np.sign(apart[pair, segment]).astype(np.int64)
+        judges = np.zeros(len(pair), np.int64)
+        return cls(systems, (judge,), segment, one[pair], other[pair], outcome, judges, segment)
 
     def at(self, chosen: Integers | NDArray[np.bool_]) -> Self:
         """Take some of the comparisons."""

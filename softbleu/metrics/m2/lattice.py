@@ -10,10 +10,12 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from softbleu.kernels.scale import SCALE
 from softbleu.types import Words
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit
+    from softbleu.metrics.m2.similar import Credit
 
 Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate words: i * (candidate + 1) + j
 
@@ -202,14 +204,22 @@ class Lattice:
         return found
 
     def edits_towards(
-        self, candidate: Words, gold: Coded, size: int, ahead: int, behind: Sequence[tuple[Arc, int]]
+        self,
+        candidate: Words,
+        gold: Coded,
+        size: int,
+        ahead: int,
+        behind: Sequence[tuple[Arc, int]],
+        credit: Credit | None = None,
     ) -> list[CodedEdit]:
         """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
 
         `size` counts all arcs, also those of the words that are left out, `ahead` and `behind` (arcs and their
-        lengths; longer ones were merged).
+        lengths; longer ones were merged). Edits of the same words as a gold edit count as much as `credit` says.
         """
         weights = self._weights_towards(candidate, gold, size)
+        if credit is not None:
+            weights = self._with_credit(weights, candidate, gold, size, credit, ahead)
         weighted = [
             *((*arc, weights[arc]) for arc in self.simple),
             *((*arc, float(length)) for arc, length in behind if length == 1),
@@ -271,6 +281,20 @@ class Lattice:
                     if any(self._edit(candidate, arc)[2] in corrections for corrections in own):
                         weights[arc] = -size
         return weights
+
+    def _with_credit(
+        self, weights: dict[Arc, float], candidate: Words, gold: Coded, size: int, credit: Credit, ahead: int
+    ) -> dict[Arc, float]:
+        """Add what edits count that are no gold edits."""
+        found = dict(weights)
+        for number, (start, end, corrections) in enumerate(gold):
+            for arc in self.by_span.get((start, end), ()):
+                if arc in self.unchanged or self._edit(candidate, arc)[2] in corrections:
+                    continue
+                words = ahead + arc[0] % self.width, ahead + arc[1] % self.width
+                if value := credit(number, (start + ahead, end + ahead), words):
+                    found[arc] = min(found[arc], -size * value / SCALE)
+        return found
 
     def _weigh_insertions(
         self, candidate: Words, arcs: list[Arc], gold: list[tuple[Words, ...]], weights: dict[Arc, float], size: int
@@ -402,11 +426,11 @@ class Excerpt:
         lattice = _lattice_of(source, candidate, most_unchanged, 0, False)
         return cls(lattice, candidate, len(lattice.arcs))
 
-    def edits_towards(self, gold: Coded) -> list[CodedEdit]:
+    def edits_towards(self, gold: Coded, credit: Credit | None = None) -> list[CodedEdit]:
         """Edits of the best path of the whole lattice; see `Lattice.edits_towards`."""
         ahead = self.ahead
         own = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)
-        found = self.lattice.edits_towards(self.candidate, own, self.size, ahead, self.behind)
+        found = self.lattice.edits_towards(self.candidate, own, self.size, ahead, self.behind, credit)
         return [(start + ahead, end + ahead, text) for start, end, text in found]
 
 

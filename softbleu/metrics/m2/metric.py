@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -13,14 +13,20 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
+from softbleu.kernels import choose_kernels
+from softbleu.kernels.scale import SCALE
+from softbleu.matching.base import threshold_setting
+from softbleu.matching.similarity import threshold_in_millionths
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2.similar import Credit, SimilarEdits, similar_edits
 from softbleu.metrics.m2.tables import EditTables
 from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import Coded, CodedEdit
+    from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
@@ -35,7 +41,8 @@ _LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,00
 class M2Score(Score):
     """An M2 score and what it is made of."""
 
-    correct: int = column("correct", "correct edits", "count")  # Edits of the candidate that are gold edits
+    correct: float = column("correct", "correct edits", "count")
+    """Edits of the candidate that are gold edits; where similar ones have credit, their sum."""
     proposed: int = column("proposed", "proposed edits", "count")  # Edits of the candidate
     gold: int = column("gold", "gold edits", "count")  # Gold edits of the chosen annotators
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is proposed
@@ -59,6 +66,12 @@ class M2(Metric):
         F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared; then the one
         with the lower number. Or the last annotator (`last`), as in the segment scores of
         Chollampatt & Ng (2018).
+    threshold
+        Soft M2 (metrics page): edits that are similar to a gold edit have part credit, the similarity of both
+        corrections, if it exceeds the threshold, times the share of replaced words that both have. The path through
+        the lattice is the one with the greatest credit, and each gold edit counts once. None: only equal edits count.
+    characters
+        Weight of the similarity of spellings, where that is greater than the one of vectors.
     """
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
@@ -70,25 +83,87 @@ class M2(Metric):
         "Each segment's annotator: best for the F of all so far (running, as the official scorer), for its own "
         "(best), or the last",
     )
+    threshold: float | str | None = threshold_setting(
+        "Edits whose corrections are more similar than this, or than X percent of random pairs of words, have part "
+        "credit",
+        "equal edits only",
+    )
+    characters: float = setting(0.0, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
     name: ClassVar[str] = "m2"
-    requires: ClassVar[Requirements] = Requirements(references=False, source=True, gold=True)
+
+    @property
+    def requires(self) -> Requirements:
+        """Gold edits; what similarities need where edits need not be equal."""
+        spelling = ("spelling",) if self.soft and self.characters else ()
+        return Requirements(references=False, source=True, gold=True, vectors=self.soft, parts=spelling)
+
+    @property
+    def soft(self) -> bool:
+        """Whether similar edits have credit: correct edits are then counted in millionths."""
+        found = self.threshold
+        return found is not None and (isinstance(found, str) or threshold_in_millionths(found) < SCALE)
+
+    def check(self) -> None:
+        """See that the settings go together."""
+        if self.characters and self.threshold is None:
+            raise InputError("spellings are compared where edits need not be equal: give a threshold")
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""
-        return np.array(list(self._rows(chunk)), np.int64).reshape(-1, 4)
+        unit = SCALE if self.soft else 1
+        rows = [
+            (sum(link[2] for link in links) * unit // SCALE, len(edits), len(own), annotator)
+            for gold, found in self._found(chunk, words, kernels)
+            for annotator, own, (edits, links) in zip(gold.annotators, gold.edits, found, strict=True)
+        ]
+        return np.array(rows, np.int64).reshape(-1, 4)
 
-    def _rows(self, chunk: Chunk) -> Iterator[tuple[int, int, int, int]]:
+    def _found(
+        self, chunk: Chunk, words: WordTable | None, kernels: Kernels
+    ) -> Iterator[tuple[CodedGold, list[tuple[list[CodedEdit], list[tuple[int, int, int]]]]]]:
+        """Edits of each segment towards each annotator, and which of them are gold edits, with their credit."""
         if chunk.gold is None or chunk.source is None:
             raise InputError("M2 needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-        lines = zip(chunk.gold, chunk.source.by_line(), chunk.candidates.by_line(), strict=True)
-        for gold, source, candidate in lines:
-            counts = count_edits(source, candidate, gold.edits, self.max_unchanged_words)
-            for annotator, edits, (correct, proposed) in zip(gold.annotators, gold.edits, counts, strict=True):
-                yield correct, proposed, len(edits), annotator
+        similar: Iterable[Sequence[SimilarEdits] | None] = repeat(None, len(chunk.gold))
+        if self.soft:
+            if words is None:
+                raise InputError("soft M2 compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
+            threshold = threshold_in_millionths(self.threshold or 0.0)
+            similar = similar_edits(chunk, words, kernels, threshold, self.characters)
+        lines = zip(chunk.gold, chunk.source.by_line(), chunk.candidates.by_line(), similar, strict=True)
+        for gold, source, candidate, near in lines:
+            credits = None if near is None else [each.credit for each in near]
+            found = find_edits(source, candidate, gold.edits, self.max_unchanged_words, credits)
+            linked = []
+            for number, edits in enumerate(found):
+                hits = match_edits(edits, gold.edits[number])
+                links = [(*pair, SCALE) for pair in hits] if near is None else near[number].links(edits, hits)
+                linked.append((edits, links))
+            yield gold, linked
+
+    def judge_edits(
+        self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
+    ) -> list[JudgedEdits]:
+        """Edits of each segment towards the annotator who counts."""
+
+        def spelt(codes: Sequence[int]) -> tuple[str, ...]:
+            return tuple(forms[code] for code in codes)
+
+        judged = list[JudgedEdits]()
+        sources = () if chunk.source is None else chunk.source.by_line()
+        for (gold, found), number in zip(self._found(chunk, words, choose_kernels("numpy")), chosen, strict=True):
+            edits, links = found[number]
+            own = [(start, end, spelt(codes)) for start, end, codes in edits]
+            others = [(start, end, spelt(texts[0])) for start, end, texts in gold.edits[number]]
+            shares = [(one, other, credit / SCALE) for one, other, credit in links]
+            judged.append(judge_by_links(spelt(sources[len(judged)]), own, others, shares, number))
+        return judged
 
     def score(self, row: Integers | Floats) -> M2Score:
         """Score one row of counts, or a sum of rows."""
+        correct: float
         correct, proposed, gold = (int(number) for number in row[:3])
+        correct = correct / SCALE if self.soft else correct
         precision = correct / proposed if proposed else 1.0
         recall = correct / gold if gold else 1.0
         score = float(self.scores(row[None])[0])
@@ -97,6 +172,7 @@ class M2(Metric):
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""
         correct, proposed, gold = np.asarray(rows, np.float64).T[:3]
+        correct = correct / SCALE if self.soft else correct
         precision = np.where(proposed == 0, 1, correct / np.where(proposed == 0, 1, proposed))
         recall = np.where(gold == 0, 1, correct / np.where(gold == 0, 1, gold))
         weight = self.beta**2
@@ -127,7 +203,7 @@ class _ChosenAnnotators(BestReference):
         """Choose the row of one annotator for each segment."""
         if self.metric.annotators == "last":
             return offsets[1:] - 1
-        weight = self.metric.beta**2
+        weight, unit = self.metric.beta**2, SCALE if self.metric.soft else 1
         counts = rows[:, :3].tolist()
         before = (0, 0, 0)
         chosen = []
@@ -137,7 +213,7 @@ class _ChosenAnnotators(BestReference):
                 correct, proposed, gold = (a + b for a, b in zip(before, counts[number], strict=True))
                 below = weight * gold + proposed
                 # What the official scorer compares, in the same order of operations.
-                f_measure = (1 + weight) * correct / below if below else float(not correct)
+                f_measure = (1 + weight) * correct / (unit * below) if below else float(not correct)
                 key = (f_measure, correct, -below)
                 if key > best:
                     best, index = key, number
@@ -163,9 +239,15 @@ def count_edits(
 
 
 def find_edits(
-    source: tuple[int, ...], candidate: tuple[int, ...], gold: Sequence[Coded], most_unchanged: int = 2
+    source: tuple[int, ...],
+    candidate: tuple[int, ...],
+    gold: Sequence[Coded],
+    most_unchanged: int = 2,
+    credits: Sequence[Credit] | None = None,
 ) -> list[list[CodedEdit]]:
     """Find the edits of a candidate that are most like those of each annotator, in order.
+
+    `credits` say of each annotator what similar edits count.
 
     As with the official scorer, an edit may reach over words that stay as they are, here the last one.
 
@@ -184,4 +266,7 @@ def find_edits(
         graph: Excerpt | EditTables = make(source, candidate, most_unchanged)
     except LatticeTooLargeError:
         graph = EditTables(source, candidate, most_unchanged)
-    return [graph.edits_towards(edits) for edits in gold]
+    return [
+        graph.edits_towards(edits, credit)
+        for edits, credit in zip(gold, credits or repeat(None, len(gold)), strict=True)
+    ]

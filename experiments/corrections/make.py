@@ -1,0 +1,401 @@
+"""All metrics of corrections beside human rankings, SEEDA and CoNLL-2014, without and with rank aggregation.
+
+python experiments/corrections/make.py
+
+Writes beside this file, with 95% intervals of 1,000 samples where a table has `low` and `high`:
+
+- systems.csv: correlations with scores of systems by people, systems drawn. SEEDA's systems are the 12 base ones, or
+  these and the two fluent ones, on the 391 segments that people judged; CoNLL-2014 has 13, on all 1,312.
+- outputs.csv: tau and tie-calibrated accuracy over compared outputs, segments drawn.
+- windows.csv: Pearson's r in windows of four systems that people rank next to one another: its mean and its least.
+- williams.csv: Williams' tests of each metric against GLEU+.
+- chosen.csv: settings chosen without the systems that they are then tried on.
+- answers.csv: scores on CoNLL-2014 of outputs that no honest system writes.
+
+Scores are kept in build/, so that a second run scores only what is new. `--only NAME…` scores these metrics alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import softbleu
+from softbleu.corpora import Segments
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
+from softbleu.corpora.m2 import read_m2
+from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
+from softbleu.meta.evidence import IntervalSettings, aggregate_scores, make_score_tables, read_human, read_metrics
+from softbleu.metrics.edits.extract import extract_edits
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parents[2] / "shared" / "data"
+KEPT = HERE.parents[1] / "build" / "corrections"
+HONEST, CONSTANT = "AMU", "This is a sentence ."
+FLUENT = ("GPT-3.5", "REF-F")
+WAYS = (None, "expected-wins", "trueskill")
+SMOOTH = "segment_smoothing=true"
+IN_CONTEXT = "vectors=minilm-l6"
+AS_GLEU = f"exact_words=one, {IN_CONTEXT}, {SMOOTH}"
+TEXTS = {  # Metrics over source and references
+    "BLEU": "bleu(tokenize=none)",
+    "chrF": "chrf",
+    "TER": "ter",
+    "softbleu": "softbleu(tokenize=none)",
+    "softbleu in context": f"softbleu(tokenize=none, {IN_CONTEXT})",
+    "BERTScore": "bertscore",
+    "GLEU+": f"gleu({SMOOTH})",
+    "GLEU+ vleu .8": f"gleu(matcher=vleu, threshold=0.8, {SMOOTH})",
+    **{
+        f"GLEU+ {matcher} {threshold} in context": f"gleu(matcher={matcher}, threshold={threshold}, {AS_GLEU})"
+        for matcher in ("vleu", "xleu")
+        for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)
+    },
+    "GREEN": "green",
+    "CLEME": "cleme",
+    "CLEME, independent": "cleme(assumption=independent)",
+    "CLEME, by length": "cleme(weights=length)",
+    "CLEME, by similarity": "cleme(weights=similarity)",
+    "CLEME2.0": "cleme2",
+    "CLEME2.0, independent": "cleme2(assumption=independent)",
+    "CLEME2.0, by similarity": "cleme2(weights=similarity)",
+}
+GOLD = {  # Metrics over gold edits
+    "M2": "m2",
+    "M2, soft .4": "m2(threshold=0.4)",
+    "M2, soft .6": "m2(threshold=0.6)",
+    "M2, soft .6, spelling": "m2(threshold=0.6, characters=0.8)",
+    "M2, soft .6 in context": f"m2(threshold=0.6, {IN_CONTEXT})",
+    "I-measure": "imeasure",
+}
+ALONE = {  # Metrics of the source and the output
+    "refless": "refless",
+    "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
+}
+METRICS = TEXTS | GOLD | ALONE
+SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (6, 7, 9)))
+REFERENCE_FREE = tuple(ALONE)
+BASE = "GLEU+"
+
+
+@dataclass(frozen=True)
+class Set:
+    """Texts, and what people said of them."""
+
+    name: str
+    segments: tuple[int, ...]  # Of the 1,312, those that are scored
+    systems: Mapping[str, Sequence[str]]
+    comparisons: Comparisons
+    people: Mapping[str, Mapping[str, float]]
+    source: Sequence[str] | None = None  # Another one than was published
+
+    @cached_property
+    def references(self) -> list[tuple[str, ...]]:
+        """As they were published."""
+        return list(zip(*(self.chosen(lines_of(f"conll14/ref{each}.txt")) for each in (0, 1)), strict=True))
+
+    @cached_property
+    def texts(self) -> Segments:
+        """With references."""
+        source = self.source or self.chosen(lines_of("conll14/source.txt"))
+        return Segments.of(dict(self.systems), self.references, source)
+
+    @cached_property
+    def gold(self) -> Segments:
+        """With gold edits, found in the references where the source is another one."""
+        if self.source is None:
+            return Segments.of_gold(dict(self.systems), self.chosen(gold_segments()))
+        found = [
+            GoldSegment(text, tuple(Annotation(who, extract_edits(text.split(), each.split())) for who, each in own))
+            for text, own in zip(self.source, (enumerate(each) for each in self.references), strict=True)
+        ]
+        return Segments.of_gold(dict(self.systems), found)
+
+    def chosen(self, lines: Sequence[Any]) -> list[Any]:
+        """Those of the segments."""
+        return [lines[each] for each in self.segments]
+
+
+def lines_of(name: str) -> list[str]:
+    """Read the lines of a file of the data."""
+    return (DATA / name).read_text(encoding="utf-8").splitlines()
+
+
+@cache
+def gold_segments() -> list[GoldSegment]:
+    """Gold edits of all segments."""
+    return read_m2(str(DATA / "conll14" / "gold.m2"))
+
+
+def outputs_of(folder: str) -> dict[str, list[str]]:
+    """Outputs of the systems in a folder, by their names."""
+    return {path.stem: lines_of(f"{folder}/{path.name}") for path in sorted((DATA / folder).iterdir())}
+
+
+def conll14() -> Set:
+    """CoNLL-2014 and the rankings of Grundkiewicz et al. (2015)."""
+    human = DATA / "conll14" / "human"
+    people = read_human(
+        [f"Expected Wins={human / 'expected_wins.tsv'}", f"TrueSkill={human / 'trueskill.tsv'}"], None, "utf-8"
+    )
+    comparisons = read_rankings(str(human / "judgments.xml"))
+    return Set("CoNLL-2014", tuple(range(1312)), outputs_of("conll14/systems"), comparisons, people)
+
+
+def seeda(kind: str) -> Set:
+    """SEEDA (Kobayashi et al. 2024) of one kind of judgements, by sentence or by edit: what people judged."""
+    systems = outputs_of("seeda/systems")
+    comparisons = read_rankings(str(DATA / "seeda" / "human" / f"judgments_{kind}.xml"), start=1)
+    judged, places = np.unique(comparisons.segment, return_inverse=True)
+    people = {
+        name: dict(zip(systems, map(float, lines_of(f"seeda/human/{short}_{kind}.txt")), strict=True))
+        for name, short in (("Expected Wins", "EW"), ("TrueSkill", "TS"))
+    }
+    chosen = {name: [lines[each] for each in judged] for name, lines in systems.items()}
+    numbered = replace(comparisons, segment=places, cluster=places)
+    return Set(f"SEEDA, {kind}", tuple(judged.tolist()), chosen, numbered, people)
+
+
+def scores_of(given: Set, names: Sequence[str]) -> list[ScoreTable]:
+    """Scores of all systems and segments by metrics, those of before read from build/."""
+    found = []
+    content = hashlib.sha256(
+        repr([sorted(given.systems.items()), given.segments, *([given.source] if given.source else [])]).encode()
+    ).hexdigest()[:12]
+    for name in names:
+        place = KEPT / f"{content}-{hashlib.sha256(METRICS[name].encode()).hexdigest()[:12]}.npz"
+        if not place.exists():
+            corpus = given.gold if name in GOLD else given.texts
+            (table,), _ = make_score_tables(corpus, read_metrics({name: METRICS[name]}), segments=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            both = (
+                np.array([table.systems[each] for each in given.systems]),
+                [*map(table.segments.get, given.systems)],
+            )
+            np.savez_compressed(place, systems=both[0], segments=np.array(both[1]))
+        with np.load(place) as kept:
+            systems = dict(zip(given.systems, kept["systems"].tolist(), strict=True))
+            found.append(ScoreTable(name, systems, dict(zip(given.systems, kept["segments"], strict=True))))
+        print(given.name, name, flush=True)  # noqa: T201
+    return found
+
+
+def only(tables: Sequence[ScoreTable], systems: Sequence[str]) -> list[ScoreTable]:
+    """Take these systems."""
+    return [
+        ScoreTable(
+            each.name, {name: each.systems[name] for name in systems}, {name: each.segments[name] for name in systems}
+        )
+        for each in tables
+    ]
+
+
+def subsets(given: Set) -> Iterator[tuple[str, list[str]]]:
+    """Name the sets of systems that are looked at: of SEEDA the base ones, and those with the fluent ones."""
+    names = [*given.systems]
+    if FLUENT[0] not in names:
+        yield given.name, names
+        return
+    base = [name for name in names if name not in (*FLUENT, "INPUT")]
+    yield f"{given.name}, base", base
+    yield f"{given.name}, with fluent", [name for name in names if name != "INPUT"]
+
+
+AGGREGATED: dict[tuple[str, ...], ScoreTable] = {}  # Both kinds of judgements of SEEDA are of the same texts
+
+
+def aggregated(table: ScoreTable, way: str | None) -> ScoreTable:
+    """Scores of systems by their wins, or as they are."""
+    if way is None:
+        return table
+    key = table.name, way, *table.segments
+    if key not in AGGREGATED:
+        AGGREGATED[key] = aggregate_scores(table, way, IntervalSettings(runs=20))
+    return AGGREGATED[key]
+
+
+def of_systems(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
+    """Correlations, windows and tests, with each way of making scores of systems."""
+    for (data, systems), way in product(subsets(given), WAYS):
+        if way == "trueskill" and FLUENT[0] not in given.systems:
+            continue  # 100,000 matches a run
+        own = [aggregated(each, way) for each in only(tables, systems)]
+        people = {name: {each: scores[each] for each in systems} for name, scores in given.people.items()}
+        human: dict[str, Any] = {"scores": own, "human": people}
+        for row in softbleu.metaeval("systems", **human).table.rows:
+            written["systems"].append([data, way or "", *row])
+        windows = softbleu.metaeval("windows", **human).table.records()
+        for who, name in product(people, (each.name for each in own)):
+            values = [row["pearson"] for row in windows if (row["human"], row["metric"]) == (who, name)]
+            known = [each for each in values if each is not None]
+            if known:
+                written["windows"].append([data, way or "", who, name, len(values), np.mean(known), min(known)])
+        for row in softbleu.metaeval("williams", against=BASE, **human).table.rows:
+            written["williams"].append([data, way or "", *row])
+
+
+def of_outputs(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
+    """Tau and accuracies over compared outputs."""
+    every = [*subsets(given), *([(f"{given.name}, all", [*given.systems])] if FLUENT[0] in given.systems else [])]
+    for data, systems in every:
+        chosen = given.comparisons.only(systems)
+        for table in only(tables, systems):
+            hties, noties = preference_taus(chosen, table)
+            accuracy, _ = output_accuracies(table, chosen)
+            values = [[each.value, *(each.interval or ("", ""))] for each in (noties, hties, accuracy)]
+            more = [accuracy.chance, accuracy.epsilon]
+            written["outputs"].append([data, table.name, noties.pairs, *chain.from_iterable(values), *more])
+
+
+def chosen(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
+    """Choose among candidates by tau on comparisons of other systems, and try the choice on the system left out.
+
+    Of each system the comparisons with others are held out; the choice is made on comparisons without it. Comparisons
+    are then pooled. Mixtures are means of two metrics' ranks within a segment.
+    """
+    every = [*subsets(given), (f"{given.name}, all", [*given.systems])]
+    for (data, systems), (family, names) in product(every, families([each.name for each in tables]).items()):
+        if not names:
+            continue
+        own = {each.name: each for each in only(tables, systems)}
+        counts = np.stack([outcomes(given.comparisons, systems, mixed(own, name)) for name in names])
+        total, best = np.zeros((3, 3)), []
+        for place in range(len(systems)):
+            without = np.delete(np.delete(counts, place, 1), place, 2).sum(axis=(1, 2))
+            pick = int(np.nanargmax(tau_of(without, "noties")))
+            best.append("+".join(names[pick]))
+            total += counts[pick][place].sum(axis=0) + counts[pick][:, place].sum(axis=0)
+        # Each comparison is of two systems, and so tried twice.
+        whole = [float(tau_of(each.sum(axis=(0, 1)), "noties")) for each in counts]
+        most = max(set(best), key=best.count)
+        written["chosen"].append(
+            [data, family, len(names), float(tau_of(total, "noties")), most, best.count(most), max(whole)]
+        )
+
+
+def families(names: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
+    """Settings among which one is chosen: single metrics, or two."""
+    referenced = [name for name in names if name not in REFERENCE_FREE]
+    soft = [(name,) for name in referenced if name.startswith("GLEU+ ")]
+    edits = [(name,) for name in referenced if name.startswith(("CLEME", "M2", "Transport"))]
+    fluent = [(name, other) for name in referenced for other in REFERENCE_FREE if other in names]
+    return {
+        "soft GLEU": soft,
+        "edits": edits,
+        "one metric with references": [(name,) for name in referenced],
+        "two metrics with references": [(one, other) for one in referenced for other in referenced if one < other],
+        "with references, and without": fluent,
+    }
+
+
+def mixed(tables: Mapping[str, ScoreTable], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Scores of segments by one metric, or sums of several, each divided by its standard deviation."""
+    systems = [*tables[names[0]].segments]
+    parts = [np.stack([tables[name].segments[each] for each in systems]) for name in names]
+    scaled = (
+        sum((part - np.nanmean(part)) / (np.nanstd(part) or 1.0) for part in parts) if len(parts) > 1 else parts[0]
+    )
+    return dict(zip(systems, np.asarray(scaled), strict=True))
+
+
+def outcomes(comparisons: Comparisons, systems: Sequence[str], segments: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Outcomes by judges and metric of each pair of systems: (systems, systems, 3, 3)."""
+    taken = comparisons.only(systems)
+    scores = np.stack([segments[name] for name in taken.systems])
+    apart = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
+    counts = np.zeros((len(taken.systems), len(taken.systems), 3, 3))
+    said = np.sign(np.where(np.abs(apart) < 1e-12, 0, apart)).astype(np.int64)
+    np.add.at(counts, (taken.first, taken.second, taken.outcome + 1, said + 1), 1)
+    return counts
+
+
+def answers(given: Set, names: Sequence[str], written: dict[str, list[list[Any]]]) -> None:
+    """Score what no honest system writes, beside honest systems."""
+    honest = scores_of(given, names)
+    source = lines_of("conll14/source.txt")
+    made = {"constant": [CONSTANT] * len(source), "source": source, "reference": lines_of("conll14/ref0.txt")}
+    dishonest = scores_of(replace(given, systems=made), names)
+    turned = scores_of(replace(given, systems={"reversed": source}, source=given.systems[HONEST]), names)
+    for one, other, reverse in zip(honest, dishonest, turned, strict=True):
+        split = [score_edits(one.name, each) for each in (False, True)] if one.name.startswith("CLEME") else ["", ""]
+        systems = sorted(score for name, score in one.systems.items() if name != "INPUT")
+        scores = [*other.systems.values(), reverse.systems["reversed"], *split]
+        written["answers"].append(
+            [one.name, *scores, one.systems[HONEST], systems[0], np.median(systems), systems[-1]]
+        )
+
+
+def score_edits(name: str, split: bool) -> float:
+    """Score the edits of a system that ERRANT found, each of several words split in two where asked."""
+    segments = read_m2(str(DATA / "conll14" / "errant" / f"{HONEST}.m2"))
+    if split:
+        segments = [
+            replace(
+                segment, annotations=tuple(replace(each, edits=halves(each.edits)) for each in segment.annotations)
+            )
+            for segment in segments
+        ]
+    references = list(zip(*(lines_of(f"conll14/ref{each}.txt") for each in (0, 1)), strict=True))
+    source = [segment.source for segment in segments]
+    return float(softbleu.score({HONEST: segments}, references, source, metric=METRICS[name])[0].score)
+
+
+def halves(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Split edits that replace and write two words or more behind the first word of each."""
+    found: list[Edit] = []
+    for each in edits:
+        words = each.corrections[0].split()
+        if each.end - each.start > 1 and len(words) > 1:
+            found.append(replace(each, end=each.start + 1, corrections=(words[0],)))
+            found.append(replace(each, start=each.start + 1, corrections=(" ".join(words[1:]),)))
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+COLUMNS = {
+    "systems": "data aggregate human metric systems pearson pearson_low pearson_high spearman spearman_low "
+    "spearman_high kendall kendall_low kendall_high",
+    "windows": "data aggregate human metric windows mean_pearson least_pearson",
+    "williams": "data aggregate human coefficient better worse r_better r_worse r_between t p_value corrected",
+    "outputs": "data metric pairs noties low high hties hties_low hties_high accuracy accuracy_low accuracy_high "
+    "chance epsilon",
+    "answers": f"metric constant source reference reversed edits edits_split {HONEST} honest_least honest_median "
+    "honest_best",
+    "chosen": "data chosen_among settings noties_left_out mostly_chosen times best_on_all",
+}
+
+
+def main() -> None:
+    """Score, correlate, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=list(METRICS))
+    names = parser.parse_args().only
+    written: dict[str, list[list[Any]]] = {name: [] for name in COLUMNS}
+    for given in (seeda("sent"), seeda("edit"), conll14()):
+        names = [name for name in names if FLUENT[0] in given.systems or name not in SEEDA_ONLY]
+        tables = scores_of(given, names)
+        of_systems(given, tables, written)
+        of_outputs(given, tables, written)
+        if FLUENT[0] in given.systems:
+            chosen(given, tables, written)
+        else:
+            answers(given, names, written)
+        for name, rows in written.items():
+            with (HERE / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
+                shown = ([f"{each:.4f}" if isinstance(each, float) else each for each in row] for row in rows)
+                csv.writer(stream, lineterminator="\n").writerows([COLUMNS[name].split(), *shown])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""`softbleu edits`: what corrections change, as a .m2 file."""
+
+from softbleu.cli.command import Given, command
+
+
+@command(
+    "source texts extraction encoding output",
+    """
+  source SOURCE !: Text before correction, tokenised, a segment per line; - is standard input.
+  texts OUTPUT… !: The same, corrected; of several texts each becomes an annotator.
+Input
+  --extraction NAME =own <own,errant>: Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
+    (default: =).
+""",
+)
+def edits(given: Given) -> None:
+    """Find the edits that make corrected texts of their source, and write them as .m2.
+
+    Such a file is gold for --gold, or the edits of a system for -c.
+    """
+    from softbleu.corpora import ParallelFiles, write_m2
+    from softbleu.metrics.edits.extract import edit_texts
+
+    place = given.open_place([given.source, *given.texts])
+    named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
+    with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus, given.progress("comparing"):
+        texts = [file.all_lines() for file in (corpus.source, *corpus.candidates) if file is not None]
+        place.write(write_m2(edit_texts(*texts, extraction=given.extraction)))

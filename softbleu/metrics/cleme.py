@@ -1,0 +1,382 @@
+"""CLEME and CLEME2.0: corrections judged by chunks that the source, a candidate and all references share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.corpora.edits import apply_edits
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.errors import InputError
+from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
+from softbleu.metrics.bertscore import PARTS, match_pieces
+from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
+from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, Verdict, placed
+from softbleu.metrics.result import ReferenceScore, Score, column
+
+if TYPE_CHECKING:
+    from softbleu.corpora.edits import EditedSegment, TextEdit
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.types import Floats, Integers
+
+Assumption = Literal["dependent", "independent"]
+Weights = Literal["none", "length", "similarity"]
+ReferenceChoice = Literal["running", "best"]
+_LENGTHS = 32  # Chunks of more words than this, less one, weigh as if they had these
+_VERDICTS: dict[int, Verdict] = {HIT: "hit", WRONG: "wrong", OVER: "over", UNDER: "missed"}
+_BOUNDS = 0.75, 1.25  # Of weights by length
+
+
+@dataclass(frozen=True)
+class ClemeScore(Score):
+    """F of corrections, and what it is made of; sums of weights where chunks have weights."""
+
+    true_positives: float = column("TP", "corrected", "count")
+    false_positives: float = column("FP", "wrong or over-corrected", "count")
+    false_negatives: float = column("FN", "not corrected", "count")
+    true_negatives: float = column("TN", "rightly left", "count")
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be changed
+    accuracy: float = column("acc", "accuracy", "per cent")
+
+
+@dataclass(frozen=True)
+class Cleme2Score(Score):
+    """A weighted sum of four shares, and these."""
+
+    hit: float = column("hit", "hits", "per cent")  # Of the chunks that are to be changed
+    wrong: float = column("wrong", "wrong corrections", "per cent")
+    under: float = column("under", "under-corrections", "per cent")
+    over: float = column("over", "over-corrections", "per cent")  # Of the chunks that the candidate changes
+    hits: float = column("", "hit", "count")  # Sums of weights where chunks have weights
+    wrong_corrections: float = column("", "wrong", "count")
+    over_corrections: float = column("", "over-corrected", "count")
+    under_corrections: float = column("", "under-corrected", "count")
+    left: float = column("", "rightly left", "count")
+
+
+@dataclass(frozen=True, repr=False)
+class ChunkMetric(Metric):
+    """What CLEME and CLEME2.0 have in common: chunks, and which reference counts."""
+
+    assumption: Assumption = setting(
+        "dependent",
+        "Chunks are judged by one reference, the best (dependent), or each by all references (independent)",
+    )
+    weights: Weights = setting("none", "Weights of chunks: equal, by length, or by what they change in BERTScore")
+    annotators: ReferenceChoice = setting(
+        "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
+    )
+    vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+
+    @property
+    def requires(self) -> Requirements:
+        """The source, and edits; vectors of pieces for weights by similarity."""
+        needed = self.weights == "similarity"
+        return Requirements(references=False, source=True, edits=True, vectors=needed, pieces=needed)
+
+    def at_level(self, level: Level) -> Self:
+        """Segments that are scored by themselves choose by themselves."""
+        return self if level == "corpus" else replace(self, annotators="best")
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Count chunks by kind, a row for each reference of each segment, or one where all are looked at together.
+
+        With weights by length a row has, of each kind, counts by length, and then the sum of the lengths of all
+        chunks that references change, and their number. With weights by similarity it has the sums of these, in
+        billionths, and then counts; and always one row for each reference.
+        """
+        if chunk.edits is None:
+            raise InputError(f"{self.label} needs the source, and gold edits or references")
+        if self.weights == "similarity":
+            if words is None:
+                raise InputError("weights by similarity are found by vectors in context: name an encoder")
+            rows = _weigh(chunk.edits, self.assumption, words.vectors)
+        else:
+            size = 1 if self.weights == "none" else _LENGTHS
+            rows = [row for segment in chunk.edits for row in _count(segment, self.assumption, size)]
+        return np.array(rows, np.int64).reshape(len(rows), -1)
+
+    def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
+        """Sums of weights by kind, (rows, 5); lengths are compared with their mean in each row, or that given."""
+        counts = np.asarray(rows, np.float64)
+        if counts.shape[1] == len(KINDS):
+            return counts
+        if self.weights == "similarity":
+            return counts[:, : len(KINDS)] / PARTS
+        lengths, number = counts[:, -2:].T
+        means = lengths / np.maximum(number, 1) if mean is None else np.full(len(counts), mean)
+        longer = np.arange(_LENGTHS) - np.minimum(means, _LENGTHS - 2)[:, None]
+        heavy, light = (np.clip(2 / (1 + np.exp(sign * longer)), *_BOUNDS) for sign in (-1, 1))
+        by_kind = np.stack((heavy, light, light, heavy, np.ones_like(heavy)), axis=1)
+        sums: Floats = (counts[:, :-2].reshape(by_kind.shape) * by_kind).sum(axis=2)
+        return sums
+
+    def judge_edits(
+        self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
+    ) -> list[JudgedEdits]:
+        """Chunks that the candidate changes, and that the reference that counts does, or those that all do."""
+        independent = self.assumption == "independent"
+        return [_judge(each, number, independent) for each, number in zip(chunk.edits or (), chosen, strict=True)]
+
+    @property
+    def aggregation(self) -> BestReference:
+        """The chosen references."""
+        return _ChosenReferences(self)
+
+    def score(self, row: Integers | Floats) -> Score:
+        """Score one row of counts, or a sum of rows."""
+        return self.scored(self.weighed(row[None])[0].tolist())
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, 0 to 100."""
+        return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
+
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """What the best reference has most of: the score, and what decides between equal ones."""
+        return self.shares(sums)
+
+    @abstractmethod
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score and what it is made of, 0 to 1, in the order of operations of the authors' program."""
+
+    @abstractmethod
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
+        """Score sums of weights by kind; the authors' program rounds some scores of sentences."""
+
+
+@dataclass(frozen=True, repr=False)
+class Cleme(ChunkMetric):
+    """CLEME (Ye et al. 2023): F of corrections, judged by chunks that source, candidate and references share.
+
+    Edits that overlap or touch, whichever texts they are of, lie in one chunk, so that no edit is right by one
+    reference's bounds and wrong by those of another. The numbers are those of the authors' program, which does not
+    look at references without words, and rounds F to four digits before it compares references.
+
+    Parameters
+    ----------
+    assumption
+        `dependent`: all chunks are judged by one reference, the best. `independent`: a chunk is right if it is as
+        in any reference, and missed if every reference changes it.
+    weights
+        Weights of chunks: equal, or by length. A chunk of n words (of source or candidate, whichever are more)
+        that is right or missed weighs 2 / (1 + exp(m - n)), m being the mean length of chunks that references
+        change; a wrong one 2 / (1 + exp(n - m)); all between 0.75 and 1.25. Beyond 31 words length adds no weight.
+        `similarity`: by how much the BERTScore of the source towards the reference changes when only this chunk is
+        as the candidate has it (a missed one: as the reference has it); chunks that are rightly left weigh 1.
+    annotators
+        Choice of each segment's reference, where chunks are judged by one: the one with the greatest F of the
+        segment and all before it (`running`; it depends on the order of the segments), or of the segment alone
+        (`best`, which scores of segments always take).
+    beta
+        Weight of recall in F; below 1 precision weighs more.
+
+    Examples
+    --------
+    >>> Cleme().score(np.array([3, 1, 0, 2, 10])).recall
+    60.0
+    """
+
+    beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    name: ClassVar[str] = "cleme"
+
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
+        """Score sums of weights by kind."""
+        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self.shares(sums)))
+        return ClemeScore(f, sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT], *others)
+
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """F, precision, recall and accuracy, to four digits."""
+        return tuple(round(each, 4) for each in self.shares(sums))
+
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """F, precision, recall and accuracy."""
+        hits, wrong, missed, kept = sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT]
+        precision = hits / (hits + wrong) if hits + wrong else 1.0
+        recall = hits / (hits + missed) if hits + missed else 1.0
+        weight = self.beta**2
+        f = (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
+        every = hits + wrong + missed + kept
+        return f, precision, recall, (hits + kept) / every if every else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Cleme2(ChunkMetric):
+    """CLEME2.0 (Ye et al. 2025): a sum of hits and of what is not wrong, not under- and not over-corrected.
+
+    Of the chunks that are to be changed some are hit, some changed in another way (wrong), others left (under); of
+    those that the candidate changes some should have been left (over). The score is 0.45 hit + 0.35 (1 - wrong) +
+    0.15 (1 - under) + 0.05 (1 - over), so that a source that is copied has 40. Chunks, references and the other
+    settings are those of `Cleme`; the best reference has the greatest score.
+
+    Examples
+    --------
+    >>> round(Cleme2().score(np.array([3, 1, 0, 2, 10])).score, 2)
+    66.67
+    """
+
+    name: ClassVar[str] = "cleme2"
+
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
+        """Score sums of weights by kind."""
+        return Cleme2Score(*(100 * share for share in self.shares(sums)), *sums)
+
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score, hits, and little of the others."""
+        score, hit, *others = self.shares(sums)
+        return score, hit, *(-share for share in others)
+
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score, hits, and wrong, under- and over-corrections."""
+        hits, wrong, over, missed, _ = sums
+        necessary, proposed = hits + wrong + missed, hits + (wrong + over)
+        hit, error, under = ((each / necessary if necessary else 0.0) for each in (hits, wrong, missed))
+        excess = over / proposed if proposed else 0.0
+        score = 0.45 * hit + 0.35 * (1 - error) + 0.15 * (1 - under) + 0.05 * (1 - excess)
+        return score, hit, error, under, excess
+
+
+@dataclass(frozen=True)
+class _ChosenReferences(BestReference):
+    metric: ChunkMetric
+
+    @property
+    def by_segment(self) -> bool:
+        """Not where the choice goes by the segments before, or weights by the lengths of all chunks."""
+        alone = self.metric.annotators == "best" or self.metric.assumption == "independent"
+        return alone and self.metric.weights != "length"
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose the row of one reference for each segment."""
+        if len(rows) == len(offsets) - 1:
+            return np.arange(len(rows))
+        running, ranked = self.metric.annotators == "running", self.metric.ranked
+        sums, before, chosen = self._weighed(rows, offsets).tolist(), [0.0] * len(KINDS), list[int]()
+        for start, stop in pairwise(offsets.tolist()):
+            totals = [[a + b for a, b in zip(before, own, strict=True)] for own in sums[start:stop]]
+            keys = [
+                (ranked(total)[0], own[HIT], -(own[WRONG] + own[OVER]), -own[UNDER], own[KEPT])
+                if running
+                else ranked(own)
+                for own, total in zip(sums[start:stop], totals, strict=True)
+            ]
+            best = keys.index(max(keys))
+            chosen.append(start + best)
+            before = totals[best]
+        return np.array(chosen, np.int64)
+
+    def _weighed(self, rows: Integers, offsets: Integers) -> Any:
+        """Sums of weights; lengths are compared with their mean in all segments."""
+        lengths, number = rows[offsets[:-1], -2:].sum(axis=0).tolist()
+        return self.metric.weighed(rows, lengths / max(number, 1))
+
+    def single(self, row: Integers) -> Score:
+        """Score a single row, as the authors' program rounds it."""
+        return self.metric.scored(self.metric.weighed(row[None])[0].tolist(), rounded=True)
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Score]:
+        """Score each segment."""
+        return super().segment_scores(self._weighed(rows, offsets), offsets)
+
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Scores of the segments alone."""
+        return np.array([each.score for each in self.segment_scores(rows, offsets)], np.float64)
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """Score each candidate against each of its references."""
+        return super().reference_scores(self._weighed(rows, offsets), offsets)
+
+
+def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
+    """Put the first reference that has words in the place of those without; also which have some (at least one)."""
+    given = segment.references
+    numbers = [
+        number
+        for number, own in enumerate(given)
+        if any(words for *_, words in own) or apply_edits(segment.source, own)
+    ] or [0]
+    taken = tuple(own if number in numbers else given[numbers[0]] for number, own in enumerate(given))
+    return replace(segment, references=taken), numbers
+
+
+def _judge(given: EditedSegment, counted: int, independent: bool) -> JudgedEdits:
+    """Judge the chunks of a segment as edits; a gold edit is what a reference makes of a chunk."""
+    segment, _ = _with_words(given)
+    edits: list[tuple[TextEdit, Verdict]] = []
+    gold: list[tuple[TextEdit, Verdict]] = []
+    links: list[tuple[int, int, float]] = []
+    origins: list[tuple[int, int]] = []
+    for each in partition(segment)[0]:
+        kind = each.kind(None if independent else counted)
+        if kind in (HIT, WRONG, OVER):
+            edits.append(((each.start, each.end, each.candidate), _VERDICTS[kind]))
+        if kind in (HIT, WRONG, UNDER):
+            numbers = range(len(each.references)) if independent else [counted]
+            fitting = [one for one in numbers if each.references[one] != each.source]
+            own = next((one for one in fitting if each.references[one] == each.candidate), fitting[0])
+            gold.append(((each.start, each.end, each.references[own]), _VERDICTS[kind]))
+            reference = given.references.index(segment.references[own])
+            spans = [each.start <= start and end <= each.end for start, end, _ in given.references[reference]]
+            origins.append((reference, spans.index(True)))
+        if kind == HIT:
+            links.append((len(edits) - 1, len(gold) - 1, 1.0))
+    proposed, wanted = (
+        [
+            JudgedEdit(spans, edit[2], verdict)
+            for (edit, verdict), spans in zip(side, placed([edit for edit, _ in side]), strict=True)
+        ]
+        for side in (edits, gold)
+    )
+    wanted = [replace(edit, origin=origin) for edit, origin in zip(wanted, origins, strict=True)]
+    taken = given.references.index(segment.references[counted])
+    return JudgedEdits(taken, segment.source, tuple(proposed), tuple(wanted), tuple(links))
+
+
+def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list[list[int]]:
+    """Count the chunks of a segment by kind and length; see `ChunkMetric.statistics`."""
+    segment, numbers = _with_words(segment)
+    chunks, unchanged = partition(segment)
+    pairs = [(each.source, each.references[number]) for each in chunks for number in numbers if lengths > 1]
+    changed = [max(len(source), len(text)) for source, text in pairs if source != text]
+    rows = []
+    for number in range(len(segment.references)) if assumption == "dependent" else [None]:
+        row = [0] * (len(KINDS) * lengths)
+        row[KEPT * lengths] = unchanged
+        for each in chunks:
+            row[each.kind(number) * lengths + min(each.length, lengths - 1)] += 1
+        rows.append([*row, *((sum(changed), len(changed)) if lengths > 1 else ())])
+    return rows
+
+
+def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: Vectors) -> list[list[int]]:
+    """Sum up what chunks change in BERTScore, in billionths by kind, and count them; a row for each reference."""
+    lines: dict[Text, int] = {}
+    rows, asked = list[list[int]](), list[tuple[list[int], int, int, int, int]]()
+    for segment, _ in map(_with_words, segments):
+        chunks, unchanged = partition(segment)
+        source = lines.setdefault(segment.source, len(lines))
+        for number, edits in enumerate(segment.references):
+            reference = lines.setdefault(apply_edits(segment.source, edits), len(lines))
+            rows.append([0] * (2 * len(KINDS) - 1) + [unchanged])
+            for each in chunks:
+                kind = each.kind(number if assumption == "dependent" else None)
+                rows[-1][len(KINDS) + kind] += 1
+                words = each.references[number] if kind == UNDER else each.candidate
+                text = (*segment.source[: each.start], *words, *segment.source[each.end :])
+                asked.append((rows[-1], kind, source, lines.setdefault(text, len(lines)), reference))
+            rows[-1][KEPT] = rows[-1][-1] * PARTS
+    pieces = vectors.pieces_of(list(lines))
+    f_of = cache(lambda line, reference: match_pieces(pieces, pieces, line, reference)[2])
+    for row, kind, source, changed, reference in asked:
+        row[kind] += abs(f_of(changed, reference) - f_of(source, reference))
+    return rows

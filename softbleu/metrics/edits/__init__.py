@@ -1,0 +1,1 @@
+"""Edits of corrected text: how they are found."""

@@ -1,0 +1,318 @@
+"""Edits that make a text of its source: alignment by a linguistic cost, then rules that merge steps into edits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, combinations
+from typing import Literal, Self, get_args
+
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.errors import known_name
+from softbleu.metrics.edits.errant import errant_edits
+from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
+
+Extraction = Literal["own", "errant"]
+_Pair = tuple[tuple[str, ...], tuple[str, ...]]
+"""Source and output, in words."""
+AlignmentStep = tuple[str, int, int, int, int]
+"""`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
+from and up to, and those of the output."""
+_CELLS = 1 << 14  # Of an alignment, 128 words by 128: what differs in longer parts is aligned piece by piece
+_RUN = 40  # Steps in a row up to which rules look at parts; longer ones are one edit
+_BACK = 4  # Equal words before the first change that are aligned, too
+_ANCHOR = 3  # Words that two texts must have in common for a cut there
+_ALIKE = 0.75  # Likeness of letters from which two words are one word, changed
+_DIFFERENT_BASE, _OTHER_CLASS, _OTHER_CONTENT = 0.499, 0.5, 0.25
+_JOINED = str.maketrans("", "", "-'")
+
+
+def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, ...]:
+    """Find the edits that make an English text of its source.
+
+    Words are aligned at the least cost: 1 for a deletion or an insertion, for n words in another order n − 1, for a
+    substitution up to 2: .499 unless both have the same base, .5 if they are of different classes (.25 if both
+    carry content), and what the letters differ (Felice, Bryant & Briscoe, COLING 2016, "Automatic Extraction of
+    Learner Errors in ESL Sentences Using Linguistically Enhanced Alignments"). Steps in a row are then merged into
+    edits, or stay apart, by rules as in that paper. Where these ask a tagger, lists of English function words,
+    irregular forms and endings answer. _Pair of any length: long ones are cut where both have the same words.
+
+    Parameters
+    ----------
+    source, output
+        Words.
+
+    Returns
+    -------
+    Edits in order. Their kinds are `missing`, `unnecessary` and `replacement`.
+
+    Examples
+    --------
+    >>> found = extract_edits("he go to shops now a days".split(), "he goes to the shops nowadays".split())
+    >>> [(edit.start, edit.end, edit.corrections[0]) for edit in found]
+    [(1, 2, 'goes'), (3, 3, 'the'), (4, 7, 'nowadays')]
+    """
+    return _extracted(tuple(source), tuple(output))
+
+
+def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extraction = "own") -> list[GoldSegment]:
+    """Find the edits of texts, as a `.m2` file has them: those of each output are an annotator's.
+
+    Parameters
+    ----------
+    source, outputs
+        Tokenised lines, as many of each.
+    extraction
+        `own` (see `extract_edits`) or `errant`, which needs `softbleu[errant]`.
+
+    Returns
+    -------
+    The source sentences and their edits, for `write_m2`.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        Another extraction, or no ERRANT.
+
+    Examples
+    --------
+    >>> (segment,) = edit_texts(["he eat apple"], ["he eats apple"], ["he eats an apple"])
+    >>> [len(annotation.edits) for annotation in segment.annotations]
+    [1, 2]
+    """
+    known_name("extraction", extraction, get_args(Extraction))
+    find = errant_edits() if extraction == "errant" else extract_edits
+    segments = []
+    for text, *others in zip(source, *outputs, strict=True):
+        words = text.split()
+        edits = (find(words, other.split()) for other in others)
+        segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
+    return segments
+
+
+@lru_cache(1 << 14)
+def _extracted(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[Edit, ...]:
+    texts, edits = (source, output), list[Edit]()
+    for run in _runs(_steps(texts, 0, len(source), 0, len(output))):
+        for _, start, end, first, last in _merged(run, texts):
+            kind = "missing" if start == end else "replacement" if first < last else "unnecessary"
+            edits.append(Edit(start, end, kind, (" ".join(output[first:last]),)))
+    return tuple(edits)
+
+
+def _runs(steps: Iterator[AlignmentStep]) -> Iterator[list[AlignmentStep]]:
+    """Steps that follow one another without an equal word between; those of order stand alone."""
+    run: list[AlignmentStep] = []
+    for step in steps:
+        if run and (step[0] == "T" or run[-1][0] == "T" or (step[1], step[3]) != run[-1][2::2]):
+            yield run
+            run = []
+        run.append(step)
+    if run:
+        yield run
+
+
+def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterator[AlignmentStep]:
+    """Align a part of both texts, cut into two where it is too long."""
+    source, output = texts
+    while start < end and first < last and source[end - 1] == output[last - 1]:
+        end, last = end - 1, last - 1
+    same = 0
+    while start + same < end and first + same < last and source[start + same] == output[first + same]:
+        same += 1
+    # An insertion may as well stand some words earlier, after words that it ends with: the alignment has it there.
+    start, first = (place + max(0, same - _BACK) for place in (start, first))
+    if (end - start) * (last - first) > _CELLS:
+        here, there = _cut(source[start:end], output[first:last])
+        yield from _steps(texts, start, start + here, first, first + there)
+        yield from _steps(texts, start + here, end, first + there, last)
+        return
+    for kind, *places in alignment_steps(source[start:end], output[first:last]):
+        yield kind, start + places[0], start + places[1], first + places[2], first + places[3]
+
+
+def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
+    """Where to cut two texts: near the middle, where words stand that each text has once; else in the middle."""
+    places: list[dict[tuple[str, ...], int]] = []
+    for words in (source, output):
+        ngrams = list(zip(*(words[shift:] for shift in range(_ANCHOR)), strict=False))
+        counts = Counter(ngrams)
+        places.append({ngram: place for place, ngram in enumerate(ngrams) if counts[ngram] == 1})
+    size, other = len(source), len(output)
+    common = ((place, places[1][ngram]) for ngram, place in places[0].items() if ngram in places[1])
+    # The source is cut into parts of a quarter at least, so that there are few cuts of cuts.
+    anchors = (pair for pair in common if size <= 4 * pair[0] <= 3 * size)
+    middle = size // 2, other // 2
+    return min(anchors, key=lambda pair: abs(pair[0] / size - 0.5) + abs(pair[1] / other - 0.5), default=middle)
+
+
+def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
+    """Steps of the cheapest alignment; of equally cheap ones order comes first, then substitution, then insertion."""
+    reorder = _Reordering.of(source, output)
+    costs, ways = [list(map(float, range(len(output) + 1)))], [[-1] * (len(output) + 1)]
+    for row, word in enumerate(source):
+        above, cost, way = costs[-1], [row + 1.0], [-2]
+        costs.append(cost)
+        for column, other in enumerate(output):
+            if word == other:
+                cost.append(above[column])
+                way.append(0)
+                continue
+            # 1 substitutes, -1 inserts, -2 deletes, more is the number of words in another order.
+            least, chosen = above[column] + substitution_cost(word, other), 1
+            if cost[column] + 1 < least:
+                least, chosen = cost[column] + 1, -1
+            if above[column + 1] + 1 < least:
+                least, chosen = above[column + 1] + 1, -2
+            size = reorder.size(costs, row, column)
+            if size and (moved := costs[row + 1 - size][column + 1 - size] + size - 1) <= least:
+                least, chosen = moved, size
+            cost.append(least)
+            way.append(chosen)
+        ways.append(way)
+    return _traced(ways)
+
+
+@dataclass(frozen=True)
+class _Reordering:
+    """Words of two texts as numbers, whatever their case, -1 of those that only one has; sums of their squares."""
+
+    source: list[int]
+    output: list[int]
+    sums: tuple[list[int], list[int]]
+
+    @classmethod
+    def of(cls, source: Sequence[str], output: Sequence[str]) -> Self:
+        """Number the words."""
+        low, lower = ([word.lower() for word in text] for text in (source, output))
+        numbers = {word: number for number, word in enumerate(sorted({*low} & {*lower}), start=1)}
+        one, other = ([numbers.get(word, -1) for word in text] for text in (low, lower))
+        first, second = ([0, *accumulate(number * number for number in text)] for text in (one, other))
+        return cls(one, other, (first, second))
+
+    def size(self, costs: Sequence[Sequence[float]], row: int, column: int) -> int:
+        """Number of words, 2 or more, that end here and are the same in another order; 0 if there are none.
+
+        Order is looked for back to where equal words stand in order.
+        """
+        source, output = self.source, self.output
+        if source[row] < 0 or output[column] < 0:
+            return 0
+        one, other = self.sums
+        gap = one[row + 1] - other[column + 1]
+        for here, there in zip(range(row - 1, -1, -1), range(column - 1, -1, -1), strict=False):
+            if source[here] < 0 or output[there] < 0 or costs[here + 1][there + 1] == costs[here][there]:
+                return 0
+            # Only words whose squares have the same sum can be the same.
+            if one[here] - other[there] == gap and sorted(source[here : row + 1]) == sorted(
+                output[there : column + 1]
+            ):
+                return row + 1 - here
+        return 0
+
+
+def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
+    """Follow the ways from the end; equal words are left out."""
+    steps: list[AlignmentStep] = []
+    row, column = len(ways) - 1, len(ways[0]) - 1
+    while row or column:
+        way = ways[row][column] if row and column else -1 if column else -2
+        here, there = row - (way != -1) * max(way, 1), column - (way != -2) * max(way, 1)
+        if way:
+            steps.append(({1: "S", -1: "I", -2: "D"}.get(way, "T"), here, row, there, column))
+        row, column = here, there
+    return steps[::-1]
+
+
+@lru_cache(1 << 16)
+def substitution_cost(word: str, other: str) -> float:
+    """Cost of writing a word in the place of another: 0 if only case differs, below 2.
+
+    >>> [round(substitution_cost("goes", word), 2) for word in ("Goes", "go", "went", "house", "the")]
+    [0.0, 0.33, 0.75, 1.05, 1.71]
+    """
+    if word.lower() == other.lower():
+        return 0.0
+    classes = {word_class(word), word_class(other)}
+    base = 0 if base_form(word.lower()) == base_form(other.lower()) else _DIFFERENT_BASE
+    kind = 0 if len(classes) == 1 else _OTHER_CONTENT if classes <= CONTENT else _OTHER_CLASS
+    return base + kind + 1 - _likeness(word, other)
+
+
+@lru_cache(1 << 16)
+def _likeness(word: str, other: str) -> float:
+    """Likeness of letters: twice those in common, of all."""
+    from rapidfuzz.distance.Indel import normalized_similarity
+
+    return float(normalized_similarity(word, other))
+
+
+def _merged(steps: list[AlignmentStep], texts: _Pair) -> list[AlignmentStep]:
+    """Merge steps in a row into edits, by the first rule that fits the longest part that it fits."""
+    kinds = {step[0] for step in steps}
+    if len(steps) < 2:
+        return steps
+    if kinds <= {"D"} or kinds <= {"I"} or len(steps) > _RUN:
+        return _joined(steps)
+    content = False
+    for start, end in sorted(combinations(range(len(steps)), 2), key=lambda pair: pair[0] - pair[1]):
+        part = steps[start : end + 1]
+        if all(step[0] != "S" for step in part):
+            continue
+        source, output = texts[0][part[0][1] : part[-1][2]], texts[1][part[0][3] : part[-1][4]]
+        merged = _merging(source, output, first=start == 0)
+        if merged:
+            begin = start if merged == "whole" else end - 1
+            before, after = steps[:begin], steps[end + 1 :]
+            return [*_merged(before, texts), *_joined(steps[begin : end + 1]), *_merged(after, texts)]
+        if end - start == 1 and (place := _splitting(part, source, output, last=end == len(steps) - 1)):
+            return [*_merged(steps[: start + place], texts), *_merged(steps[start + place :], texts)]
+        content |= not CONTENT.isdisjoint(map(word_class, source + output))
+    return _joined(steps) if content else steps
+
+
+def _merging(source: tuple[str, ...], output: tuple[str, ...], *, first: bool) -> str:
+    """What of a part is one edit: its `whole`, its last `two` steps, or nothing."""
+    if source[-1] in ("'s", "'") or output[-1] in ("'s", "'"):
+        return "two"
+    if source[-1].lower() == output[-1].lower():
+        # A word is written small since others come before it, or the other way round.
+        if first and ((len(source) == 1 and output[0][0].isupper()) or (len(output) == 1 and source[0][0].isupper())):
+            return "whole"
+        if any(len(text) > 1 and word_class(text[-2]) == "mark" for text in (source, output)):
+            return "two"
+    # The same letters, with other blanks, hyphens or apostrophes.
+    one, other = ("".join(text).lower().translate(_JOINED) for text in (source, output))
+    if one == other:
+        return "whole"
+    if len(source) == len(output):
+        return ""
+    classes = set(map(word_class, source + output))
+    alike = (len(classes) == 1 and classes != {"content"}) or classes <= VERBAL
+    return "whole" if alike or _same_verb(source, output) else ""
+
+
+def _same_verb(source: tuple[str, ...], output: tuple[str, ...]) -> bool:
+    """Whether both are forms of one verb, with what helps it: `will depend`, `depends`."""
+    helping = all(word_class(word) in ("auxiliary", "infinitive") for word in source[:-1] + output[:-1])
+    one, other = (base_form(text[-1].lower()) for text in (source, output))
+    return helping and one == other and word_class(source[-1]) not in ("auxiliary", "infinitive", "determiner")
+
+
+def _splitting(part: Sequence[AlignmentStep], source: tuple[str, ...], output: tuple[str, ...], *, last: bool) -> int:
+    """How many of two steps stand apart from the rest: 1 where they are two edits, else 0."""
+    if len(source) == len(output) == 2:
+        return 1
+    if part[0][0] == "S" and _likeness(source[0], output[0]) > _ALIKE:
+        return 1
+    if part[1][0] == "S" and _likeness(source[-1], output[-1]) > _ALIKE:
+        return 1
+    # What ends with a determiner is one edit without it.
+    ends = [text[-1] for text, kinds in ((source, "DS"), (output, "IS")) if part[1][0] in kinds]
+    return int(last and any(word_class(word) == "determiner" for word in ends))
+
+
+def _joined(steps: Sequence[AlignmentStep]) -> list[AlignmentStep]:
+    return [("X", steps[0][1], steps[-1][2], steps[0][3], steps[-1][4])]

@@ -1,0 +1,80 @@
+"""Edits of a corpus, judged one by one as the score of a metric has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from softbleu.engine.plan import make_plan
+from softbleu.engine.runner import running
+from softbleu.errors import InputError
+from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, touch
+from softbleu.metrics.optional import ShowsEdits
+from softbleu.results.significance import segment_numbers
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.edits import GoldSegment
+    from softbleu.metrics.base import Metric
+    from softbleu.types import Floats
+
+OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
+
+
+def judge_corpus(corpus: Corpus, metric: Metric) -> tuple[list[list[JudgedEdits]], Floats]:
+    """Judge the edits of every segment of every system; and score the segments, (systems, segments).
+
+    Kinds are the types of the gold file: those of other edits are of the gold edit that they touch, or `other`.
+    Without gold edits kinds are operations. Raises `InputError` for a metric that shows no edits.
+    """
+    check_edits(metric)
+    shower: Any = metric
+    plan = make_plan([metric], corpus, keep_rows=True)
+    gold = [each for block in corpus.blocks() for each in block.load().gold or ()]
+    with running(corpus, plan) as runner:
+        (statistics,) = runner.collect(plan.metrics)
+        prepared = runner.prepared(metric.tokenizer)
+        words = prepared.table(metric.vector_choice, metric.requires).words if metric.requires.vectors else None
+        first = statistics.offsets[:-1]
+        chosen = [metric.aggregation.chosen(rows, statistics.offsets) - first for rows in statistics.rows]
+        found: list[list[JudgedEdits]] = [[] for _ in chosen]
+        for block in prepared.blocks():
+            for own, references, chunk in zip(found, chosen, block.chunks(0, len(block), gold=True), strict=True):
+                counted = references[len(own) : len(own) + len(block)].tolist()
+                own += shower.judge_edits(chunk, counted, words, prepared.words)
+    named = [[_named(line, gold[place] if gold else None) for place, line in enumerate(own)] for own in found]
+    return named, segment_numbers(statistics)
+
+
+def check_edits(metric: Metric) -> None:
+    """See that a metric judges edits, before data is asked for."""
+    if not isinstance(metric, ShowsEdits):
+        raise InputError(f"metric {metric.name!r} finds no edits to tell kinds of: take m2 or cleme, with --gold")
+
+
+def operation(edit: JudgedEdit) -> str:
+    """What an edit does."""
+    start, end, _, _ = edit.spans
+    return "missing" if start == end else "replacement" if edit.text else "unnecessary"
+
+
+def _named(line: JudgedEdits, segment: GoldSegment | None) -> JudgedEdits:
+    if segment is None:
+        edits, gold = (
+            tuple(replace(edit, kind=operation(edit)) for edit in side) for side in (line.edits, line.gold)
+        )
+        return replace(line, edits=edits, gold=gold)
+    annotations = segment.annotations
+    gold = tuple(replace(edit, kind=annotations[edit.origin[0]].edits[edit.origin[1]].kind) for edit in line.gold)
+    edits = tuple(replace(edit, kind=_kind(number, line, gold)) for number, edit in enumerate(line.edits))
+    return replace(line, annotator=annotations[line.annotator].annotator, edits=edits, gold=gold)
+
+
+def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit]) -> str:
+    """Kind of the gold edit that an edit is, or is most like, or else touches."""
+    linked = sorted((-share, other) for one, other, share in line.links if one == number)
+    own = [gold[other].kind for _, other in linked]
+    spans = line.edits[number].spans
+    near = (each.kind for each in gold if each.verdict != "hit" and touch(spans, each.spans))
+    return next(iter((*own, *near)), OTHER)

@@ -1,0 +1,225 @@
+"""CLEME and CLEME2.0: the authors' digits on CoNLL-2014, the oracle anywhere; candidates that are files of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import cleme as oracle
+from refusing import refused
+from shared_data import expected_rows, shared
+
+import softbleu
+from softbleu.corpora import ParallelFiles, Segments, read_m2
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.corpora.m2 import write_m2
+from softbleu.errors import InputError
+from softbleu.results import Result, score_corpus
+
+SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
+ASSUMPTIONS = ("dependent", "independent")
+
+
+@cache
+def edits(name: str) -> list[GoldSegment]:
+    return read_m2(str(shared("data", "conll14", "errant", f"{name}.m2")))
+
+
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+@pytest.mark.parametrize("system", ["AMU", *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS[1:])])
+def test_the_digits_of_the_authors_program(system: str, assumption: str) -> None:
+    run = cache(lambda metric, **how: softbleu.score(edits(system), gold=edits("references"), metric=metric, **how))
+    every = expected_rows("cleme", "conll14.tsv")
+    rows = [row for row in every if row["system"] == system and f"-{assumption}-" in row["metric"]]
+    assert len(rows) == 12
+    for row in rows:
+        second, by_sentence = row["metric"].startswith("cleme2"), "sentence" in row["kind"]
+        weights = "length" if row["kind"].endswith("_weighted") and not second else "none"
+        how = {"assumption": assumption, "weights": weights, "level": "segment" if by_sentence else "corpus"}
+        result: Result = run("cleme2" if second else "cleme", **how)
+        found = numbers_of(result, second=second, by_sentence=by_sentence)
+        expected = {name: float(row[name]) for name in found}
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12 if second or by_sentence else 0.5e-4), row
+
+
+def numbers_of(result: Result, *, second: bool, by_sentence: bool) -> dict[str, float]:
+    """What the program prints: sums of counts, and shares, of a corpus or as means of sentences."""
+    scores: Sequence[Any] = (result.segments or ()) if by_sentence else [result.numbers]
+    names = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives", "tn": "true_negatives"}
+    shares = {"f": "score", "p": "precision", "r": "recall", "acc": "accuracy"}
+    if second:
+        names = {"tp": "hits", "fp_ne": "wrong_corrections", "fp_un": "over_corrections", "fn": "under_corrections"}
+        names["tn"] = "left"
+        shares = {"com": "score", "hit": "hit", "err": "wrong", "und": "under", "ove": "over"}
+    found = {name: float(sum(getattr(each, field) for each in scores)) for name, field in names.items()}
+    return found | {
+        name: float(np.mean([getattr(each, field) for each in scores])) / 100 for name, field in shares.items()
+    }
+
+
+@st.composite
+def annotations(draw: Any, words: int) -> tuple[Edit, ...]:
+    """Edits that do not overlap, in order; some change nothing."""
+    places = sorted(draw(st.lists(st.integers(0, words), max_size=6)))
+    spans = zip(places[::2], places[1::2], strict=False)
+    texts = st.lists(st.sampled_from("abc"), max_size=2).map(" ".join)
+    return tuple(Edit(start, end, "", (draw(texts),)) for start, end in dict.fromkeys(spans))
+
+
+@st.composite
+def corpora(draw: Any) -> tuple[list[GoldSegment], list[GoldSegment]]:
+    candidates, gold = [], []
+    for _ in range(draw(st.integers(1, 4))):
+        source = " ".join(draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=7)))
+        size = len(source.split())
+        candidates.append(GoldSegment(source, (Annotation(0, draw(annotations(size))),)))
+        made = [Annotation(number, draw(annotations(size))) for number in range(draw(st.integers(1, 3)))]
+        gold.append(GoldSegment(source, tuple(made)))
+    return candidates, gold
+
+
+@pytest.mark.parametrize("weights", ["none", "length"])
+@pytest.mark.parametrize("assumption", ASSUMPTIONS)
+@given(corpus=corpora(), beta=st.sampled_from([0.5, 1.0, 2.0]))
+def test_any_edits_are_judged_as_by_the_oracle(assumption: str, weights: str, corpus: Any, beta: float) -> None:
+    candidates, gold = corpus
+    judged, parts = [], []
+    for one, other in zip(candidates, gold, strict=True):
+        source = one.source.split()
+        references = oracle.with_words(source, [each.in_words() for each in other.annotations])
+        parts.append(oracle.partition(source, [one.annotations[0].in_words(), *references]))
+        judged.append(oracle.judge(parts[-1][0], parts[-1][1:], dependent=assumption == "dependent"))
+    mean = oracle.mean_length([part[1:] for part in parts]) if weights == "length" else None
+    sums = [[oracle.sums_of(each, mean) for each in segment] for segment in judged]
+    for second in (False, True):
+        how: dict[str, Any] = {"assumption": assumption, "weights": weights}
+        how |= {"metric": "cleme2"} if second else {"metric": "cleme", "beta": beta}
+        chosen = oracle.choose(sums, second=second, by_sentence=False, beta=beta)
+        total = {kind: sum(each[kind] for each in chosen) for kind in chosen[0]}
+        result = softbleu.score(candidates, gold=gold, **how)
+        expected = oracle.ratios(total)[0] if second else oracle.measures(total, beta, digits=99)[0]
+        assert result.score == pytest.approx(100 * expected, abs=1e-9)
+        apart = oracle.choose(sums, second=second, by_sentence=True, beta=beta)
+        found = [float(each) for each in softbleu.score(candidates, gold=gold, level="segment", **how).segments]
+        each_expected = [(oracle.ratios(own) if second else oracle.measures(own, beta))[0] for own in apart]
+        assert found == pytest.approx([100 * each for each in each_expected], abs=1e-9)
+
+
+SOURCE = "he eat a apple and drink a milk in the morning ."
+CORRECTED = "he eats an apple and drinks milk in the morning ."
+GOLD = [(1, 2, "eats"), (2, 3, "an"), (5, 6, "drinks"), (6, 7, "")]
+
+
+def segment(*changes: tuple[int, int, str], source: str = SOURCE) -> GoldSegment:
+    made = tuple(Edit(start, end, "", (text,)) for start, end, text in changes)
+    return GoldSegment(source, (Annotation(0, made),))
+
+
+def scores(candidate: Any, metric: str = "cleme", **how: Any) -> float:
+    return softbleu.score([candidate], gold=[segment(*GOLD)], metric=metric, **how).score
+
+
+@pytest.mark.parametrize("metric", ["cleme", "cleme2"])
+@pytest.mark.parametrize("weights", ["none", "length"])
+def test_what_is_no_correction_is_worth_less_than_an_honest_one(metric: str, weights: str) -> None:
+    def judge(*candidate: Any) -> float:
+        return scores(candidate[0] if type(candidate[0]) is str else segment(*candidate), metric, weights=weights)
+
+    copied, right = judge(SOURCE), judge(*GOLD)
+    honest = judge((1, 3, "eats an"), (9, 10, "a"))
+    assert right == judge(CORRECTED) == 100
+    assert copied == {"cleme": 0, "cleme2": 40}[metric]
+    assert max(copied, judge("the the the"), judge(""), judge("x")) < honest < right
+    # In another order, split in two where they touch, or with changes that change nothing, edits are what they were.
+    assert judge(*GOLD[::-1]) == right == judge((1, 2, "eats"), (2, 3, "an"), (3, 4, "apple"), *GOLD[2:])
+    assert judge((1, 3, "eats an")) == judge((1, 2, "eats"), (2, 3, "an"))
+    # What was right is made wrong.
+    wrong = tuple((start, end, f"not {text}") for start, end, text in GOLD)
+    assert judge(*wrong) <= copied
+
+
+def test_of_several_corrections_that_of_the_candidate_counts() -> None:
+    gold = [segment((1, 2, "EATS"), source="he eat")]
+    assert softbleu.score(["He Eats"], gold=gold, metric="cleme", lowercase=True).score == 100
+    either = GoldSegment("a b c", (Annotation(0, (Edit(1, 2, "", ("x", "y z")),)),))
+    for text, score in (("x", 100), ("y z", 100), ("y", 0)):
+        candidate = segment((1, 2, text), source="a b c")
+        assert softbleu.score([candidate], gold=[either], metric="cleme").score == score
+
+
+@pytest.mark.slow
+def test_weights_by_similarity_are_what_a_chunk_changes_in_bertscore() -> None:
+    candidate, vectors = segment(GOLD[0], (2, 3, "one"), (9, 10, "a")), {"vectors": "minilm-l6"}
+    words, gold = SOURCE.split(), [segment(*GOLD)]
+
+    def alike(*changes: tuple[int, int, str]) -> float:
+        made = list(words)
+        for start, end, text in reversed(changes):
+            made[start:end] = text.split()
+        found: float = softbleu.BertScore(**vectors).sentence_score(" ".join(made), CORRECTED).score
+        return found / 100
+
+    before = alike()
+    wrong = sum(abs(alike(*each) - before) for each in ([GOLD[0], (2, 3, "one")], [(9, 10, "a")]))
+    missed = abs(alike(*GOLD[2:]) - before)
+    for how in ({}, {"assumption": "independent"}):
+        result = softbleu.score([candidate], gold=gold, metric="cleme", weights="similarity", **how, **vectors)
+        found: Any = result.numbers
+        assert [found.true_positives, found.false_positives, found.false_negatives, found.true_negatives] == (
+            pytest.approx([0, wrong, missed, 4], abs=1e-8)
+        )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Callable[..., str]:
+    def write(name: str, *segments: GoldSegment) -> str:
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in write_m2(segments)))
+        return str(tmp_path / name)
+
+    return write
+
+
+def test_files_of_edits_are_candidates_of_every_metric(files: Any, tmp_path: Path) -> None:
+    one, other = segment(GOLD[0], (9, 10, "a")), segment((0, 0, "well ,"), *GOLD[1:])
+    gold, places = files("gold.m2", segment(*GOLD)), [files("one.m2", one), files("other.m2", other)]
+    metrics = [softbleu.read_metric(each) for each in ("cleme", "cleme2(weights=length)", "m2", "bleu", "gleu")]
+    with ParallelFiles.open(places, [], gold=gold) as corpus:
+        found = score_corpus(corpus, metrics)
+        assert [result.score for result in score_corpus(corpus.only("other"), metrics)] == [
+            result.score for result in found if result.name == "other"
+        ]
+    memory = Segments.of_gold({"one": [one], "other": [other]}, [segment(*GOLD)])
+    assert [each.score for each in found] == [each.score for each in score_corpus(memory, metrics)]
+    texts = Segments.of_gold({name: list(memory.candidates[name]) for name in memory.systems}, [segment(*GOLD)])
+    assert [each.score for each in score_corpus(texts, metrics)] == [each.score for each in found]
+    # References that are texts, whose edits are found, with the source apart.
+    reference, source = tmp_path / "reference.txt", tmp_path / "source.txt"
+    reference.write_text(f"{CORRECTED}\n")
+    source.write_text(f"{SOURCE}\n")
+    with ParallelFiles.open(places, [str(reference)], str(source)) as corpus:
+        assert [each.score for each in score_corpus(corpus, metrics[:2])] == [each.score for each in found[:4]]
+
+
+def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
+    gold = files("gold.m2", segment((0, 1, "x"), source="a b"), segment((0, 1, "x"), source="a b c"))
+    wrong = files("wrong.m2", segment((0, 1, "x"), source="a b"), segment((0, 1, "x"), source="a d c"))
+    two = replace(segment((0, 1, "x"), source="a b"), annotations=(Annotation(0, ()), Annotation(1, ())))
+    (tmp_path / "source.txt").write_text("a b\na b c\n")
+    message = "wrong.m2, sentence 2: edits of another sentence than the source has: word 2 is 'd', not 'b'"
+    refused(InputError, message, ParallelFiles.open, [wrong], [], gold=gold)
+    refused(InputError, message, ParallelFiles.open, [wrong], [], str(tmp_path / "source.txt"))
+    short = files("short.m2", segment((0, 1, "x"), source="a b"))
+    refused(InputError, "short.m2 has 1", ParallelFiles.open, [short], [], gold=gold)
+    score = softbleu.score
+    refused(InputError, "sentence 1: edits of several annotators", score, [two], gold=[two], metric="cleme")
+    refused(InputError, "candidate, sentence 1: edits of another", score, [segment()], gold=[two], metric="cleme")
+    refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
+    refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
+    refused(InputError, "leave out --tokenize", score, ["a"], ["b"], ["b"], metric="cleme", tokenize="13a")

@@ -1,0 +1,133 @@
+"""Edits found in texts: alignment and merge rules, beside ERRANT's edits on CoNLL-2014, and as .m2 files."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.edits import cheapest_steps
+from shared_data import shared
+
+import softbleu
+from softbleu.corpora.edits import Annotation, apply_edits
+from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_cost
+
+WORDS = st.lists(
+    st.sampled_from(["the", "The", "to", "is", "was", "depends", "depend", "will", "a", ",", "'s", "a-s", "x"])
+)
+
+
+def found(source, output):
+    """Edits as source words, and the words in their place."""
+    words = source.split()
+    edits = extract_edits(words, output.split())
+    return [f"{' '.join(words[edit.start : edit.end])} > {edit.corrections[0]}".strip() for edit in edits]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("all is well", "all is well", []),
+        ("", "a b", ["> a b"]),
+        ("a b", "", ["a b >"]),
+        # Each word beside the one that it became: by base, by class, by letters.
+        ("he go shop", "he went to the shops", ["go > went to the", "shop > shops"]),
+        ("it was goed", "it is going", ["was > is", "goed > going"]),
+        ("the teh cat", "the cat", ["teh >"]),
+        # Other order is one edit, however many words it has.
+        ("we only can eat", "we can only eat", ["only can > can only"]),
+        ("he knows what is it now", "he knows what it is now", ["is it > it is"]),
+        # Blanks, hyphens and apostrophes.
+        ("now a days I eat", "nowadays I eat", ["now a days > nowadays"]),
+        ("a well known man", "a well-known man", ["well known > well-known"]),
+        # A capital goes with what is before it.
+        ("we went , he came", "we went . He came", [", he > . He"]),
+        ("Cat is here", "The cat is here", ["Cat > The cat"]),
+        ("the life of him", "his life 's end", ["the > his", "of > 's", "him > end"]),
+        # Verbs and what helps them.
+        ("it will depend on us", "it depends on us", ["will depend > depends"]),
+        ("I suggest to eat", "I suggest eating", ["to eat > eating"]),
+        ("he becomes old", "he has become old", ["becomes > has become"]),
+        # Words that are alike, and determiners, stand apart; content is merged.
+        ("he eats a disease", "he eats diseases", ["a >", "disease > diseases"]),
+        ("they look it", "they watch the film", ["look > watch", "it > the film"]),
+        ("sites like this", "sites such as this", ["like > such as"]),
+    ],
+)
+def test_rules(source, output, expected):
+    assert found(source, output) == [each.strip() for each in expected]
+
+
+@given(WORDS, WORDS)
+def test_alignment_is_that_of_its_definition(source, output):
+    assert alignment_steps(tuple(source), tuple(output)) == cheapest_steps(source, output, substitution_cost)
+
+
+@given(WORDS, WORDS)
+def test_edits_make_the_text(source, output):
+    (segment,) = edit_texts([" ".join(source)], [" ".join(output)])
+    edits = segment.annotations[0].in_words()
+    assert apply_edits(source, edits) == tuple(output)
+    assert all(one[1] <= other[0] for one, other in pairwise(edits))
+    # What is equal is no edit's end.
+    assert all(source[start:end] != list(words) for start, end, words in edits)
+
+
+CONLL = {
+    "AMU": (1277, 1276, 1280, 1278),
+    "CAMB": (2052, 2048, 2056, 2054),
+    "CUUI": (1592, 1592, 1592, 1592),
+    "IITB": (93, 93, 93, 93),
+    "IPN": (540, 540, 540, 540),
+    "PKU": (988, 988, 991, 991),
+    "RAC": (1110, 1105, 1114, 1113),
+    "SJTU": (365, 363, 365, 365),
+    "UFC": (50, 50, 50, 50),
+}
+"""Edits with the bounds that ERRANT gives them, with its words, too, all of ours, and all of its."""
+
+
+@pytest.mark.parametrize(
+    ("name", "annotator", "counts"),
+    [
+        *((name, 0, counts) for name, counts in CONLL.items() if counts[-1] < 1000),
+        *(
+            pytest.param(name, 0, counts, marks=pytest.mark.slow)
+            for name, counts in CONLL.items()
+            if counts[-1] > 999
+        ),
+        pytest.param("references", 0, (2378, 2356, 2448, 2462), marks=pytest.mark.slow),
+        pytest.param("references", 1, (3401, 3375, 3452, 3475), marks=pytest.mark.slow),
+    ],
+)
+def test_beside_errant(name, annotator, counts):
+    numbers = [0] * 4
+    for segment in softbleu.read_m2(str(shared("data", "conll14", "errant", f"{name}.m2"))):
+        (theirs,) = [each.in_words() for each in segment.annotations if each.annotator == annotator]
+        words = segment.source.split()
+        ours = Annotation(0, extract_edits(words, apply_edits(words, theirs))).in_words()
+        spans = {edit[:2] for edit in ours} & {edit[:2] for edit in theirs}
+        for place, number in enumerate((len(spans), len({*ours} & {*theirs}), len(ours), len(theirs))):
+            numbers[place] += number
+    assert tuple(numbers) == counts
+
+
+def test_long_texts():
+    """What is cut: a document, another order of its parts, words that repeat, nothing in common."""
+    lines = [
+        f"in {number} cities he {'go' if number % 7 else 'goes'} to shop number {number}" for number in range(90)
+    ]
+    text = " ".join(lines).split()
+    corrected = " ".join(lines).replace(" go ", " goes ").split()
+    assert [edit.corrections for edit in extract_edits(text, corrected)] == [("goes",)] * 77
+    for output in (
+        corrected[400:] + corrected[:400],
+        ["a", "b"] * 300,
+        [f"w{number}" for number in range(700)],
+        ["x"],
+    ):
+        for one, other in ((text, output), (output, text), (["a"] * 500, output)):
+            edits = Annotation(0, extract_edits(one, other)).in_words()
+            assert apply_edits(one, edits) == tuple(other)
