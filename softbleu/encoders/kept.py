@@ -14,6 +14,7 @@ from softbleu.io.line_cache import kept_lines
 _LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
 _MOST = 64_000_000  # Bytes that are kept in memory
 _AT_ONCE = 64  # Lines that are encoded, and then kept, together
+_LINES = 1024  # The same of lines of which a mean is kept
 
 
 class EncodedLines:
@@ -46,6 +47,26 @@ class EncodedLines:
         self._size += sum(values.nbytes for values in made.values())
         together = np.concatenate([np.zeros(0, np.int16), *(self._kept[text] for text in texts)])
         return pieces, _unpacked(together.reshape(-1, self._width))
+
+    def means(self, lines: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """Mean hidden state of all pieces of each distinct line, boundary pieces included: (lines, dimension)."""
+        texts = {" ".join(line): line for line in lines}
+
+        def made(wanted: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
+            for start in range(0, len(wanted), _LINES):
+                some = wanted[start : start + _LINES]
+                pieces = self.encoder.tokenize([texts[text] for text in some])
+                states = self.encoder.encode(pieces, self.layers)
+                bounds = zip(pieces.offsets[:-1].tolist(), pieces.offsets[1:].tolist(), strict=True)
+                sums = [
+                    states[start:end].sum(axis=0, dtype=np.float64) / max(end - start, 1) for start, end in bounds
+                ]
+                yield {text: mean.astype("<f4").tobytes() for text, mean in zip(some, sums, strict=True)}
+
+        key = f"{self.encoder.fingerprint} {self.layers} mean"
+        found = kept_lines(key, list(texts), made, lambda _, content: len(content) == 4 * self.encoder.dimension)
+        rows = [np.frombuffer(found[" ".join(line)], "<f4") for line in lines]
+        return np.array(rows, np.float64).reshape(-1, self.encoder.dimension)
 
     @property
     def _width(self) -> int:

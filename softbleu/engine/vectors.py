@@ -101,6 +101,10 @@ class ContextVectors:
         rows = unit_rows(states)[places]
         return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words >= 0, chosen.offsets)
 
+    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Mean of the hidden states of all pieces of each distinct line, as words: (lines, dimension)."""
+        return encoded_lines(self.encoder, self.layers).means(lines)
+
     def _states(self, lines: Tokens) -> tuple[Pieces, NDArray[np.float32]]:
         return encoded_lines(self.encoder, self.layers).rows(lines_of_words(lines, self.words))
 

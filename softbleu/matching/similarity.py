@@ -49,6 +49,9 @@ class Vectors(Protocol):
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
         """The same of lines that the corpus need not have, as words."""
 
+    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
+
 
 @dataclass(frozen=True)
 class TokenVectors:
@@ -91,7 +94,14 @@ class TokenVectors:
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
         """Words have none."""
-        raise InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
+        raise self._no_context()
+
+    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Words have none."""
+        raise self._no_context()
+
+    def _no_context(self) -> InputError:
+        return InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
 
     def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words among coded tokens, and the row of each token."""

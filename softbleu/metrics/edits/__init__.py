@@ -1,1 +1,1 @@
-"""Edits of corrected text: how they are found."""
+"""Metrics of edits, and the edits that make one text of another."""

@@ -1,0 +1,171 @@
+"""Edits by transport: what a candidate's edits do to the meaning is moved to what those of a reference do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.corpora.edits import apply_edits
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.errors import InputError
+from softbleu.kernels.transport import transport
+from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.result import Score, column
+
+if TYPE_CHECKING:
+    from softbleu.corpora.edits import EditedSegment, TextEdit
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.types import Floats, Integers
+
+_PARTS = 10**9  # Masses are whole numbers of such parts, which add up to the same digits anywhere
+_LEAST = 1e-9  # Mass of an edit that changes nothing for the encoder
+Effect = Literal["removed", "added"]
+Cost = Literal["cosine", "euclidean"]
+Line = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EditTransportScore(Score):
+    """F of the mass of edits that is moved, and what it is made of."""
+
+    moved: float = column("TP", "mass moved to reference edits", "count")
+    left: float = column("FP", "mass of candidate edits left", "count")
+    missed: float = column("FN", "mass of reference edits not reached", "count")
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be changed
+
+
+@dataclass(frozen=True, repr=False)
+class EditTransport(Metric):
+    """Edits by optimal transport (Goto et al. 2026): edits that do the same to a sentence's vector count as the same.
+
+    The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. Its mass is the length of
+    that vector. Unbalanced transport with entropy moves the mass of the candidate's edits to that of a reference's:
+    what is moved is true positive, what is left of a candidate's edit false positive, what is not reached of a
+    reference's false negative. Some mass is left even of equal edits. Of several references each segment takes the
+    one with the greatest F.
+
+    Parameters
+    ----------
+    beta
+        Weight of recall in F; below 1 precision weighs more.
+    effect
+        An edit's vector is the corrected sentence less the same without the edit (`removed`), or the source with the
+        edit less the source (`added`).
+    cost
+        Cost of moving mass: 1 less the cosine of two edits' vectors, or their distance (`euclidean`).
+    entropy, marginal
+        Weights of the plan's entropy, and of mass that is left: the greater `marginal`, the more is moved.
+
+    Examples
+    --------
+    >>> round(EditTransport().score(np.array([3, 1, 1])).precision, 1)
+    75.0
+    """
+
+    beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    effect: Effect = setting("added", "An edit's effect: on the correction without it, or on the source")
+    cost: Cost = setting("cosine", "Cost of moving mass from edit to edit")
+    entropy: float = setting(0.1, "Weight of the plan's entropy", least=1e-3, most=1e3)
+    marginal: float = setting(0.1, "Weight of mass that is left", least=1e-3, most=1e3)
+    vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+    name: ClassVar[str] = "uot"
+    requires: ClassVar[Requirements] = Requirements(
+        references=False, source=True, edits=True, vectors=True, pieces=True
+    )
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Mass that is moved, left and missed, in billionths: a row for each reference of each segment."""
+        if chunk.edits is None or words is None:
+            raise InputError("uot needs the source, gold edits or references, and an encoder, e.g. minilm-l6")
+        rows = []
+        for one, other, plan in self.plans(chunk.edits, words.vectors):
+            left, missed = (np.maximum(mass - plan.sum(axis=axis), 0).sum() for mass, axis in ((one, 1), (other, 0)))
+            rows.append([round(_PARTS * float(mass)) for mass in (plan.sum(), left, missed)])
+        return np.array(rows, np.int64).reshape(-1, 3)
+
+    def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[tuple[Floats, Floats, Floats]]:
+        """Masses of a candidate's edits, of a reference's, and the plan between them, for each reference in order."""
+        every = [
+            (segment.source, edits) for segment in segments for edits in (segment.candidate, *segment.references)
+        ]
+        found = iter(self._effects(every, vectors))
+        pairs: list[tuple[Floats, Floats]] = []
+        for segment in segments:
+            own = next(found)
+            pairs += [(own, next(found)) for _ in segment.references]
+        plans = [np.zeros((len(own), len(other))) for own, other in pairs]
+        masses = [tuple(np.linalg.norm(side, axis=1) for side in pair) for pair in pairs]
+        together: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for number, plan in enumerate(plans):
+            if plan.size:
+                together[plan.shape].append(number)
+        for numbers in together.values():
+            one, other = (np.stack([pairs[number][side] for number in numbers]) for side in (0, 1))
+            solved = self._moved(one, other)
+            for number, plan in zip(numbers, solved, strict=True):
+                plans[number] = plan
+        return [(*mass, plan) for mass, plan in zip(masses, plans, strict=True)]
+
+    def _moved(self, one: Floats, other: Floats) -> Floats:
+        """Plans of problems of one size: (problems, edits, reference edits)."""
+        masses, others = (np.maximum(np.linalg.norm(side, axis=2), _LEAST) for side in (one, other))
+        products = np.einsum("pid,pjd->pij", one, other)
+        if self.cost == "cosine":
+            costs = 1 - products / masses[:, :, None] / others[:, None, :]
+        else:
+            squares = (masses**2)[:, :, None] + (others**2)[:, None, :] - 2 * products
+            costs = np.sqrt(np.maximum(squares, 0))
+        return transport(masses, others, costs, self.entropy, self.marginal)
+
+    def _effects(self, texts: Sequence[tuple[Line, tuple[TextEdit, ...]]], vectors: Vectors) -> list[Floats]:
+        """Vectors of the edits of each text: (edits, dimension)."""
+        wanted = [list(self._lines(*text)) for text in texts]
+        numbers: dict[Line, int] = {}
+        for lines in wanted:
+            for line in lines:
+                numbers.setdefault(line, len(numbers))
+        means = vectors.means_of(list(numbers))
+        sign = 1 if self.effect == "removed" else -1
+        found = []
+        for lines in wanted:
+            whole, *others = means[[numbers[line] for line in lines]]
+            found.append(sign * (whole - np.array(others).reshape(-1, means.shape[1])))
+        return found
+
+    def _lines(self, source: Line, edits: tuple[TextEdit, ...]) -> list[Line]:
+        """The text that edits are removed from, or added to, and what each makes of it."""
+        if self.effect == "added":
+            return [source, *(apply_edits(source, [edit]) for edit in edits)]
+        without = (edits[:number] + edits[number + 1 :] for number in range(len(edits)))
+        return [apply_edits(source, edits), *(apply_edits(source, others) for others in without)]
+
+    def score(self, row: Integers | Floats) -> EditTransportScore:
+        """Score one row of masses, or a sum of rows."""
+        moved, left, missed = (float(number) for number in row)
+        precision = moved / (moved + left) if moved + left else 1.0
+        recall = moved / (moved + missed) if moved + missed else 1.0
+        score = float(self.scores(row[None])[0])
+        moved, left, missed = (each / _PARTS for each in (moved, left, missed))
+        return EditTransportScore(score, moved, left, missed, 100 * precision, 100 * recall)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, 0 to 100."""
+        moved, left, missed = np.asarray(rows, np.float64).T
+        weight = self.beta**2
+        below = (1 + weight) * moved + weight * missed + left
+        scores: Floats = 100 * np.divide((1 + weight) * moved, below, out=np.ones(len(moved)), where=below > 0)
+        return scores
+
+    @property
+    def aggregation(self) -> BestReference:
+        """The best reference."""
+        return BestReference(self)

@@ -1,0 +1,84 @@
+"""Edits by transport: POT's plans, a literal oracle, and what edits get by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import transport as oracle
+from refusing import refused
+
+import softbleu
+from softbleu.errors import InputError
+from softbleu.kernels.transport import transport
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "transport.json").read_text())["problems"]
+SOURCE, REFERENCE = "he eat a apple in garden", "he eats an apple in the garden"
+
+
+@pytest.mark.parametrize("problem", GOLDEN)
+def test_plans_are_those_of_pot(problem: dict[str, Any]) -> None:
+    masses, others, costs = (np.array([problem[name]]) for name in ("masses", "others", "costs"))
+    found = transport(masses, others, costs, 0.1, problem["marginal"])[0]
+    expected = np.array(problem["plan"])
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-7 * expected.max())
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[list[float], list[float], list[list[float]]]:
+    mass = st.floats(0.05, 2)
+    m, n = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    costs = st.lists(st.lists(st.floats(0, 2), min_size=n, max_size=n), min_size=m, max_size=m)
+    one, other = (draw(st.lists(mass, min_size=size, max_size=size)) for size in (m, n))
+    return one, other, draw(costs)
+
+
+@given(problems(), st.sampled_from([0.1, 0.5]), st.sampled_from([0.1, 1.0]))
+@settings(max_examples=20)
+def test_plans_are_those_of_the_oracle(problem: Any, entropy: float, marginal: float) -> None:
+    one, other, costs = (np.array(each) for each in problem)
+    expected = np.array(oracle.plan(problem, entropy, marginal))
+    # Tiny masses beside it, and its own again: a problem gets what it gets alone.
+    masses, others = np.stack((one, one * 1e-30, one)), np.stack((other, other * 1e-30, other))
+    found = transport(masses, others, np.stack((costs, costs, costs)), entropy, marginal)
+    assert found[0] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert np.isfinite(found).all()
+    assert (found[0] == found[2]).all()
+    assert (found[0] == transport(one[None], other[None], costs[None], entropy, marginal)[0]).all()
+
+
+def scored(candidate: str, reference: str = REFERENCE, source: str = SOURCE, **given: Any) -> Any:
+    return softbleu.score([candidate], [[reference]], [source], metric="uot", **given).numbers
+
+
+@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("effect", ["removed", "added"])
+def test_better_corrections_score_higher(cost: str, effect: str) -> None:
+    given: dict[str, Any] = {"cost": cost, "effect": effect, "marginal": 0.5, "beta": 1}
+    same, one, none = (scored(text, **given) for text in (REFERENCE, "he eats a apple in garden", SOURCE))
+    wrong = scored("she eat a pear on garden", **given)
+    assert same.score > one.score > none.score == 0
+    assert same.score > wrong.score
+    assert (none.precision, none.recall) == (100, 0)
+    assert one.left < one.missed
+
+
+def test_where_nothing_is_to_be_changed() -> None:
+    assert scored(SOURCE, SOURCE).score == 100
+    over = scored(REFERENCE, SOURCE)
+    assert (over.score, over.precision, over.recall) == (0, 0, 100)
+
+
+def test_of_several_references_the_nearest_counts() -> None:
+    texts = [REFERENCE], [["it rains", REFERENCE]], [SOURCE]
+    assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score
+
+
+def test_vectors_of_words_have_no_sentences() -> None:
+    given: dict[str, Any] = {"metric": "uot", "vectors": {"a": [1.0]}}
+    refused(InputError, "name an encoder", softbleu.score, ["a b"], [["a c"]], ["a"], **given)
