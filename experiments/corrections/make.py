@@ -59,7 +59,7 @@ TEXTS = {  # Metrics over source and references
     **{
         f"GLEU+ {matcher} {threshold} in context": f"gleu(matcher={matcher}, threshold={threshold}, {AS_GLEU})"
         for matcher in ("vleu", "xleu")
-        for threshold in (0.5, 0.6, 0.7, 0.8, 0.9)
+        for threshold in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     },
     "GREEN": "green",
     "CLEME": "cleme",
@@ -69,6 +69,9 @@ TEXTS = {  # Metrics over source and references
     "CLEME2.0": "cleme2",
     "CLEME2.0, independent": "cleme2(assumption=independent)",
     "CLEME2.0, by similarity": "cleme2(weights=similarity)",
+    "Transport": "uot",
+    "Transport, added": "uot(effect=added)",
+    "Transport, cosine": "uot(cost=cosine)",
 }
 GOLD = {  # Metrics over gold edits
     "M2": "m2",
@@ -83,7 +86,7 @@ ALONE = {  # Metrics of the source and the output
     "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
 }
 METRICS = TEXTS | GOLD | ALONE
-SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (6, 7, 9)))
+SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (3, 4, 6, 7, 9)))
 REFERENCE_FREE = tuple(ALONE)
 BASE = "GLEU+"
 
@@ -211,17 +214,16 @@ def subsets(given: Set) -> Iterator[tuple[str, list[str]]]:
     yield f"{given.name}, with fluent", [name for name in names if name != "INPUT"]
 
 
-AGGREGATED: dict[tuple[str, ...], ScoreTable] = {}  # Both kinds of judgements of SEEDA are of the same texts
-
-
 def aggregated(table: ScoreTable, way: str | None) -> ScoreTable:
-    """Scores of systems by their wins, or as they are."""
+    """Scores of systems by their wins, or as they are; those of before read from build/."""
     if way is None:
         return table
-    key = table.name, way, *table.segments
-    if key not in AGGREGATED:
-        AGGREGATED[key] = aggregate_scores(table, way, IntervalSettings(runs=20))
-    return AGGREGATED[key]
+    content = hashlib.sha256(way.encode() + np.stack([*table.segments.values()]).tobytes()).hexdigest()[:24]
+    place = KEPT / f"{content}.npy"
+    if not place.exists():
+        made = aggregate_scores(table, way, IntervalSettings(runs=20))
+        np.save(place, [made.systems[name] for name in table.segments])
+    return replace(table, systems=dict(zip(table.segments, np.load(place).tolist(), strict=True)))
 
 
 def of_systems(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
