@@ -67,6 +67,7 @@ FILES: dict[str, list[str] | bytes] = {
     "lone.jsonl": ['{"candidate": "a"}'],
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
+    "mark.txt": b"\xef\xbb\xbf",
     "more.2": ["old"],
     "named.tsv": ["candidate:a\tcandidate:a\treference", "x\ty\tz"],
     "nbest.jsonl": ['{"candidates": ["a cat sat", "the cat sat"]}', '["it rains", "so be it"]'],
