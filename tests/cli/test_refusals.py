@@ -287,10 +287,8 @@ OVER = [
     *(f"embeddings {name} {vectors}" for name in EMBEDDINGS for vectors in VECTORS),
     *(f"{name} {TEXTS} -c second.txt {VECTORS[n]} -f text" for name in SCORING for n in (0, 3)),
     *(f"{name} {TEXTS} -m vleu(threshold=0.5,vectors='vectors.txt') -o same.txt" for name in SCORING),
-    *(
-        f"score {TEXTS} --matcher vleu --vectors {ends}"
-        for ends in ("link.txt -o vectors.txt", "./same.txt -o link.txt")
-    ),
+    f"score {TEXTS} --matcher vleu --vectors link.txt -o vectors.txt",
+    f"score {TEXTS} --matcher vleu --vectors ./vectors.txt -o link.txt",
     f"score {TEXTS} -o candidate.txt",
     f"score {TEXTS} -f html -o candidate.txt",
     f"score {TEXTS} -m softbleu --idf words.txt -o words.txt",
