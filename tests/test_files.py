@@ -6,7 +6,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +14,6 @@ from refusing import refused
 
 from softbleu.errors import InputError
 from softbleu.io.files import TemporaryFolder, check_apart, drafts_of, write_whole
-
-
-@pytest.mark.parametrize("make", [Path.hardlink_to, Path.symlink_to])
-def test_an_input_by_another_name(tmp_path: Path, make: Callable[[Path, Path], None]) -> None:
-    (tmp_path / "text").write_text("text")
-    make(tmp_path / "link", tmp_path / "text")
-    for target, source in (("link", "text"), ("text", "link"), ("text", "./text")):
-        message = "is an input: write to another file"
-        refused(InputError, message, check_apart, tmp_path / target, ["other", tmp_path / source])
 
 
 def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:

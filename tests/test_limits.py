@@ -24,6 +24,8 @@ from softbleu.corpora.judgements import Comparisons
 from softbleu.embeddings.index import range_graph
 from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
+from softbleu.lattices.paths import count_texts
+from softbleu.lattices.texts import parse_brackets
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import count_edits
 from softbleu.results import VectorChoice
@@ -160,6 +162,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
         "a ranking is",
     ),
+    "lattices.paths": (lambda _: count_texts(parse_brackets("a b")), "a network of 2 arcs is"),
     "embeddings.index": (lambda _: range_graph(np.ones((2, 1)), np.ones((2, 1)), 0.5), "a search for 2 words is"),
 }
 

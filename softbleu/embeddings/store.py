@@ -488,6 +488,11 @@ def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advi
         raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; {advice}")
     if threshold is not None and (type(threshold) not in (int, float) or not 0 <= threshold <= 1):
         raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {threshold!r}")
+    quantiles = meta.get(QUANTILES)
+    cosine = quantiles.get("cosine") if isinstance(quantiles, dict) else None
+    for key, value in cosine.items() if isinstance(cosine, dict) else ():
+        if type(value) not in (int, float) or not abs(value) <= 2:
+            raise VectorError(f"{path}: quantile {key} is no similarity, but {str(value)[:40]!r}; {advice}")
 
 
 def map_vectors(path: Path, advice: str = _AGAIN) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,12 @@ from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.store import advised
 from softbleu.encoders.base import Pieces
 from softbleu.errors import VectorError
-from softbleu.io.data_files import load_tokenizer
+from softbleu.io.data_files import load_tokenizer, no_panic
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+_MOST_GROWTH = 1000  # Times that a normalizer may make a text longer; those of known models do not
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -32,6 +34,12 @@ def read_tokenizer(path: Path) -> Tokenizer:
         for mark in _unknown_marks(json.loads(tokenizer.post_processor.__getstate__())):
             # The library would panic.
             raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {mark!r})")
+    if tokenizer.normalizer is not None:
+        growth = _growth(json.loads(tokenizer.normalizer.__getstate__()))
+        if growth > _MOST_GROWTH:
+            raise VectorError(
+                f"{path}: no tokenizer that can be used (its normalizer makes text {growth} times longer)"
+            )
     return tokenizer
 
 
@@ -42,6 +50,12 @@ def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
     for piece in (*processor.get("single", ()), *processor.get("pair", ())):
         if "SpecialToken" in piece and piece["SpecialToken"]["id"] not in processor.get("special_tokens", ()):
             yield piece["SpecialToken"]["id"]
+
+
+def _growth(normalizer: Mapping[str, Any]) -> int:
+    """How many times as long a text may become; replacements that follow one another multiply."""
+    own = max(1, len(normalizer.get("content", ""))) if normalizer.get("type") == "Replace" else 1
+    return own * prod(_growth(each) for each in normalizer.get("normalizers", ()))
 
 
 def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:
@@ -56,17 +70,17 @@ def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: 
         # A line at a time: many at once would start threads, after which the process cannot fork in peace.
         text = _SURROGATE.sub("\ufffd", " ".join(line))
         try:
-            found = tokenizer.encode(text)
+            with no_panic():
+                found = tokenizer.encode(text)
         except Exception as error:
             # The library raises nothing more specific.
             raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
         ids += found.ids
         words += _words_of(line, [start for start, _ in found.offsets], found.special_tokens_mask)
         offsets[number + 1] = len(ids)
-    pieces = Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
-    if len(ids) and (most := int(pieces.ids.max())) >= vocabulary:
+    if (most := max(ids, default=-1)) >= vocabulary:
         raise VectorError(f"{name}: its tokenizer gives piece {most}, of {vocabulary} that it knows: it does not fit")
-    return pieces
+    return Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
 
 
 def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int]) -> list[int]:

@@ -12,6 +12,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -198,7 +199,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
     check_plain(path)
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        with no_panic():
+            tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:
         # The library raises nothing more specific.
         reason = " ".join(str(error).split())[:120]
@@ -206,6 +208,17 @@ def load_tokenizer(path: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+@contextmanager
+def no_panic() -> Iterator[None]:
+    """Turn panics of the `tokenizers` library, which are no `Exception`, into such."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(str(error)) from None
 
 
 def check_plain(path: Path) -> None:

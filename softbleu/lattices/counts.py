@@ -128,20 +128,26 @@ def _parts(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[W
     within = {ngram[1:] for level in found for ngram in level} | {ngram[:-1] for level in found for ngram in level}
     for level in found:
         yield from (ngram for ngram in level if ngram not in within)
-    twice: set[int] = set()
-    arcs = Counter(word for _, _, word in steps)
+    # What a path has twice ends at two states, and its parts are there twice, too.
+    given: Counter[Words] = Counter({(): 2})  # How often a part has an n-gram, where most often
     work = 0
     for number, level in enumerate(found):
-        for ngram in level:
-            often = 2 if wanted is None else wanted[number][ngram]
-            repeats = arcs[ngram[0]] > 1 if number == 0 else twice.issuperset(ngram)
-            if often > 1 and repeats:
-                work += len(steps)
-                _check_work(work, steps)
+        enough = {ngram: len(ends) if wanted is None else wanted[number][ngram] for ngram, ends in level.items()}
+        often = [
+            ngram
+            for ngram, ends in level.items()
+            if min(len(ends), enough[ngram], given[ngram[1:]], given[ngram[:-1]]) > 1
+        ]
+        work += len(often) * len(steps)
+        _check_work(work, steps)
+        for ngram in often:
+            if given[ngram] < min(len(level[ngram]), enough[ngram]):
                 count, path = most_often(steps, ngram)
-                if count > 1:
+                if count > max(1, given[ngram]):
                     yield path
-                    twice.update(ngram if number == 0 else ())
+                    for n in range(1, order + 1):
+                        for part, times in _ngrams(path, n).items():
+                            given[part] = max(given[part], times)
 
 
 def _is_path(steps: Sequence[_Step]) -> bool:
@@ -172,8 +178,8 @@ def _found(
     after: Mapping[int, frozenset[int]],
     wanted: Sequence[Mapping[Words, int]] | None,
     order: int,
-) -> Iterator[list[Words]]:
-    """N-grams of each order that paths have, of those that are wanted."""
+) -> Iterator[dict[Words, set[int]]]:
+    """N-grams of each order that paths have, of those that are wanted, and the states where they end."""
     leaving: dict[int, dict[int, set[int]]] = {}
     by_word: dict[int, list[tuple[int, int]]] = {}
     for source, target, word in steps:
@@ -193,7 +199,7 @@ def _found(
         if wanted is None:
             NGRAMS.check(known, f"a network of {len(steps):,} arcs")
         ends = longer
-        yield list(longer)
+        yield longer
 
 
 def _next(

@@ -171,7 +171,6 @@ class NetworkPath(NamedTuple):
 
     words: tuple[str, ...]
     cost: float  # In words
-    arcs: tuple[NetworkArc, ...]
 
 
 def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:

@@ -6,11 +6,19 @@ import heapq
 from collections.abc import Iterator
 from itertools import count
 
-from softbleu.errors import InputError
+from softbleu.io.limits import Limit
+from softbleu.kernels.lattices import HUNDRED
 from softbleu.lattices.lattice import NetworkArc, NetworkPath, WordNetwork
 
-MOST_STATE_SETS = 100_000  # Sets of states that are looked at when references are counted
-_Sets = dict[frozenset[int], dict[str, frozenset[int]]]
+_LIMIT = Limit(
+    "telling equal references apart",
+    "steps from sets of states",
+    20_000_000,
+    "a document of 1,500 words, with stems and words that may be left out: 13,000",
+    "allow fewer variants",
+)
+_Set = tuple[int, int]  # The first state of a set, and a number whose bit k says whether it has state first + k
+_Sets = dict[_Set, dict[str, _Set]]
 
 
 def count_texts(network: WordNetwork) -> int:
@@ -20,14 +28,15 @@ def count_texts(network: WordNetwork) -> int:
     >>> count_texts(parse_brackets("[a|a] (b|[b] b)")), count_texts(parse_brackets("(a|b) " * 100)) == 2**100
     (4, True)
     """
-    return _counted(network, _texts(network))[_closed(network, frozenset((0,)))]
+    sets = _texts(network)
+    return _counted(network, sets)[next(iter(sets))]
 
 
-def _counted(network: WordNetwork, sets: _Sets) -> dict[frozenset[int], int]:
+def _counted(network: WordNetwork, sets: _Sets) -> dict[_Set, int]:
     """In how many ways a text goes on from each set of states."""
-    counts: dict[frozenset[int], int] = {}
-    for states in sorted(sets, key=min, reverse=True):
-        counts[states] = (network.states - 1 in states) + sum(counts[after] for after in sets[states].values())
+    counts: dict[_Set, int] = {}
+    for states in sorted(sets, reverse=True):
+        counts[states] = _ended(network, states) + sum(counts[after] for after in sets[states].values())
     return counts
 
 
@@ -41,14 +50,13 @@ def draw_texts(network: WordNetwork, seed: int = 0) -> Iterator[tuple[str, ...]]
     """
     from softbleu.corpora.derivations import Chance
 
-    chance, last = Chance(seed), network.states - 1
-    sets = _texts(network)
+    chance, sets = Chance(seed), _texts(network)
     counts = _counted(network, sets)
-    start = _closed(network, frozenset((0,)))
+    start = next(iter(sets))
     while True:
         states, words, left = start, [], chance.below(counts[start])
-        while left >= (last in states):
-            left -= last in states
+        while left >= _ended(network, states):
+            left -= _ended(network, states)
             for word, after in sorted(sets[states].items()):
                 if left < counts[after]:
                     words.append(word)
@@ -58,66 +66,145 @@ def draw_texts(network: WordNetwork, seed: int = 0) -> Iterator[tuple[str, ...]]
         yield tuple(words)
 
 
-def _closed(network: WordNetwork, states: frozenset[int]) -> frozenset[int]:
-    """States, and those that empty arcs lead to."""
-    found, waiting = set(states), list(states)
-    while waiting:
-        for arc in network.leaving[waiting.pop()]:
-            if not arc.word and arc.target not in found:
-                found.add(arc.target)
-                waiting.append(arc.target)
-    return frozenset(found)
+def _ended(network: WordNetwork, states: _Set) -> int:
+    """1 if the last state is in a set."""
+    return states[1] >> (network.states - 1 - states[0]) & 1
+
+
+def _joined(one: _Set, other: _Set) -> _Set:
+    (first, bits), (later, more) = sorted((one, other))
+    return first, bits | more << (later - first)
+
+
+def _members(states: _Set) -> Iterator[int]:
+    state, bits = states
+    while bits:
+        gap = (bits & -bits).bit_length()
+        state, bits = state + gap, bits >> gap
+        yield state - 1
 
 
 def _texts(network: WordNetwork) -> _Sets:
-    """The states that each beginning of a text leads to, and what each word then leads to."""
-    start = _closed(network, frozenset((0,)))
-    sets: _Sets = {}
-    waiting = [start]
+    """The states that each beginning of a text leads to, the empty one first, and what each word then leads to."""
+    where = f"a network of {len(network):,} arcs"
+    work = 0
+    closed: list[_Set] = [(0, 1)] * network.states  # Each state, and those that empty arcs lead to
+    onward: list[dict[str, _Set]] = [{}] * network.states
+    for state in range(network.states - 1, -1, -1):
+        own, after = (state, 1), dict[str, _Set]()
+        for arc in network.leaving[state]:
+            there = closed[arc.target]
+            if not arc.word:
+                own = _joined(own, there)
+            else:
+                after[arc.word] = _joined(after.get(arc.word, there), there)
+        closed[state], onward[state] = own, after
+        work += own[1].bit_length() // 64
+        _LIMIT.check(work, where)
+    sets: _Sets = {closed[0]: {}}
+    same: dict[_Set, _Set] = {}
+    waiting = [closed[0]]
     while waiting:
         states = waiting.pop()
-        if states in sets:
-            continue
-        if len(sets) >= MOST_STATE_SETS:
-            raise InputError("this network's paths are too entangled to tell equal ones apart: allow fewer variants")
-        steps: dict[str, set[int]] = {}
-        for state in states:
-            for arc in network.leaving[state]:
-                if arc.word:
-                    steps.setdefault(arc.word, set()).add(arc.target)
-        sets[states] = {word: _closed(network, frozenset(targets)) for word, targets in steps.items()}
-        waiting += sets[states].values()
+        steps = sets[states]
+        for state in _members(states):
+            work += 1 + len(onward[state])
+            for word, there in onward[state].items():
+                steps[word] = _joined(steps[word], there) if word in steps else there
+        _LIMIT.check(work, where)
+        for word, there in steps.items():
+            steps[word] = same.setdefault(there, there)
+            if there not in sets:
+                sets[there] = {}
+                waiting.append(there)
     return sets
+
+
+class _Beginning:
+    """Words that references begin with, by the last of them; those of equal words are one."""
+
+    __slots__ = ("before", "far", "length", "longer", "reached", "word")
+
+    def __init__(self, word: str = "", before: _Beginning | None = None) -> None:
+        self.word, self.longer, self.reached = word, dict[str, _Beginning](), set[int]()
+        self.before = self.far = before or self
+        self.length = 0
+        if before is not None:
+            self.length = before.length + 1
+            # Of two beginnings, it takes so many jumps as their length has digits to find where they part.
+            if before.length - before.far.length == before.far.length - before.far.far.length:
+                self.far = before.far.far
+
+    def then(self, word: str) -> _Beginning:
+        """The same and one more word, unless it is empty."""
+        if word and word not in self.longer:
+            self.longer[word] = _Beginning(word, self)
+        return self.longer[word] if word else self
+
+    def __lt__(self, other: _Beginning) -> bool:
+        one, two = self._cut(other.length), other._cut(self.length)
+        if one is two:
+            return self.length < other.length
+        while one.before is not two.before:
+            one, two = (one.before, two.before) if one.far is two.far else (one.far, two.far)
+        return one.word < two.word
+
+    def _cut(self, length: int) -> _Beginning:
+        found = self
+        while found.length > length:
+            found = found.before if found.far.length < length else found.far
+        return found
+
+    def words(self) -> tuple[str, ...]:
+        """All of its words."""
+        found, last = [], self
+        while last.length:
+            found.append(last.word)
+            last = last.before
+        return tuple(found[::-1])
 
 
 def cheapest_paths(network: WordNetwork) -> Iterator[NetworkPath]:
     """Give different references, the cheapest first; equal ones by their words.
 
+    A* (Hart, Nilsson & Raphael, 1968) over beginnings of references and states, with what is still to be paid as
+    heuristic: memory grows with what was given, not with the paths that there are.
+
     >>> from softbleu.lattices.texts import parse_brackets
     >>> [" ".join(path.words) for path in cheapest_paths(parse_brackets("a (dog|hound)"))]
     ['a dog', 'a hound']
     """
-    # What is still to be paid from each state on: what is found next is then never dearer than what waits.
-    ahead = [0.0] * network.states
+    # What is still to be paid from each state on, and its arcs by that: what is found next is never dearer than
+    # what waits, and of the arcs that leave a state, one waits at a time.
+    ahead = [0] * network.states
+    onward: list[list[tuple[int, str, int, int]]] = [[]] * network.states
     for state in range(network.states - 2, -1, -1):
-        ahead[state] = min(arc.cost + ahead[arc.target] for arc in network.leaving[state])
-    seen: set[tuple[str, ...]] = set()
+        own = [(round(arc.cost * HUNDRED), arc) for arc in network.leaving[state]]
+        onward[state] = sorted((cost + ahead[arc.target], arc.word, cost, arc.target) for cost, arc in own)
+        ahead[state] = onward[state][0][0]
     number = count()
-    waiting: list[tuple[float, tuple[str, ...], int, int, float, tuple[NetworkArc, ...]]] = [
-        (ahead[0], (), 0, 0, 0.0, ())
-    ]
+    waiting: list[tuple[int, _Beginning, int, int, int, int, _Beginning]] = []
+
+    def wait(paid: int, state: int, first: int, begun: _Beginning) -> None:
+        for place in range(first, len(onward[state])):
+            total, word, _, target = onward[state][place]
+            longer = begun.then(word)
+            if target not in longer.reached:
+                heapq.heappush(waiting, (paid + total, longer, next(number), paid, state, place, begun))
+                return
+
+    wait(0, 0, 0, _Beginning())
     while waiting:
-        _, words, _, state, paid, taken = heapq.heappop(waiting)
-        if state == network.states - 1:
-            if words not in seen:
-                seen.add(words)
-                yield NetworkPath(words, round(paid, 2), taken)
+        total, longer, _, paid, state, place, begun = heapq.heappop(waiting)
+        wait(paid, state, place + 1, begun)
+        _, _, cost, target = onward[state][place]
+        if target in longer.reached:
             continue
-        for arc in network.leaving[state]:
-            cost = paid + arc.cost
-            longer = (*words, arc.word) if arc.word else words
-            total = round(cost + ahead[arc.target], 6)
-            heapq.heappush(waiting, (total, longer, next(number), arc.target, cost, (*taken, arc)))
+        longer.reached.add(target)
+        if target < network.states - 1:
+            wait(paid + cost, target, 0, longer)
+        else:
+            yield NetworkPath(longer.words(), total / HUNDRED)
 
 
 def minimised(network: WordNetwork) -> WordNetwork:

@@ -68,6 +68,7 @@ FILES: dict[str, list[str] | bytes] = {
     "lone.jsonl": ['{"candidate": "a"}'],
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
+    "mark.txt": b"\xef\xbb\xbf",
     "more.2": ["old"],
     "named.tsv": ["candidate:a\tcandidate:a\treference", "x\ty\tz"],
     "nbest.jsonl": ['{"candidates": ["a cat sat", "the cat sat"]}', '["it rains", "so be it"]'],
@@ -262,6 +263,7 @@ def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "out").mkdir()
     (folder / "out" / "vocab.txt").write_bytes((folder / "vectors.txt").read_bytes())
     (folder / "same.txt").hardlink_to(folder / "vectors.txt")
+    (folder / "link.txt").symlink_to("vectors.txt")
     files.write("words.txt", ["dog"])
     files.write("small.cfg", ["S -> 'a' | 'b'"])
     files.write("input.svg", files.candidate.read_bytes())
@@ -286,6 +288,8 @@ OVER = [
     *(f"embeddings {name} {vectors}" for name in EMBEDDINGS for vectors in VECTORS),
     *(f"{name} {TEXTS} -c second.txt {VECTORS[n]} -f text" for name in SCORING for n in (0, 3)),
     *(f"{name} {TEXTS} -m vleu(threshold=0.5,vectors='vectors.txt') -o same.txt" for name in SCORING),
+    f"score {TEXTS} --matcher vleu --vectors link.txt -o vectors.txt",
+    f"score {TEXTS} --matcher vleu --vectors ./vectors.txt -o link.txt",
     f"score {TEXTS} -o candidate.txt",
     f"score {TEXTS} -f html -o candidate.txt",
     f"score {TEXTS} -m softbleu --idf words.txt -o words.txt",

@@ -141,13 +141,13 @@ def test_texts_at_urls(command: Any, request: Any, tmp_path: Path, place: str, e
     assert not any(name.endswith(".trial") for name in find_urls(url))
 
 
-class _Silent(http.server.SimpleHTTPRequestHandler):
+class Silent(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
 
 @contextmanager
-def served(handler: type[_Silent], folder: Path) -> Iterator[str]:
+def served(handler: type[Silent], folder: Path) -> Iterator[str]:
     """The address of a server of the folder's files."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -155,7 +155,7 @@ def served(handler: type[_Silent], folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-class _Handler(_Silent):
+class _Handler(Silent):
     """Files without ranges."""
 
     def send_head(self) -> Any:
@@ -178,7 +178,7 @@ def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) ->
     assert "/busy.txt: cannot be read (503, message='Busy'" in busy.err
 
 
-class _Ranges(_Silent):
+class _Ranges(Silent):
     """Files, or ranges of them; what was asked for is noted."""
 
     asked: list[str] = []  # noqa: RUF012 - of all requests of a test

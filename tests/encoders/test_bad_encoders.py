@@ -138,6 +138,7 @@ BAD_STORES: dict[str, tuple[Change, str]] = {
     "layers": (meta(layers=[3]), "no layer 3"),
     "no layers": (meta(layers="4"), "'layers' is no list of numbers"),
     "a threshold": (meta(threshold=2), "'threshold' is no number from 0 to 1, but 2"),
+    "quantiles": (meta(similarity_quantiles={"cosine": {"p90": "x"}}), "quantile p90 is no similarity, but 'x'"),
     "a size": (meta(dimension=10), "words is F32 of shape"),
     "a depth": (meta(depth=3, layers=[3]), "layers.2.qkv.weight is missing"),
     "an activation": (meta(activation="gelu_new"), "unknown activation 'gelu_new' .*; valid: gelu, gelu_tanh, relu"),

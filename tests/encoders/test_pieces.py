@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
@@ -94,6 +95,20 @@ def test_a_template_that_lacks_a_token_is_refused(within, tmp_path):
     assert len(read_tokenizer(path).encode("ab")) == 3
     path.write_text(re.sub(r'("SpecialToken": {\s*"id": )"<s>"', r'\1"<t>"', path.read_text()))
     refused(VectorError, r"no tokenizer that can be used \(its post_processor lacks '<t>'\)", read_tokenizer, path)
+
+
+def test_tokenizers_that_make_too_much_or_point_nowhere(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    tokenizer = byte_level()
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace("a", "a" * 10)] * 9)
+    tokenizer.save(str(path))
+    refused(VectorError, r"its normalizer makes text 1000000000 times longer", read_tokenizer, path)
+    tokenizer = byte_level()
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 2**32 - 1)])
+    said = "gives piece 4294967295, of 99 that it knows"
+    refused(VectorError, said, cut_lines, tokenizer, [["a"]], 99, "tiny")
+    tokenizer.normalizer = normalizers.Precompiled(struct.pack("<I", 4) + b"\xff" * 4 + b"\0")
+    refused(VectorError, "cannot cut 'a'", cut_lines, tokenizer, [["a"]], 99, "tiny")
 
 
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(3, 12))

@@ -97,13 +97,8 @@ def test_several_systems_are_one_table_and_names_no_markup(results):
 
 
 def test_formats_are_found_by_name_suffix_and_case():
-    with pytest.raises(UnknownNameError, match="text, json, jsonl, tsv, markdown, latex"):
-        WRITERS.find("xml")
     assert WRITERS.find("MD") is WRITERS["markdown"]
     assert EXPLAINERS.find("tex") is EXPLAINERS["latex"]
-    for digits in (-1, 16):
-        with pytest.raises(ValueError, match="digits"):
-            Layout(digits=digits)
 
 
 def test_columns_line_up_for_wide_characters():
@@ -396,8 +391,6 @@ def test_formats_by_suffix() -> None:
 
 
 def test_formats_that_do_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"x.docx: no format has the suffix .docx: take .txt, .md, .tex, .csv"):
-        format_by_suffix("x.docx")
     with pytest.raises(InputError, match=r"parquet is not for standard output: name a file with --output"):
         Output().check_format("parquet")
     Output(tmp_path / "x").check_format("parquet")
