@@ -1,0 +1,123 @@
+"""Heads of trained metrics: how many points each distance between candidate and reference costs, as a small file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+from softbleu.io.data_files import parse_score, read_json
+from softbleu.io.resources import find_resource, resource_names
+from softbleu.metrics.idf import HashedFile
+
+DEFAULT_HEAD = "minilm-l6"
+_FOLDER, _FILE, _FORMAT = "heads", "head.json", 1
+FEATURES = {
+    "precision": "1 - mean similarity of a candidate's word or piece with the most similar one of the reference",
+    "recall": "the same of the reference's words or pieces",
+    "precision_squared": "mean square of what these similarities lack, of the candidate's",
+    "recall_squared": "mean square of what these similarities lack, of the reference's",
+    "worst_candidate": "what the worst match of the candidate lacks",
+    "worst_reference": "what the worst match of the reference lacks",
+    "mean_vector": "1 - cosine of the mean vectors",
+    "start": "1 - cosine of the pieces before the first word, in context",
+    "unpaired_candidate": "share of the candidate's words or pieces whose best match has a better one",
+    "unpaired_reference": "share of the reference's words or pieces whose best match has a better one",
+    "breaks": "how often neighbours among the paired are none in the reference, per word or piece",
+    "order": "how far the paired are from the reference's order, 1 where it is reversed",
+    "shorter": "logarithm of how many times as long the reference is",
+    "longer": "logarithm of how many times as long the candidate is",
+    "negations": "1 where one side has more negations",
+    "numbers": "share of the numbers of both sides that the other lacks",
+    "capitals_missed": "capitalised words of the reference that the candidate lacks, per word of the reference",
+    "capitals_added": "capitalised words of the candidate that the reference lacks, per word of the reference",
+}
+"""Distances between a candidate and its reference, 0 where they are equal: name and meaning."""
+
+
+@dataclass(frozen=True)
+class Head(HashedFile):
+    """Points that each distance costs, and the vectors and tokens that the distances are of."""
+
+    vectors: str = ""
+    layers: str | None = None
+    tokenize: str = "none"
+    lowercase: bool = False
+    metrics: tuple[str, ...] = ()  # Metrics whose scores are distances, too: what they lack of 100, in hundredths
+    weights: tuple[float, ...] = ()  # Points per unit, of each of `names`
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the distances: `FEATURES`, then the metrics."""
+        return (*FEATURES, *self.metrics)
+
+    @classmethod
+    def parse(cls, text: str) -> Head | None:
+        """Read a head by its name or file; `none` stands for the default."""
+        return None if text == "none" else read_head(text)
+
+    @classmethod
+    def of_content(cls, content: Any, location: str, fingerprint: str) -> Self:
+        """Take what a file has."""
+        try:
+            if content["format"] != _FORMAT:
+                raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
+            metrics = tuple(map(str, content["metrics"]))
+            points: Mapping[str, Any] = content["weights"]
+            wrong = [name for name in points if name not in (*FEATURES, *metrics)]
+            weights = tuple(parse_score(points.get(name, 0.0)) for name in (*FEATURES, *metrics))
+            if wrong or min(weights) < 0 or max(weights) > 1e6:
+                raise ValueError(f"no such distance: {wrong[0]!r}" if wrong else "weights lie from 0 to 1,000,000")
+            texts = content["vectors"], content["tokenize"]
+            layers, lowercase = content["layers"], content["lowercase"]
+            if not all(isinstance(each, str) for each in (*texts, layers or "")) or not isinstance(lowercase, bool):
+                raise ValueError("vectors, tokenize and layers are texts, lowercase is true or false")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{location}: no head of a trained metric ({type(error).__name__}: {error}): make one by "
+                "'softbleu train'"
+            ) from error
+        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, weights)
+
+    def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
+        """What a file has; distances that cost nothing are left out."""
+        own = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
+        weights = {name: each for name, each in zip(self.names, self.weights, strict=True) if each}
+        return {"format": _FORMAT, **own, "metrics": list(self.metrics), "weights": weights, "card": dict(card)}
+
+
+def head_names() -> tuple[str, ...]:
+    """Heads that travel with the package.
+
+    >>> head_names()
+    ('minilm-l6', 'static')
+    """
+    return resource_names(_FOLDER, _FILE)
+
+
+@lru_cache(32)
+def read_head(location: str) -> Head:
+    """Read a head: one in the box by its name, else a file as `softbleu train` writes it.
+
+    InputError: there is none, or its content is no head.
+    """
+    path = find_resource(_FOLDER, location, _FILE) if location in head_names() else Path(location)
+    if path is None or not path.exists():
+        raise InputError(f"head {location!r}: no such file, and no head in the box: {', '.join(head_names())}")
+    return Head.of_content(read_json(path), location, HashedFile.of(str(path)).fingerprint)
+
+
+def head_setting() -> Any:
+    """Declare the head."""
+    return setting(
+        None,
+        "Head of the trained metric: a name, or a file that 'softbleu train' has written",
+        read=Head.parse,
+        hashed=True,
+        metavar="NAME|FILE",
+        unset=DEFAULT_HEAD,
+    )
