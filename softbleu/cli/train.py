@@ -7,7 +7,7 @@ from softbleu.cli.command import Given, command
     "judgements output metric vectors layers tokenize lowercase encoding unescape samples seed table format=text "
     "digits=3 jobs",
     """
-  judgements FILE... !: Judged texts, tab-separated with columns score, candidate, reference, and maybe source and
+  --judgements FILE… !: Judged texts, tab-separated with columns score, candidate, reference, and maybe source and
     group (or WMT's LP, translation and HUMAN_score); without groups a file is one.
 Head
   --output -o FILE !: Where to write the head; -m trained --head FILE scores by it.

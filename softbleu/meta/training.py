@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora.judgements import read_judged
 from softbleu.corpora.segments import Segments
-from softbleu.engine.plan import resolve_metric
+from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, known_name
 from softbleu.io.tabular import Records, Value
 from softbleu.meta.correlation import FEWEST_POINTS, Estimate, check_samples, correlate, difference
-from softbleu.metrics.heads import FEATURES, Head
+from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.trained import PARTS, Trained
-from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments
@@ -30,7 +29,6 @@ PENALTIES = (1.0, 10.0, 100.0, 1000.0)
 _FOLDS, _DRAWS = 5, 10
 """Parts that a single group is cut into, and draws of each size of the learning curve."""
 _SMALLEST = 25  # Judgements of the first point of the learning curve; each next one has twice as many
-Table = Literal["groups", "curve", "distances"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,9 @@ class JudgedDistances:
     names: tuple[str, ...]  # Of the groups
 
     @classmethod
-    def of(cls, head: Head, judged: Mapping[str, Assessments], options: RunOptions) -> tuple[JudgedDistances, Floats]:
+    def of(
+        cls, head: TrainedHead, judged: Mapping[str, Assessments], options: RunOptions
+    ) -> tuple[JudgedDistances, Floats]:
         """Compute the distances of judged pairs; and of pairs with the reference of another segment of the group."""
         scores = [each.scores for each in judged.values()]
         for name, each in zip(judged, scores, strict=True):
@@ -66,8 +66,8 @@ class JudgedDistances:
 
     def only(self, chosen: Flags | Integers) -> JudgedDistances:
         """Some of the pairs."""
-        rows = (each[chosen] for each in (self.distances, self.scores, self.groups, self.references))
-        return JudgedDistances(*rows, self.names)
+        groups, references = self.groups[chosen], self.references[chosen]
+        return JudgedDistances(self.distances[chosen], self.scores[chosen], groups, references, self.names)
 
     @cached_property
     def folds(self) -> Integers:
@@ -91,7 +91,7 @@ class JudgedDistances:
         return Estimate(float(np.mean([each.value or 0.0 for each in found])), drawn.mean(axis=0))
 
 
-def _distances(head: Head, texts: Segments, options: RunOptions) -> Floats:
+def _distances(head: TrainedHead, texts: Segments, options: RunOptions) -> Floats:
     (found,) = collect_statistics(texts, [Trained(head=head)], options, keep_rows=True)
     distances: Floats = found.rows[0][:, 2:] / PARTS
     return distances
@@ -104,20 +104,20 @@ def _rolled(lines: Sequence[Any]) -> list[Any]:
 
 
 def fit_prices(judged: JudgedDistances, penalty: float) -> Floats:
-    """Fit a price of each distance, none negative, by ridge regression within groups.
+    """Fit prices of the powers of each distance, none negative, by ridge regression within groups.
 
     Prices w minimise the sum of squares of s + d w over pairs plus penalty times the sum of squares of w times the
-    spread of its distance. s are scores and d distances less their means in the group.
+    spread of its power. s are scores and d powers of distances less their means in the group: (powers, distances).
 
     >>> distances, scores = np.array([[0.0, 1], [1, 0], [2, 1]]), np.array([1.0, 0, -1])
     >>> judged = JudgedDistances(distances, scores, np.zeros(3, int), np.arange(3), ("one",))
     >>> fit_prices(judged, 1e-9).round(3).tolist()
-    [1.0, 0.0]
+    [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     """
     from scipy.optimize import nnls
 
     counts = np.bincount(judged.groups, minlength=len(judged.names))[:, None]
-    both = np.column_stack((judged.distances, judged.scores))
+    both = np.column_stack((_powers(judged.distances), judged.scores))
     sums = np.zeros((len(counts), both.shape[1]))
     np.add.at(sums, judged.groups, both)
     both = both - (sums / np.maximum(counts, 1))[judged.groups]
@@ -125,23 +125,31 @@ def fit_prices(judged: JudgedDistances, penalty: float) -> Floats:
     scaled = -both[:, :-1] / np.where(spread > 1e-12, spread, np.inf)
     root = np.linalg.cholesky(scaled.T @ scaled + penalty * np.eye(len(spread)))
     prices: Floats = nnls(root.T, np.linalg.solve(root, scaled.T @ both[:, -1]))[0]
-    return prices / np.where(spread > 1e-12, spread, np.inf)
+    return (prices / np.where(spread > 1e-12, spread, np.inf)).reshape(len(POWERS), -1)
 
 
-def held_out(judged: JudgedDistances, fit: Callable[[JudgedDistances], Floats]) -> Floats:
-    """Score each pair by prices that were fitted without its fold."""
+def _powers(distances: Floats) -> Floats:
+    return np.hstack([distances**power for power in POWERS])
+
+
+def held_out(
+    judged: JudgedDistances, penalty: float, draw: Callable[[JudgedDistances], JudgedDistances] | None = None
+) -> Floats:
+    """Score each pair by prices that were fitted without its fold; `draw` takes some of the other folds' pairs."""
     scores = np.zeros(len(judged))
     for fold in np.unique(judged.folds):
         own = judged.folds == fold
-        scores[own] = -judged.distances[own] @ fit(judged.only(~own))
+        others = judged.only(~own)
+        prices = fit_prices(others if draw is None else draw(others), penalty)
+        scores[own] = -_powers(judged.distances[own]) @ prices.reshape(-1)
     return scores
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class HeadTraining:
     """A head, and what is known of it; `table` shows it."""
 
-    head: Head
+    head: TrainedHead
     judged: JudgedDistances
     penalty: float
     samples: int
@@ -149,10 +157,10 @@ class Training:
 
     @cached_property
     def _scores(self) -> Floats:
-        return held_out(self.judged, lambda some: fit_prices(some, self.penalty))
+        return held_out(self.judged, self.penalty)
 
     @cached_property
-    def _untrained(self) -> Floats:
+    def untrained(self) -> Floats:
         """The first metric of the head, or F of precision and recall."""
         if self.head.metrics:
             return 1 - self.judged.distances[:, len(FEATURES)]
@@ -163,7 +171,7 @@ class Training:
     @cached_property
     def means(self) -> tuple[Estimate, Estimate]:
         """Mean r of the groups: held out, and untrained."""
-        one, other = (self.judged.mean(each, self.samples, self.seed) for each in (self._scores, self._untrained))
+        one, other = (self.judged.mean(each, self.samples, self.seed) for each in (self._scores, self.untrained))
         return one, other
 
     def card(self) -> dict[str, Any]:
@@ -203,7 +211,7 @@ class Training:
         names = (*self.judged.names, "mean")
         sides = [
             [*self.judged.agreement(scores, self.samples, self.seed), mean]
-            for scores, mean in zip((self._scores, self._untrained), self.means, strict=True)
+            for scores, mean in zip((self._scores, self.untrained), self.means, strict=True)
         ]
         sizes = [*np.bincount(self.judged.groups).tolist(), len(self.judged)]
         rows = [
@@ -216,7 +224,11 @@ class Training:
         generator = np.random.default_rng(self.seed)
         rows: list[list[Value]] = []
         for size in self._sizes():
-            drawn = [self.judged.mean(held_out(self.judged, _Drawn(self, size, generator))) for _ in range(_DRAWS)]
+
+            def draw(some: JudgedDistances, size: int = size) -> JudgedDistances:
+                return some.only(np.sort(generator.choice(len(some), min(size, len(some)), replace=False)))
+
+            drawn = [self.judged.mean(held_out(self.judged, self.penalty, draw)) for _ in range(_DRAWS)]
             values = [each.value or 0.0 for each in drawn]
             rows.append([size, float(np.mean(values)), min(values), max(values), self.means[1].value])
         rows.append([None, self.means[0].value, None, None, self.means[1].value])
@@ -232,28 +244,15 @@ class Training:
     def _worth(self) -> tuple[list[str], list[list[Value]]]:
         rows: list[list[Value]] = []
         for place, name in enumerate(self.head.names):
-            if self.head.weights[place]:
+            if any(self.head.prices[place]):
                 others = self.judged.distances.copy()
                 others[:, place] = 0
                 without = replace(self.judged, distances=others)
-                value = without.mean(held_out(without, lambda some: fit_prices(some, self.penalty))).value
-                spread = float(self.judged.distances[:, place].std())
-                price = self.head.weights[place]
-                rows.append([name, price, price * spread, (self.means[0].value or 0.0) - (value or 0.0)])
-        return ["distance", "points", "points per deviation", "lost without"], rows
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """Fits prices to a draw of so many judgements."""
-
-    training: Training
-    size: int
-    generator: np.random.Generator
-
-    def __call__(self, judged: JudgedDistances) -> Floats:
-        chosen = self.generator.choice(len(judged), min(self.size, len(judged)), replace=False)
-        return fit_prices(judged.only(np.sort(chosen)), self.training.penalty)
+                value = without.mean(held_out(without, self.penalty)).value
+                lost = self.head.lost(self.judged.distances)[:, place]
+                gain = (self.means[0].value or 0.0) - (value or 0.0)
+                rows.append([name, float(lost.mean()), float(lost.std()), gain])
+        return ["distance", "mean points", "deviation", "r lost without"], rows
 
 
 def train(
@@ -270,7 +269,7 @@ def train(
     unescape: bool = False,
     encoding: str = "utf-8",
     **run: Any,
-) -> Training:
+) -> HeadTraining:
     """Train a head of the metric `trained` on human judgements.
 
     Distances (`softbleu.metrics.heads.FEATURES`, and 100 less the score of each metric) have prices that are fitted
@@ -304,26 +303,31 @@ def train(
     >>> texts = Segments.of({"A": ["a cat", "dogs", "the sun", "no"]}, ["a cat", "two dogs", "the sun sets", "a hat"])
     >>> judged = {"mine": Assessments(np.array([1.0, 0.3, 0.4, -1]), texts=texts)}
     >>> found = train(judged, vectors="glove-6b-100d", samples=10)
-    >>> found.head.vectors, min(found.head.weights)
+    >>> found.head.vectors, min(map(min, found.head.prices))
     ('glove-6b-100d', 0.0)
     """
     check_samples(samples, seed)
     files = judgements if isinstance(judgements, Mapping) else _read(judgements, unescape, encoding)
     choice = {"vectors": vectors, **({} if layers is None else {"layers": layers})}
-    plain = Head(name, "", vectors, layers, tokenize, lowercase)
+    plain = TrainedHead(name, "", vectors, layers, tokenize, lowercase)
     written = tuple(_resolved(each, plain, choice) for each in metrics)
-    layers = resolve_metric(Trained(head=plain)).vector_choice.layers
-    unit = replace(plain, layers=layers, metrics=written, weights=(1.0,) * (len(FEATURES) + len(written)))
+    (resolved,) = make_plan([Trained(head=plain)]).metrics
+    unit = replace(
+        plain,
+        layers=resolved.vector_choice.layers,
+        metrics=written,
+        prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
+    )
     judged, unrelated = JudgedDistances.of(unit, files, RunOptions(**run))
     means = {each: _mean_of(judged, each) for each in PENALTIES}
     penalty = max(PENALTIES, key=lambda each: means[each])
     prices = fit_prices(judged, penalty)
-    middle = float(np.median(unrelated @ prices))
+    middle = float(np.median(_powers(unrelated) @ prices.reshape(-1)))
     if middle <= 0:
         raise InputError("what people liked is farther from the reference in every respect: nothing can be learned")
     # Six digits are more than judgements say, and make a file that people can read.
-    weights = tuple(float(f"{each:.6g}") for each in 100 * prices / middle)
-    return Training(replace(unit, weights=weights), judged, penalty, samples, seed)
+    points = tuple(tuple(float(f"{each:.6g}") for each in curve) for curve in (100 * prices / middle).T.tolist())
+    return HeadTraining(replace(unit, prices=points), judged, penalty, samples, seed)
 
 
 def _read(files: Iterable[str], unescape: bool, encoding: str) -> dict[str, Assessments]:
@@ -338,17 +342,17 @@ def _read(files: Iterable[str], unescape: bool, encoding: str) -> dict[str, Asse
     return found
 
 
-def _resolved(expression: str, head: Head, choice: Mapping[str, str]) -> str:
+def _resolved(expression: str, head: TrainedHead, choice: Mapping[str, Any]) -> str:
     """Write a metric with what it stands on, such as thresholds."""
     metric = make_metric(expression)
-    tokenizer = Tokenizer(head.tokenize, head.lowercase)
     if metric.requires.source or metric.requires.gold or not metric.requires.references:
         raise InputError(f"metric {expression!r} compares more than candidate and reference: name another")
-    return str(resolve_metric(make_metric(expression, tokenize=tokenizer.tokenize, **choice), {}))
+    (resolved,) = make_plan([make_metric(expression, tokenize=head.tokenize, **choice)]).metrics
+    return str(resolved)
 
 
 def _mean_of(judged: JudgedDistances, penalty: float) -> float:
-    return judged.mean(held_out(judged, lambda some: fit_prices(some, penalty))).value or 0.0
+    return judged.mean(held_out(judged, penalty)).value or 0.0
 
 
 def _rounded(value: float | None, interval: tuple[float, float] | None) -> list[float | None]:

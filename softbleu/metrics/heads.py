@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
 from softbleu.io.resources import find_resource, resource_names
 from softbleu.metrics.idf import HashedFile
+
+if TYPE_CHECKING:
+    from softbleu.types import Floats
 
 DEFAULT_HEAD = "minilm-l6"
 _FOLDER, _FILE, _FORMAT = "heads", "head.json", 1
@@ -35,12 +40,15 @@ FEATURES = {
     "numbers": "share of the numbers of both sides that the other lacks",
     "capitals_missed": "capitalised words of the reference that the candidate lacks, per word of the reference",
     "capitals_added": "capitalised words of the candidate that the reference lacks, per word of the reference",
+    "unknown": "words of the candidate that neither English nor the reference has, per word of the reference",
 }
 """Distances between a candidate and its reference, 0 where they are equal: name and meaning."""
+POWERS = (0.5, 1.0, 2.0)
+"""A distance d costs a * d**0.5 + b * d + c * d**2 points, none of its three prices negative."""
 
 
 @dataclass(frozen=True)
-class Head(HashedFile):
+class TrainedHead(HashedFile):
     """Points that each distance costs, and the vectors and tokens that the distances are of."""
 
     vectors: str = ""
@@ -48,15 +56,25 @@ class Head(HashedFile):
     tokenize: str = "none"
     lowercase: bool = False
     metrics: tuple[str, ...] = ()  # Metrics whose scores are distances, too: what they lack of 100, in hundredths
-    weights: tuple[float, ...] = ()  # Points per unit, of each of `names`
+    prices: tuple[tuple[float, ...], ...] = ()  # Of each of `names` those of the powers
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the distances: `FEATURES`, then the metrics."""
         return (*FEATURES, *self.metrics)
 
+    def lost(self, distances: Floats) -> Floats:
+        """Points that distances cost, of the same shape (pairs, distances).
+
+        >>> TrainedHead("", "", prices=((2.0, 0.0, 1.0),)).lost(np.array([[4.0], [0.0]])).tolist()
+        [[20.0], [0.0]]
+        """
+        parts = np.array(self.prices).T
+        found: Floats = sum(part * distances**power for part, power in zip(parts, POWERS, strict=True))
+        return found
+
     @classmethod
-    def parse(cls, text: str) -> Head | None:
+    def parse(cls, text: str) -> TrainedHead | None:
         """Read a head by its name or file; `none` stands for the default."""
         return None if text == "none" else read_head(text)
 
@@ -67,11 +85,14 @@ class Head(HashedFile):
             if content["format"] != _FORMAT:
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
             metrics = tuple(map(str, content["metrics"]))
-            points: Mapping[str, Any] = content["weights"]
-            wrong = [name for name in points if name not in (*FEATURES, *metrics)]
-            weights = tuple(parse_score(points.get(name, 0.0)) for name in (*FEATURES, *metrics))
-            if wrong or min(weights) < 0 or max(weights) > 1e6:
-                raise ValueError(f"no such distance: {wrong[0]!r}" if wrong else "weights lie from 0 to 1,000,000")
+            given: Mapping[str, Any] = content["prices"]
+            wrong = [name for name in given if name not in (*FEATURES, *metrics)]
+            none = [0.0] * len(POWERS)
+            prices = tuple(tuple(map(parse_score, given.get(name, none))) for name in (*FEATURES, *metrics))
+            if wrong or not all(len(each) == len(POWERS) and 0 <= min(each) <= max(each) <= 1e6 for each in prices):
+                raise ValueError(
+                    f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
+                )
             texts = content["vectors"], content["tokenize"]
             layers, lowercase = content["layers"], content["lowercase"]
             if not all(isinstance(each, str) for each in (*texts, layers or "")) or not isinstance(lowercase, bool):
@@ -81,13 +102,13 @@ class Head(HashedFile):
                 f"{location}: no head of a trained metric ({type(error).__name__}: {error}): make one by "
                 "'softbleu train'"
             ) from error
-        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, weights)
+        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices)
 
     def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
         """What a file has; distances that cost nothing are left out."""
         own = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
-        weights = {name: each for name, each in zip(self.names, self.weights, strict=True) if each}
-        return {"format": _FORMAT, **own, "metrics": list(self.metrics), "weights": weights, "card": dict(card)}
+        prices = {name: list(each) for name, each in zip(self.names, self.prices, strict=True) if any(each)}
+        return {"format": _FORMAT, **own, "metrics": list(self.metrics), "prices": prices, "card": dict(card)}
 
 
 def head_names() -> tuple[str, ...]:
@@ -100,7 +121,7 @@ def head_names() -> tuple[str, ...]:
 
 
 @lru_cache(32)
-def read_head(location: str) -> Head:
+def read_head(location: str) -> TrainedHead:
     """Read a head: one in the box by its name, else a file as `softbleu train` writes it.
 
     InputError: there is none, or its content is no head.
@@ -108,7 +129,7 @@ def read_head(location: str) -> Head:
     path = find_resource(_FOLDER, location, _FILE) if location in head_names() else Path(location)
     if path is None or not path.exists():
         raise InputError(f"head {location!r}: no such file, and no head in the box: {', '.join(head_names())}")
-    return Head.of_content(read_json(path), location, HashedFile.of(str(path)).fingerprint)
+    return TrainedHead.of_content(read_json(path), location, HashedFile.of(str(path)).fingerprint)
 
 
 def head_setting() -> Any:
@@ -116,7 +137,7 @@ def head_setting() -> Any:
     return setting(
         None,
         "Head of the trained metric: a name, or a file that 'softbleu train' has written",
-        read=Head.parse,
+        read=TrainedHead.parse,
         hashed=True,
         metavar="NAME|FILE",
         unset=DEFAULT_HEAD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import pairwise
 from operator import or_
 from string import punctuation
@@ -16,11 +16,13 @@ from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
-from softbleu.language import Finding
+from softbleu.io.resources import required_resource
+from softbleu.language import DEFAULT_LANGUAGE, Finding
+from softbleu.language.spelling import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, tokenizer_setting
-from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, Head, head_setting, read_head
+from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, head_setting, read_head
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import NeedsData
 from softbleu.metrics.result import Score, column
@@ -40,13 +42,13 @@ _NEGATIONS = frozenset(
     ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
 )
 _TIE = 1e-7  # Of equal similarities that of the nearer place is taken
-_WORD_COLUMNS = ("negations", "numbers", "capitals")
+_WORD_COLUMNS = ("negations", "numbers", "capitals", "unknown")
 _PLACES = {name: place for place, name in enumerate(FEATURES)}
 
 
 @dataclass(frozen=True)
 class PairWords:
-    """Features of words: `pair_negations`, `pair_numbers`, `pair_capitals`: number of the form, 0 for other words."""
+    """Features of words: `pair_negations`, `pair_numbers`, `pair_capitals`, `pair_unknown`: number of a form or 0."""
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
@@ -58,8 +60,15 @@ class PairWords:
             negated = bare.lower() in _NEGATIONS or bare.lower().endswith("n't")
             digits = any(each.isdecimal() for each in bare)
             # Of negations it counts that there is one, of the others which.
-            found[:, place] = negated, number * digits, number * bare[:1].isupper()
+            unknown = any(_word_list().misspelt(["", *split_words(bare)])[1:])
+            found[:, place] = negated, number * digits, number * bare[:1].isupper(), number * unknown
         return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), found, strict=True))
+
+
+@cache
+def _word_list() -> WordList:
+    """English words."""
+    return WordList.read(required_resource("language", DEFAULT_LANGUAGE, "words.txt.gz"))
 
 
 @dataclass(frozen=True)
@@ -73,15 +82,16 @@ class TrainedScore(Score):
 class Trained(Metric):
     """Distances between candidate and reference, each at a price learned from human judgements (`softbleu train`).
 
-    A segment has 100 points less the sum of price times distance (`softbleu.metrics.heads.FEATURES`), but at least 0.
-    Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and what is
-    farther from it in all respects has no higher score. 0 is the median of unrelated pairs. A corpus has the mean of
-    its segments; of several references each segment takes the best. A side without any text has 0.
+    A segment has 100 points less what its distances cost (`softbleu.metrics.heads`: `FEATURES`, `POWERS`), but at
+    least 0. Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and
+    what is farther from it in all respects has no higher score. 0 is the median of unrelated pairs. A corpus has the
+    mean of its segments; of several references each segment takes the best. A side without any text has 0.
 
     Parameters
     ----------
     head
-        `minilm-l6` (pieces in context by the bundled encoder), `static` (vectors of words), or a file.
+        `minilm-l6` (pieces in context by the bundled encoder), `static` (vectors of words), or a file. Its tokens
+        and vectors are taken unless others are given.
 
     Examples
     --------
@@ -89,36 +99,26 @@ class Trained(Metric):
     70.0
     """
 
-    head: Head | None = head_setting()
+    head: TrainedHead | None = head_setting()
     tokenizer: Tokenizer = tokenizer_setting("none")
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "trained"
     label: ClassVar[str] = "trained"
 
     def complete(self) -> None:
-        """Tokens and vectors are those of the head."""
+        """Tokens and vectors are those of the head, unless others are given."""
         head = self.head
-        if head is None or head.location == DEFAULT_HEAD:
-            return
-        if self.tokenizer == Tokenizer():
+        if head is not None and self.tokenizer == Tokenizer():
             object.__setattr__(self, "tokenizer", Tokenizer(head.tokenize, head.lowercase))
-        if self.vector_choice == VectorChoice(DEFAULT_ENCODER):
+        if head is not None and self.vector_choice == VectorChoice(DEFAULT_ENCODER):
             object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
 
     def resolved(self) -> Self:
-        """With the head in the box where none is named; its distances are of its own tokens and vectors."""
-        head, choice = self.used, self.vector_choice
-        if self.tokenizer != Tokenizer(head.tokenize, head.lowercase):
-            raise InputError(
-                f"head {head.location} reads tokens of {head.tokenize}: leave out --tokenize, --lowercase"
-            )
-        wanted = VectorChoice(head.vectors, layers=choice.layers, exact_words=choice.exact_words)
-        if choice != wanted or choice.layers not in (None, head.layers):
-            raise InputError(f"head {head.location} looks at vectors {head.vectors}: leave out settings of vectors")
-        return self if self.head == head else replace(self, head=head)
+        """With the head in the box where none is named."""
+        return replace(self, head=self.used)
 
     @property
-    def used(self) -> Head:
+    def used(self) -> TrainedHead:
         """The head, that in the box where none is named."""
         return self.head or read_head(DEFAULT_HEAD)
 
@@ -130,8 +130,8 @@ class Trained(Metric):
 
     @property
     def _metrics(self) -> tuple[Metric, ...]:
-        """Metrics of the head, over its tokens and vectors."""
-        return tuple(_column_metric(each, self.tokenizer, self.vector_choice) for each in self.used.metrics)
+        """Metrics of the head, over its tokens."""
+        return tuple(_column_metric(each, self.tokenizer) for each in self.used.metrics)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Points, 1, and points that each distance cost, in millionths: (segments, 2 + distances)."""
@@ -140,7 +140,7 @@ class Trained(Metric):
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         distances, known = self._distances(single, words, kernels)
-        lost = np.rint(PARTS * distances * np.array(self.used.weights)).astype(np.int64)
+        lost = np.rint(PARTS * self.used.lost(distances)).astype(np.int64)
         points = np.where(known, np.maximum(100 * PARTS - lost.sum(axis=1), 0), 0)
         rows = np.column_stack((points, np.ones_like(points), lost))
         return rows[best_rows(chunk.segment_offsets, points)]
@@ -150,9 +150,9 @@ class Trained(Metric):
         found = np.zeros((len(single), len(self.used.names)))
         known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
         pairs = (_pieces if words.vectors.in_context else _words)(single, words)
-        for line, (similarities, *directions) in enumerate(pairs):
+        for line, (similarities, own, other, start) in enumerate(pairs):
             if similarities.size:
-                _align(found[line], similarities, *directions)
+                _align(found[line], similarities, own, other, start)
             known[line] &= similarities.size > 0
         _surface(found, single, words)
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
@@ -183,8 +183,8 @@ class Trained(Metric):
 
 
 @lru_cache(64)
-def _column_metric(expression: str, tokenizer: Tokenizer, choice: VectorChoice) -> Metric:
-    metric = replace(make_metric(expression), tokenizer=tokenizer, vector_choice=choice)
+def _column_metric(expression: str, tokenizer: Tokenizer) -> Metric:
+    metric = replace(make_metric(expression), tokenizer=tokenizer)
     resolved: Metric = metric.resolved() if isinstance(metric, NeedsData) else metric
     return resolved
 
@@ -216,8 +216,7 @@ def _words(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Fl
 def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start: float) -> None:
     """Write distances of aligned words or pieces into a row."""
     size, others = similarities.shape
-    apart = np.arange(size)[:, None] / size - np.arange(others) / others
-    ranked = similarities - _TIE * np.abs(apart)
+    ranked = similarities - (_ties if size * others > 4096 else _kept_ties)(size, others)
     best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
     lacks = np.maximum(1 - similarities[np.arange(size), best], 0)
     missing = np.maximum(1 - similarities[back, np.arange(others)], 0)
@@ -229,10 +228,20 @@ def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start:
     paired = best[back[best] == np.arange(size)]
     count = len(paired)
     row[8], row[9] = 1 - count / size, 1 - count / others
-    row[10] = np.count_nonzero(np.diff(paired) != 1) / size
-    ranks = np.empty(count, np.int64)
-    ranks[paired.argsort()] = np.arange(count)
-    row[11] = 2 * np.abs(ranks - np.arange(count)).sum() / max(count * count, 1)
+    steps = paired[1:] - paired[:-1]
+    row[10] = np.count_nonzero(steps != 1) / size
+    if count > 1 and steps.min() < 0:
+        # By how many places the paired are away from the reference's order; the other way round it is the same.
+        row[11] = 2 * np.abs(paired.argsort() - np.arange(count)).sum() / count**2
+
+
+def _ties(size: int, others: int) -> Floats:
+    """What is subtracted from similarities: the more, the farther apart two places are."""
+    found: Floats = _TIE * np.abs(np.arange(size)[:, None] / size - np.arange(others) / others)
+    return found
+
+
+_kept_ties = lru_cache(1 << 11)(_ties)  # Of short lines
 
 
 def _surface(found: Floats, single: Chunk, words: WordTable) -> None:
@@ -240,7 +249,7 @@ def _surface(found: Floats, single: Chunk, words: WordTable) -> None:
     own, others = single.candidates, single.references
     ratio = np.log((others.lengths + 1) / (own.lengths + 1))
     found[:, _PLACES["shorter"]], found[:, _PLACES["longer"]] = np.maximum(ratio, 0), np.maximum(-ratio, 0)
-    negations, numbers, capitals = (words.feature(f"pair_{name}") for name in _WORD_COLUMNS)
+    negations, numbers, capitals, unknown = (words.feature(f"pair_{name}") for name in _WORD_COLUMNS)
     (few, more, _) = _beyond(own, others, negations)
     found[:, _PLACES["negations"]] = (few + more) > 0
     missed, added, total = _beyond(own, others, numbers)
@@ -248,6 +257,7 @@ def _surface(found: Floats, single: Chunk, words: WordTable) -> None:
     missed, added, _ = _beyond(own, others, capitals)
     length = np.maximum(others.lengths, 1)
     found[:, _PLACES["capitals_missed"]], found[:, _PLACES["capitals_added"]] = missed / length, added / length
+    found[:, _PLACES["unknown"]] = _beyond(own, others, unknown)[1] / length
 
 
 def _beyond(own: Tokens, others: Tokens, forms: Integers) -> tuple[Floats, Floats, Floats]:
@@ -262,6 +272,6 @@ def _beyond(own: Tokens, others: Tokens, forms: Integers) -> tuple[Floats, Float
     distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
     counted = np.bincount(places, np.concatenate(signs), len(distinct))
     owner = distinct // most
-    missed, added = (np.bincount(owner, np.maximum(each, 0), lines) for each in (counted, -counted))
-    total = np.bincount(np.concatenate(keys) // most, minlength=lines).astype(np.float64)
-    return missed, added, total
+    missed, added = (np.bincount(owner, np.maximum(each, 0.0), lines) for each in (counted, -counted))
+    total = np.bincount(np.concatenate(keys) // most, minlength=lines)
+    return missed.astype(np.float64), added.astype(np.float64), total.astype(np.float64)
