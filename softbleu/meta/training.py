@@ -33,10 +33,10 @@ _SMALLEST = 25  # Judgements of the first point of the learning curve; each next
 
 @dataclass(frozen=True, eq=False)
 class JudgedDistances:
-    """Distances of judged pairs, and what people said of them."""
+    """Distances of judged pairs, and their human scores."""
 
     distances: Floats  # (pairs, distances)
-    scores: Floats  # Of people, standardised in each group
+    scores: Floats  # Human scores, standardised in each group
     groups: Integers  # Number of the group of each pair
     references: Integers  # Number of its reference: pairs of one reference are drawn together
     names: tuple[str, ...]  # Of the groups
@@ -77,7 +77,7 @@ class JudgedDistances:
         return np.asarray(self.references % _FOLDS)
 
     def agreement(self, scores: Floats, samples: int, seed: int) -> list[Estimate]:
-        """Pearson's r of scores with people in each group; samples draw references."""
+        """Pearson's r of scores with human judges in each group; samples draw references."""
         chosen = [self.groups == number for number in range(len(self.names))]
         return [
             correlate(self.scores[each], scores[each], "pearson", samples, seed, self.references[each])
@@ -112,7 +112,7 @@ def fit_prices(judged: JudgedDistances, penalty: float) -> Floats:
     >>> distances, scores = np.array([[0.0, 1], [1, 0], [2, 1]]), np.array([1.0, 0, -1])
     >>> judged = JudgedDistances(distances, scores, np.zeros(3, int), np.arange(3), ("one",))
     >>> fit_prices(judged, 1e-9).round(3).tolist()
-    [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
+    [[0.503, 0.0], [0.35, 0.0], [0.147, 0.0]]
     """
     from scipy.optimize import nnls
 
@@ -273,7 +273,7 @@ def train(
     """Train a head of the metric `trained` on human judgements.
 
     Distances (`softbleu.metrics.heads.FEATURES`, and 100 less the score of each metric) have prices that are fitted
-    by ridge regression without negative ones, the scores of people standardised in each group. The penalty is that of
+    by ridge regression without negative ones, the human scores standardised in each group. The penalty is that of
     `PENALTIES` with the greatest mean r when each group is held out; of a single group fifths of its references are.
     Prices are scaled so that half of all pairs with the reference of another segment lose 100 points.
 
@@ -324,8 +324,8 @@ def train(
     prices = fit_prices(judged, penalty)
     middle = float(np.median(_powers(unrelated) @ prices.reshape(-1)))
     if middle <= 0:
-        raise InputError("what people liked is farther from the reference in every respect: nothing can be learned")
-    # Six digits are more than judgements say, and make a file that people can read.
+        raise InputError("what judges liked is farther from the reference in every respect: nothing can be learned")
+    # Six digits are more than judgements say, and make the file hard to read.
     points = tuple(tuple(float(f"{each:.6g}") for each in curve) for curve in (100 * prices / middle).T.tolist())
     return HeadTraining(replace(unit, prices=points), judged, penalty, samples, seed)
 
