@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
-from softbleu.io.resources import find_resource, resource_names
+from softbleu.io.resources import required_resource, resource_names
 from softbleu.metrics.idf import HashedFile
 
 if TYPE_CHECKING:
@@ -120,15 +120,25 @@ def head_names() -> tuple[str, ...]:
     return resource_names(_FOLDER, _FILE)
 
 
-@lru_cache(32)
 def read_head(location: str) -> TrainedHead:
     """Read a head: one in the box by its name, else a file as `softbleu train` writes it.
 
     InputError: there is none, or its content is no head.
     """
-    path = find_resource(_FOLDER, location, _FILE) if location in head_names() else Path(location)
-    if path is None or not path.exists():
+    if location in head_names():
+        return bundled_head(location)
+    if not Path(location).exists():
         raise InputError(f"head {location!r}: no such file, and no head in the box: {', '.join(head_names())}")
+    return _read(Path(location), location)
+
+
+@cache
+def bundled_head(name: str) -> TrainedHead:
+    """Read a head in the box, once."""
+    return _read(required_resource(_FOLDER, name, _FILE), name)
+
+
+def _read(path: Path, location: str) -> TrainedHead:
     return TrainedHead.of_content(read_json(path), location, HashedFile.of(str(path)).fingerprint)
 
 

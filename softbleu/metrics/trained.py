@@ -22,7 +22,7 @@ from softbleu.language.spelling import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, tokenizer_setting
-from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, head_setting, read_head
+from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head, head_setting
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import NeedsData
 from softbleu.metrics.result import Score, column
@@ -41,6 +41,7 @@ _LIMIT = Limit("trained", "pairs of words or pieces", 1 << 28, "a document of 3,
 _NEGATIONS = frozenset(
     ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
 )
+_SHORT = 2048  # Pairs of places in short lines
 _TIE = 1e-7  # Of equal similarities that of the nearer place is taken
 _WORD_COLUMNS = ("negations", "numbers", "capitals", "unknown")
 _PLACES = {name: place for place, name in enumerate(FEATURES)}
@@ -53,15 +54,18 @@ class PairWords:
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
         forms: dict[str, int] = {}
-        found = np.zeros((len(_WORD_COLUMNS), len(words)), np.int64)
-        for place, word in enumerate(words):
+        known = _word_list()
+        rows = []
+        for word in words:
             bare = word.strip(punctuation).replace("’", "'")
-            number = forms.setdefault(bare.replace(",", ""), len(forms) + 1)
-            negated = bare.lower() in _NEGATIONS or bare.lower().endswith("n't")
-            digits = any(each.isdecimal() for each in bare)
+            lower, number = bare.lower(), forms.setdefault(bare.replace(",", ""), len(forms) + 1)
+            # What has a capital is a name, and most words are known as they are.
+            unknown = bare == lower and bare not in known.words and any(known.misspelt(["", *split_words(bare)])[1:])
+            numeral = number * any(map(str.isdecimal, bare))
             # Of negations it counts that there is one, of the others which.
-            unknown = any(_word_list().misspelt(["", *split_words(bare)])[1:])
-            found[:, place] = negated, number * digits, number * bare[:1].isupper(), number * unknown
+            negated = lower in _NEGATIONS or lower.endswith("n't")
+            rows.append((negated, numeral, number * bare[:1].isupper(), number * unknown))
+        found = np.array(rows, np.int64).reshape(-1, len(_WORD_COLUMNS)).T
         return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), found, strict=True))
 
 
@@ -120,7 +124,7 @@ class Trained(Metric):
     @property
     def used(self) -> TrainedHead:
         """The head, that in the box where none is named."""
-        return self.head or read_head(DEFAULT_HEAD)
+        return self.head or bundled_head(DEFAULT_HEAD)
 
     @property
     def requires(self) -> Requirements:
@@ -216,7 +220,7 @@ def _words(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Fl
 def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start: float) -> None:
     """Write distances of aligned words or pieces into a row."""
     size, others = similarities.shape
-    ranked = similarities - (_ties if size * others > 4096 else _kept_ties)(size, others)
+    ranked = similarities - (_ties if size * others > _SHORT else _kept_ties)(size, others)
     best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
     lacks = np.maximum(1 - similarities[np.arange(size), best], 0)
     missing = np.maximum(1 - similarities[back, np.arange(others)], 0)
@@ -241,7 +245,7 @@ def _ties(size: int, others: int) -> Floats:
     return found
 
 
-_kept_ties = lru_cache(1 << 11)(_ties)  # Of short lines
+_kept_ties = lru_cache(1 << 10)(_ties)  # Of short lines: at most 16 MB
 
 
 def _surface(found: Floats, single: Chunk, words: WordTable) -> None:
