@@ -26,6 +26,7 @@ BESIDE = (
     "embeddings/*/card.md",
     "experiments/*.md",
     "experiments/*/*.svg",
+    "heads/*/card.md",
     "integrations/evaluate/softbleu/README.md",
     "language/*/card.md",
 )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from softbleu.meta.metaeval import metaeval as metaeval
     from softbleu.meta.spurious import spurious as spurious
     from softbleu.meta.sweep import sweep as sweep
+    from softbleu.meta.training import train as train
     from softbleu.metrics import Metric as Metric
     from softbleu.metrics.bertscore import BertScore as BertScore
     from softbleu.metrics.bleu import Bleu as Bleu
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.result import Results as Results
     from softbleu.metrics.softbleu import Softbleu as Softbleu
     from softbleu.metrics.ter import Ter as Ter
+    from softbleu.metrics.trained import Trained as Trained
     from softbleu.metrics.uot import EditTransport as EditTransport
     from softbleu.results import VectorChoice as VectorChoice
     from softbleu.results import compare as compare
@@ -74,6 +76,7 @@ _HOMES = {  # Modules, and what is theirs
     "meta.metaeval": "metaeval",
     "meta.spurious": "spurious",
     "meta.sweep": "sweep",
+    "meta.training": "train",
     "metrics": "Metric",
     "metrics.bertscore": "BertScore",
     "metrics.bleu": "Bleu Sleu Vleu Xleu",
@@ -92,6 +95,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.result": "Result Results",
     "metrics.softbleu": "Softbleu",
     "metrics.ter": "Ter",
+    "metrics.trained": "Trained",
     "results": "VectorChoice compare compare_corpus explain_corpus score score_corpus",
     "results.accumulator": "Accumulator",
     "results.explain": "explain",

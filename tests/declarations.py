@@ -33,7 +33,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "layers": st.sampled_from(["0", "4", "4,6"]),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
-    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients"), st.none()),
+    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients", "head"), st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
 GOES_WITH: dict[str, dict[str, Any]] = {
@@ -95,7 +95,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients")
+    files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients", "head")
     if setting.name in (*files, "quantile"):
         return []
     if setting.choices or setting.name == "matcher":

@@ -67,6 +67,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
+    "trained": ("metrics.trained._LIMIT", 8, scored("trained", vectors=VECTORS)),
     "refless": ("metrics.refless._LIMIT", 7, scored("refless", source=True)),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
     "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),

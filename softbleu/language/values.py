@@ -29,12 +29,13 @@ _ENDS = tuple(".?!\"')…")
 
 @dataclass(frozen=True)
 class Finding:
-    """What speaks against a line."""
+    """What speaks against a line, or cost it points."""
 
-    kind: Literal["misspelt", "error", "unlikely"]
+    kind: Literal["misspelt", "error", "unlikely", "lost"]
     text: str  # The words that it is about
     value: float | None = None
-    """Of an unlikely word: logarithm (base 10) of how much likelier the model finds it here than it is by itself."""
+    """Of an unlikely word: logarithm (base 10) of how much likelier the model finds it here than it is by itself;
+    of a distance the points that were lost by it."""
     message: str = ""  # What the error detector says
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from softbleu.language import ModelChoice
     from softbleu.lattices.rules import NetworkVectors
     from softbleu.matching.base import Matcher
+    from softbleu.metrics.heads import TrainedHead
     from softbleu.metrics.idf import IdfCorpus
     from softbleu.metrics.refless import CoefficientsFile
     from softbleu.thesaurus.resources import MeteorData
@@ -104,4 +105,5 @@ class Settings(MatchSettings, total=False):
     language_model: str | ModelChoice | None
     detector: Literal["spelling", "harper"] | None
     coefficients: str | CoefficientsFile | None
+    head: str | TrainedHead | None
     preset: Literal["morgan2014", "terp", "networks", "paraphrases"]

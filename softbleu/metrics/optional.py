@@ -81,6 +81,14 @@ class JudgesLines(Protocol):
 
 
 @runtime_checkable
+class NamesCauses(Protocol):
+    """Says what a score consists of."""
+
+    def causes(self, row: Integers) -> tuple[Finding, ...]:
+        """What cost a segment points, by its statistics."""
+
+
+@runtime_checkable
 class ShowsPaths(Protocol):
     """Scores against a path of a network."""
 

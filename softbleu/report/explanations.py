@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal
 _VERDICTS = {"hit": "32", "wrong": "31", "over": "33", "missed": "90"}
-_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}  # Red, yellow
+_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33", "lost": "33"}  # Red, yellow
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -88,7 +88,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     lines += [("", line) for line in align(heads, [False, False])]
     if explanation.numbers is not None:
         shown = explanation.numbers.shown().items()
-        lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
+        if shown:
+            lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
         rows = [_finding(found, digits) for found in explanation.findings]
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
     if explanation.path:

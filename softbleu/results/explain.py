@@ -18,7 +18,7 @@ from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import JudgesLines, ShowsEdits, ShowsPaths, matcher_of, shows_matches
+from softbleu.metrics.optional import JudgesLines, NamesCauses, ShowsEdits, ShowsPaths, matcher_of, shows_matches
 from softbleu.metrics.result import Score
 from softbleu.results.judged import judge_corpus
 from softbleu.results.significance import segment_numbers
@@ -169,8 +169,6 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     metric = make_metric(metric)
     check_explained(metric)
     (metric,) = make_plan([metric]).metrics
-    if isinstance(metric, JudgesLines):
-        return _found_in_lines(pick_segments(corpus, segments), metric, segments)
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
     requires = metric.requires
@@ -179,6 +177,8 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
     numbers = segments if whole else range(1, len(segments) + 1)
+    if isinstance(metric, JudgesLines | NamesCauses):
+        return _findings(pick_segments(corpus, segments), metric, segments, chosen, numbers)
     scores = None
     if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
         plan = make_plan([metric], chosen, keep_rows=True)
@@ -204,15 +204,21 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     return Explanations(found[key] for key in sorted(found))
 
 
-def _found_in_lines(corpus: Segments, metric: Metric, numbers: Sequence[int]) -> Explanations:
-    judge: Any = metric.at_level("segment")
+def _findings(
+    texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
+) -> Explanations:
+    """Explain chosen segments, of these numbers in the corpus, by what a metric finds or by what cost points."""
+    measure: Any = metric.at_level("segment")
+    split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
     found = Explanations()
-    for place, number in enumerate(numbers):
-        for (system, texts), rows in zip(corpus.candidates.items(), statistics.rows, strict=True):
-            words, score = tuple(metric.tokenizer.split(texts[place])), judge.score(rows[place])
-            findings = judge.find(" ".join(words))
-            found.append(Explanation(system, number, words, (), (), score.score, score, findings))
+    for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
+        for (system, lines), rows in zip(texts.candidates.items(), statistics.rows, strict=True):
+            words, score = tuple(split(lines[place])), measure.score(rows[number - 1])
+            lined = isinstance(metric, JudgesLines)
+            findings = measure.find(" ".join(words)) if lined else measure.causes(rows[number - 1])
+            references = () if lined else tuple(tuple(split(line)) for line in texts.references[place])
+            found.append(Explanation(system, segment, words, references, (), score.score, score, findings))
     return found
 
 
@@ -258,7 +264,7 @@ def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
 
 def check_explained(metric: Metric) -> None:
     """See that there is something to show, before data is asked for."""
-    if not isinstance(metric, JudgesLines | ShowsPaths | ShowsEdits):
+    if not isinstance(metric, JudgesLines | NamesCauses | ShowsPaths | ShowsEdits):
         matching_of(metric)
 
 

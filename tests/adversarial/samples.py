@@ -19,6 +19,7 @@ from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.neighbours import index_store
 from softbleu.encoders.convert import convert_encoder
 from softbleu.language.values import VALUES
+from softbleu.metrics.heads import FEATURES, TrainedHead
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -72,6 +73,9 @@ TEXTS = {
     "net.att": "0 1 the\n1 2 cat\n1 2 dog 0.5\n2\n\n0 1 a\n1 2 dog\n2 0.5\n",
     "m.arpa": "\\data\\\nngram 1=5\nngram 2=2\n\n\\1-grams:\n-99 <s> -0.3\n-1 </s>\n-1 <unk>\n-0.7 the -0.2\n"
     "-0.9 cat\n\n\\2-grams:\n-0.3 <s> the\n-0.4 the cat\n\n\\end\\\n",
+    "judged.tsv": "score\tcandidate\treference\n"
+    + "".join(f"{-number}\tthe cat{' no' * number}\tthe cat {number}\n" for number in range(1, 9)),
+    "head.json": json.dumps(TrainedHead("h", "", "./v.txt", prices=((1.0, 2.0, 3.0),) * len(FEATURES)).content({})),
     "weights.json": json.dumps({"constant": -1, "coefficients": dict.fromkeys(VALUES, 0.5), "fluency": [0, 1]}),
     "aligned.jsonl": '{"candidate": "the cat sat", "reference": "a cat sat", '
     '"alignment": [[0, 0], [1, 1], [2, 2]], "label": "paraphrase"}\n',
@@ -175,6 +179,8 @@ READERS = [
     _reader("metric.json", "metaeval --human human.tsv --scores metric.json --samples 20"),
     _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20"),
     _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20 --table accuracy"),
+    _reader("judged.tsv", "train --judgements judged.tsv --vectors v.txt --samples 20", "o.json"),
+    _reader("head.json", "score -c c.txt -r r.txt -m trained --head head.json"),
     _reader("nbest.jsonl", "select --lists nbest.jsonl -m chrf", "o.jsonl"),
     _reader("nbest.jsonl", "matrix --lists nbest.jsonl"),
     _reader("run.json", "diff run.json run.json"),

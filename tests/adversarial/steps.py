@@ -35,6 +35,7 @@ WRITERS = {
     "graph": "embeddings graph --vocabulary words.txt -t 0.5 --vectors v.txt -o o.tsv",
     "expand": "embeddings expand -r r.txt --vectors v.txt --budget 2 --output-prefix x",
     "train": "embeddings train c.txt --dimension 4 --epochs 1 --min-count 1 -o trained --force",
+    "head": "train --judgements judged.tsv --vectors v.txt --samples 20 -o o.json",
     "language": "language train c.txt -n 2 -o o.arpa",
     "generate": "corpora generate --grammar g.cfg --pairing paraphrase --count 2 -f jsonl -o o.jsonl",
     "networks": "networks make -r brackets.txt --notation brackets -o o.jsonl",

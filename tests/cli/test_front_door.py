@@ -294,6 +294,8 @@ TEXTS: dict[str, list[str]] = {
     "two.tsv": ["A 40", "B 10", "C 30", "D 20"],
     "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score"]
     + [f"x-y\ts\tit is {word}\tit 's all right\t{number}" for number, word in enumerate(("wrong", "all", "right"))],
+    "judged.tsv": ["score\tcandidate\treference"]
+    + [f"{-number}\tit {'is ' * number}right {number % 7}\tit is right {number % 7}" for number in range(1, 60)],
     "nbest.jsonl": ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]'],
     "brackets.txt": ["the [big] (dog|hound) barked"] * 3,
     "my-sweep.toml": SWEEP,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softbleu.corpora.judgements.assessments import Assessments, read_assessments
+from softbleu.corpora.judgements.assessments import Assessments, read_assessments, read_judged
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import ScoreTable, merge_scores, read_scores
 
@@ -14,6 +14,7 @@ __all__ = [
     "merge_scores",
     "plain_names",
     "read_assessments",
+    "read_judged",
     "read_rankings",
     "read_scores",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("lp", "source", "translation", "reference", "human_score")
+_JUDGED = {"candidate": "translation", "hypothesis": "translation", "score": "human_score", "human": "human_score"}
+"""Other names of columns of judged texts."""
+_Row = tuple[str, dict[str, str]]  # Where it stands, and its cells by columns
 CANDIDATE = "translation"  # What the one system of assessed texts is called
 
 
@@ -86,6 +90,34 @@ class Assessments:
         return float(scored[system][segment])
 
 
+def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -> Mapping[str, Assessments]:
+    """Read judged texts by their groups: tab-separated columns, of which others are passed over.
+
+    `score` (or `human`, `human_score`), `candidate` (or `translation`, `hypothesis`), `reference`, and maybe `source`
+    and `group` (or `lp`); rows that name no group are of one that is called as the file.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a score is no number, or a row has too many or too few cells.
+    """
+    columns, rows = _cells(name, encoding, _JUDGED)
+    lacking = [each for each in ("human_score", "translation", "reference") if each not in columns]
+    if lacking:
+        raise InputError(f"{name}, line 1: judgements need columns score, candidate and reference, tab-separated")
+    plain = {"source": "", "group": Path(name.removesuffix(".gz")).stem}
+    groups: dict[str, list[_Row]] = {}
+    for where, row in rows:
+        group = row.get("group", row.get("lp", plain["group"]))
+        groups.setdefault(group, []).append((where, {**plain, **row}))
+    if not groups:
+        raise InputError(f"{name}: there are no judgements")
+    scores = {
+        group: np.array([_number(where, row["human_score"]) for where, row in own]) for group, own in groups.items()
+    }
+    return {group: Assessments(scores[group], texts=_texts(own, unescape)) for group, own in groups.items()}
+
+
 def read_assessments(
     name: str,
     *,
@@ -100,31 +132,38 @@ def read_assessments(
     source translation reference HUMAN_score`; others are passed over. Of several directions one must be given.
     `unescape` turns entities such as ``&apos;`` in texts into characters. Or scores of segments for `read_scores`.
     """
-    with closing(open_text(name, encoding)) as lines:
-        text = list(lines)
-    tabs = bool(text) and "\t" in text[0]
-    columns = [cell.lower() for cell in (text[0].split("\t") if tabs else text[0].split())] if text else []
+    columns, cells = _cells(name, encoding, {})
     kind = next((kind for kind in (_BY_TEXT, _BY_NUMBER) if set(kind) <= set(columns)), None)
     if kind is None and ({"system", "segment"} <= set(columns) or ".seg.score" in name):
         return _graded(name, direction, column, encoding)
     if kind is None:
         raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
-    rows: list[tuple[str, dict[str, str]]] = []
-    for number, line in enumerate(text[1:], start=2):
-        cells = line.split("\t") if tabs else line.split()
-        if not cells or cells == [""]:
-            continue
-        if len(cells) != len(columns):
-            raise InputError(f"{name}, line {number}: {len(cells)} cells under {len(columns)} column names")
-        rows.append((f"{name}, line {number}", dict(zip(columns, cells, strict=True))))
-    rows = _of_direction(name, rows, direction)
+    rows = _of_direction(name, list(cells), direction)
     scores = np.array([_number(where, row[kind[-1]]) for where, row in rows])
     return Assessments(scores, texts=_texts(rows, unescape)) if kind is _BY_TEXT else _numbered(rows, scores)
 
 
-def _of_direction(
-    name: str, rows: Sequence[tuple[str, dict[str, str]]], direction: str | None
-) -> list[tuple[str, dict[str, str]]]:
+def _cells(name: str, encoding: str, aliases: Mapping[str, str]) -> tuple[list[str], Iterator[_Row]]:
+    """Names of columns in lower case, and where each row stands with its cells by these names."""
+    with closing(open_text(name, encoding)) as lines:
+        text = list(lines)
+    tabs = bool(text) and "\t" in text[0]
+    columns = [cell.lower() for cell in (text[0].split("\t") if tabs else text[0].split())] if text else []
+    columns = [aliases.get(column, column) for column in columns]
+
+    def rows() -> Iterator[_Row]:
+        for number, line in enumerate(text[1:], start=2):
+            cells = line.split("\t") if tabs else line.split()
+            if not cells or cells == [""]:
+                continue
+            if len(cells) != len(columns):
+                raise InputError(f"{name}, line {number}: {len(cells)} cells under {len(columns)} column names")
+            yield f"{name}, line {number}", dict(zip(columns, cells, strict=True))
+
+    return columns, rows()
+
+
+def _of_direction(name: str, rows: Sequence[_Row], direction: str | None) -> list[_Row]:
     there = sorted({row["lp"] for _, row in rows})
     if not there:
         raise InputError(f"{name}: there are no assessments")
@@ -149,7 +188,7 @@ def _graded(name: str, direction: str | None, column: str | None, encoding: str)
     return Assessments(np.array(scores), systems, segments)
 
 
-def _texts(rows: Sequence[tuple[str, dict[str, str]]], unescape: bool) -> Segments:
+def _texts(rows: Sequence[_Row], unescape: bool) -> Segments:
     clean = html.unescape if unescape else str
     source, candidate, reference = (
         [clean(row[column]) for _, row in rows] for column in ("source", "translation", "reference")
@@ -157,7 +196,7 @@ def _texts(rows: Sequence[tuple[str, dict[str, str]]], unescape: bool) -> Segmen
     return Segments.of({CANDIDATE: candidate}, reference, source)
 
 
-def _numbered(rows: Sequence[tuple[str, dict[str, str]]], scores: Floats) -> Assessments:
+def _numbered(rows: Sequence[_Row], scores: Floats) -> Assessments:
     systems = [row["system"].split("+") for _, row in rows]
     names = plain_names({system for each in systems for system in each})
     segments = []

@@ -1,0 +1,359 @@
+"""Heads of trained metrics from human judgements: prices of distances, and how well they do on what was held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.judgements import read_judged
+from softbleu.corpora.segments import Segments
+from softbleu.engine.plan import make_plan
+from softbleu.engine.runner import RunOptions, collect_statistics
+from softbleu.errors import InputError, known_name
+from softbleu.io.tabular import Records, Value
+from softbleu.meta.correlation import FEWEST_POINTS, Estimate, check_samples, correlate, difference
+from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.trained import PARTS, Trained
+
+if TYPE_CHECKING:
+    from softbleu.corpora.judgements import Assessments
+    from softbleu.types import Flags, Floats, Integers
+
+TABLES = ("groups", "curve", "distances")
+PENALTIES = (1.0, 10.0, 100.0, 1000.0)
+_FOLDS, _DRAWS = 5, 10
+"""Parts that a single group is cut into, and draws of each size of the learning curve."""
+_SMALLEST = 25  # Judgements of the first point of the learning curve; each next one has twice as many
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedDistances:
+    """Distances of judged pairs, and their human scores."""
+
+    distances: Floats  # (pairs, distances)
+    scores: Floats  # Human scores, standardised in each group
+    groups: Integers  # Number of the group of each pair
+    references: Integers  # Number of its reference: pairs of one reference are drawn together
+    names: tuple[str, ...]  # Of the groups
+
+    @classmethod
+    def of(
+        cls, head: TrainedHead, judged: Mapping[str, Assessments], options: RunOptions
+    ) -> tuple[JudgedDistances, Floats]:
+        """Compute the distances of judged pairs; and of pairs with the reference of another segment of the group."""
+        scores = [each.scores for each in judged.values()]
+        for name, each in zip(judged, scores, strict=True):
+            if len(each) < FEWEST_POINTS or np.ptp(each) == 0:
+                raise InputError(f"group {name!r}: {FEWEST_POINTS} judgements or more that differ are needed")
+        texts: list[Segments] = [each.texts for each in judged.values() if each.texts is not None]
+        distances = [_distances(head, each, options) for each in texts]
+        rolled = [replace(each, references=_rolled(each.references)) for each in texts]
+        unrelated = np.concatenate([_distances(head, each, options) for each in rolled])
+        groups = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
+        lines = [f"{number} {' '.join(line)}" for number, each in enumerate(texts) for line in each.references]
+        standard = [(each - each.mean()) / each.std() for each in scores]
+        references = np.unique(lines, return_inverse=True)[1]
+        own = cls(np.concatenate(distances), np.concatenate(standard), groups, references, tuple(judged))
+        return own, unrelated
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def only(self, chosen: Flags | Integers) -> JudgedDistances:
+        """Some of the pairs."""
+        groups, references = self.groups[chosen], self.references[chosen]
+        return JudgedDistances(self.distances[chosen], self.scores[chosen], groups, references, self.names)
+
+    @cached_property
+    def folds(self) -> Integers:
+        """What is held out together: a group; of a single group a fifth of its references."""
+        if len(self.names) > 1:
+            return self.groups
+        return np.asarray(self.references % _FOLDS)
+
+    def agreement(self, scores: Floats, samples: int, seed: int) -> list[Estimate]:
+        """Pearson's r of scores with human judges in each group; samples draw references."""
+        chosen = [self.groups == number for number in range(len(self.names))]
+        return [
+            correlate(self.scores[each], scores[each], "pearson", samples, seed, self.references[each])
+            for each in chosen
+        ]
+
+    def mean(self, scores: Floats, samples: int = 0, seed: int = 0) -> Estimate:
+        """Mean r of the groups; a constant score has 0."""
+        found = self.agreement(scores, samples, seed)
+        drawn = np.nan_to_num(np.array([each.drawn for each in found]))
+        return Estimate(float(np.mean([each.value or 0.0 for each in found])), drawn.mean(axis=0))
+
+
+def _distances(head: TrainedHead, texts: Segments, options: RunOptions) -> Floats:
+    (found,) = collect_statistics(texts, [Trained(head=head)], options, keep_rows=True)
+    distances: Floats = found.rows[0][:, 2:] / PARTS
+    return distances
+
+
+def _rolled(lines: Sequence[Any]) -> list[Any]:
+    """Give each segment the line of another one, half the text away."""
+    half = len(lines) // 2
+    return [*lines[half:], *lines[:half]]
+
+
+def fit_prices(judged: JudgedDistances, penalty: float) -> Floats:
+    """Fit prices of the powers of each distance, none negative, by ridge regression within groups.
+
+    Prices w minimise the sum of squares of s + d w over pairs plus penalty times the sum of squares of w times the
+    spread of its power. s are scores and d powers of distances less their means in the group: (powers, distances).
+
+    >>> distances, scores = np.array([[0.0, 1], [1, 0], [2, 1]]), np.array([1.0, 0, -1])
+    >>> judged = JudgedDistances(distances, scores, np.zeros(3, int), np.arange(3), ("one",))
+    >>> fit_prices(judged, 1e-9).round(3).tolist()
+    [[0.503, 0.0], [0.35, 0.0], [0.147, 0.0]]
+    """
+    from scipy.optimize import nnls
+
+    counts = np.bincount(judged.groups, minlength=len(judged.names))[:, None]
+    both = np.column_stack((_powers(judged.distances), judged.scores))
+    sums = np.zeros((len(counts), both.shape[1]))
+    np.add.at(sums, judged.groups, both)
+    both = both - (sums / np.maximum(counts, 1))[judged.groups]
+    spread = both[:, :-1].std(axis=0)
+    scaled = -both[:, :-1] / np.where(spread > 1e-12, spread, np.inf)
+    root = np.linalg.cholesky(scaled.T @ scaled + penalty * np.eye(len(spread)))
+    prices: Floats = nnls(root.T, np.linalg.solve(root, scaled.T @ both[:, -1]))[0]
+    return (prices / np.where(spread > 1e-12, spread, np.inf)).reshape(len(POWERS), -1)
+
+
+def _powers(distances: Floats) -> Floats:
+    return np.hstack([distances**power for power in POWERS])
+
+
+def held_out(
+    judged: JudgedDistances, penalty: float, draw: Callable[[JudgedDistances], JudgedDistances] | None = None
+) -> Floats:
+    """Score each pair by prices that were fitted without its fold; `draw` takes some of the other folds' pairs."""
+    scores = np.zeros(len(judged))
+    for fold in np.unique(judged.folds):
+        own = judged.folds == fold
+        others = judged.only(~own)
+        prices = fit_prices(others if draw is None else draw(others), penalty)
+        scores[own] = -_powers(judged.distances[own]) @ prices.reshape(-1)
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class HeadTraining:
+    """A head, and what is known of it; `table` shows it."""
+
+    head: TrainedHead
+    judged: JudgedDistances
+    penalty: float
+    samples: int
+    seed: int
+
+    @cached_property
+    def _scores(self) -> Floats:
+        return held_out(self.judged, self.penalty)
+
+    @cached_property
+    def untrained(self) -> Floats:
+        """The first metric of the head, or F of precision and recall."""
+        if self.head.metrics:
+            return 1 - self.judged.distances[:, len(FEATURES)]
+        precision, recall = np.maximum(1 - self.judged.distances[:, :2], 0).T
+        found: Floats = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+        return found
+
+    @cached_property
+    def means(self) -> tuple[Estimate, Estimate]:
+        """Mean r of the groups: held out, and untrained."""
+        one, other = (self.judged.mean(each, self.samples, self.seed) for each in (self._scores, self.untrained))
+        return one, other
+
+    def card(self) -> dict[str, Any]:
+        """What the head's file says of where it is from."""
+        trained, untrained = self.means
+        gain = difference(trained, untrained)
+        return {
+            "judgements": len(self.judged),
+            "groups": list(self.judged.names),
+            "penalty": self.penalty,
+            "penalties_tried": len(PENALTIES),
+            "held_out": _rounded(trained.value, trained.interval),
+            "untrained": _rounded(untrained.value, untrained.interval),
+            "gain": _rounded(gain.value, gain.interval),
+            "samples": self.samples,
+            "seed": self.seed,
+        }
+
+    def table(self, name: str = "groups") -> Records:
+        """Show r held out by group, by the number of judgements, or what prices are and each distance is worth.
+
+        InputError: there is no such table.
+        """
+        make = {"groups": self._groups, "curve": self._curve, "distances": self._worth}
+        columns, rows = make[known_name("table", name, TABLES)]()
+        trained, untrained = self.means
+        gain = difference(trained, untrained)
+        low, high = gain.interval or (np.nan, np.nan)
+        verdict = "pays" if low > 0 else "harms" if high < 0 else "is not known to pay"
+        said = (
+            f"training {verdict}: {gain.value:+.3f} (95% interval {low:+.3f} to {high:+.3f}) on held-out judgements"
+        )
+        facts: dict[str, Value] = {"head": self.head.location, "penalty": self.penalty}
+        return Records(columns, rows, facts, digits=3, notes=[said])
+
+    def _groups(self) -> tuple[list[str], list[list[Value]]]:
+        names = (*self.judged.names, "mean")
+        sides = [
+            [*self.judged.agreement(scores, self.samples, self.seed), mean]
+            for scores, mean in zip((self._scores, self.untrained), self.means, strict=True)
+        ]
+        sizes = [*np.bincount(self.judged.groups).tolist(), len(self.judged)]
+        rows = [
+            [name, size, one.value, *(one.interval or (None, None)), other.value]
+            for name, size, one, other in zip(names, sizes, *sides, strict=True)
+        ]
+        return ["group", "judgements", "held out", "low", "high", "untrained"], rows
+
+    def _curve(self) -> tuple[list[str], list[list[Value]]]:
+        generator = np.random.default_rng(self.seed)
+        rows: list[list[Value]] = []
+        for size in self._sizes():
+
+            def draw(some: JudgedDistances, size: int = size) -> JudgedDistances:
+                return some.only(np.sort(generator.choice(len(some), min(size, len(some)), replace=False)))
+
+            drawn = [self.judged.mean(held_out(self.judged, self.penalty, draw)) for _ in range(_DRAWS)]
+            values = [each.value or 0.0 for each in drawn]
+            rows.append([size, float(np.mean(values)), min(values), max(values), self.means[1].value])
+        rows.append([None, self.means[0].value, None, None, self.means[1].value])
+        return ["judgements", "held out", "worst draw", "best draw", "untrained"], rows
+
+    def _sizes(self) -> Iterator[int]:
+        most = len(self.judged) - int(np.bincount(self.judged.folds).max())
+        size = _SMALLEST
+        while size < most:
+            yield size
+            size *= 2
+
+    def _worth(self) -> tuple[list[str], list[list[Value]]]:
+        rows: list[list[Value]] = []
+        for place, name in enumerate(self.head.names):
+            if any(self.head.prices[place]):
+                others = self.judged.distances.copy()
+                others[:, place] = 0
+                without = replace(self.judged, distances=others)
+                value = without.mean(held_out(without, self.penalty)).value
+                lost = self.head.lost(self.judged.distances)[:, place]
+                gain = (self.means[0].value or 0.0) - (value or 0.0)
+                rows.append([name, float(lost.mean()), float(lost.std()), gain])
+        return ["distance", "mean points", "deviation", "r lost without"], rows
+
+
+def train(
+    judgements: Iterable[str] | Mapping[str, Assessments],
+    *,
+    metrics: Sequence[str] = (),
+    vectors: str = "minilm-l6",
+    layers: str | None = None,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    name: str = "trained",
+    samples: int = 1000,
+    seed: int = 12345,
+    unescape: bool = False,
+    encoding: str = "utf-8",
+    **run: Any,
+) -> HeadTraining:
+    """Train a head of the metric `trained` on human judgements.
+
+    Distances (`softbleu.metrics.heads.FEATURES`, and 100 less the score of each metric) have prices that are fitted
+    by ridge regression without negative ones, the human scores standardised in each group. The penalty is that of
+    `PENALTIES` with the greatest mean r when each group is held out; of a single group fifths of its references are.
+    Prices are scaled so that half of all pairs with the reference of another segment lose 100 points.
+
+    Parameters
+    ----------
+    judgements
+        Files of judged texts, see `softbleu.corpora.judgements.read_judged`, or what that returns.
+    metrics
+        Metrics whose scores are distances, too, as expressions.
+    vectors, layers, tokenize, lowercase
+        Vectors (an encoder: distances of pieces in context) and tokens that distances are of.
+    name
+        What the head is called in signatures.
+    samples, seed
+        Bootstrap samples of references, and the seed of all draws.
+    run
+        `jobs`, `executor`, `progress`.
+
+    Raises
+    ------
+    InputError
+        Judgements cannot be read or do not differ, or a metric has other tokens or vectors.
+
+    Examples
+    --------
+    >>> from softbleu.corpora.judgements import Assessments
+    >>> texts = Segments.of({"A": ["a cat", "dogs", "the sun", "no"]}, ["a cat", "two dogs", "the sun sets", "a hat"])
+    >>> judged = {"mine": Assessments(np.array([1.0, 0.3, 0.4, -1]), texts=texts)}
+    >>> found = train(judged, vectors="glove-6b-100d", samples=10)
+    >>> found.head.vectors, min(map(min, found.head.prices))
+    ('glove-6b-100d', 0.0)
+    """
+    check_samples(samples, seed)
+    files = judgements if isinstance(judgements, Mapping) else _read(judgements, unescape, encoding)
+    choice = {"vectors": vectors, **({} if layers is None else {"layers": layers})}
+    plain = TrainedHead(name, "", vectors, layers, tokenize, lowercase)
+    written = tuple(_resolved(each, plain, choice) for each in metrics)
+    (resolved,) = make_plan([Trained(head=plain)]).metrics
+    unit = replace(
+        plain,
+        layers=resolved.vector_choice.layers,
+        metrics=written,
+        prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
+    )
+    judged, unrelated = JudgedDistances.of(unit, files, RunOptions(**run))
+    means = {each: _mean_of(judged, each) for each in PENALTIES}
+    penalty = max(PENALTIES, key=lambda each: means[each])
+    prices = fit_prices(judged, penalty)
+    middle = float(np.median(_powers(unrelated) @ prices.reshape(-1)))
+    if middle <= 0:
+        raise InputError("what judges liked is farther from the reference in every respect: nothing can be learned")
+    # Six digits are more than judgements say, and make the file hard to read.
+    points = tuple(tuple(float(f"{each:.6g}") for each in curve) for curve in (100 * prices / middle).T.tolist())
+    return HeadTraining(replace(unit, prices=points), judged, penalty, samples, seed)
+
+
+def _read(files: Iterable[str], unescape: bool, encoding: str) -> dict[str, Assessments]:
+    found: dict[str, Assessments] = {}
+    for file in files:
+        for group, judged in read_judged(file, unescape=unescape, encoding=encoding).items():
+            if group in found:
+                raise InputError(f"{file}: a second file has group {group!r}: name groups in a column 'group'")
+            found[group] = judged
+    if not found:
+        raise InputError("no judgements are given")
+    return found
+
+
+def _resolved(expression: str, head: TrainedHead, choice: Mapping[str, Any]) -> str:
+    """Write a metric with what it stands on, such as thresholds."""
+    metric = make_metric(expression)
+    if metric.requires.source or metric.requires.gold or not metric.requires.references:
+        raise InputError(f"metric {expression!r} compares more than candidate and reference: name another")
+    (resolved,) = make_plan([make_metric(expression, tokenize=head.tokenize, **choice)]).metrics
+    return str(resolved)
+
+
+def _mean_of(judged: JudgedDistances, penalty: float) -> float:
+    return judged.mean(held_out(judged, penalty)).value or 0.0
+
+
+def _rounded(value: float | None, interval: tuple[float, float] | None) -> list[float | None]:
+    return [None if each is None else round(each, 4) for each in (value, *(interval or (None, None)))]

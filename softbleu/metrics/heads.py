@@ -1,0 +1,154 @@
+"""Heads of trained metrics: how many points each distance between candidate and reference costs, as a small file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+from softbleu.io.data_files import parse_score, read_json
+from softbleu.io.resources import required_resource, resource_names
+from softbleu.metrics.idf import HashedFile
+
+if TYPE_CHECKING:
+    from softbleu.types import Floats
+
+DEFAULT_HEAD = "minilm-l6"
+_FOLDER, _FILE, _FORMAT = "heads", "head.json", 1
+FEATURES = {
+    "precision": "1 - mean similarity of a candidate's word or piece with the most similar one of the reference",
+    "recall": "the same of the reference's words or pieces",
+    "precision_squared": "mean square of what these similarities lack, of the candidate's",
+    "recall_squared": "mean square of what these similarities lack, of the reference's",
+    "worst_candidate": "what the worst match of the candidate lacks",
+    "worst_reference": "what the worst match of the reference lacks",
+    "mean_vector": "1 - cosine of the mean vectors",
+    "start": "1 - cosine of the pieces before the first word, in context",
+    "unpaired_candidate": "share of the candidate's words or pieces whose best match has a better one",
+    "unpaired_reference": "share of the reference's words or pieces whose best match has a better one",
+    "breaks": "how often neighbours among the paired are none in the reference, per word or piece",
+    "order": "how far the paired are from the reference's order, 1 where it is reversed",
+    "shorter": "logarithm of how many times as long the reference is",
+    "longer": "logarithm of how many times as long the candidate is",
+    "negations": "1 where one side has more negations",
+    "numbers": "share of the numbers of both sides that the other lacks",
+    "capitals_missed": "capitalised words of the reference that the candidate lacks, per word of the reference",
+    "capitals_added": "capitalised words of the candidate that the reference lacks, per word of the reference",
+    "unknown": "words of the candidate that neither English nor the reference has, per word of the reference",
+}
+"""Distances between a candidate and its reference, 0 where they are equal: name and meaning."""
+POWERS = (0.5, 1.0, 2.0)
+"""A distance d costs a * d**0.5 + b * d + c * d**2 points, none of its three prices negative."""
+
+
+@dataclass(frozen=True)
+class TrainedHead(HashedFile):
+    """Points that each distance costs, and the vectors and tokens that the distances are of."""
+
+    vectors: str = ""
+    layers: str | None = None
+    tokenize: str = "none"
+    lowercase: bool = False
+    metrics: tuple[str, ...] = ()  # Metrics whose scores are distances, too: what they lack of 100, in hundredths
+    prices: tuple[tuple[float, ...], ...] = ()  # Of each of `names` those of the powers
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the distances: `FEATURES`, then the metrics."""
+        return (*FEATURES, *self.metrics)
+
+    def lost(self, distances: Floats) -> Floats:
+        """Points that distances cost, of the same shape (pairs, distances).
+
+        >>> TrainedHead("", "", prices=((2.0, 0.0, 1.0),)).lost(np.array([[4.0], [0.0]])).tolist()
+        [[20.0], [0.0]]
+        """
+        parts = np.array(self.prices).T
+        found: Floats = sum(part * distances**power for part, power in zip(parts, POWERS, strict=True))
+        return found
+
+    @classmethod
+    def parse(cls, text: str) -> TrainedHead | None:
+        """Read a head by its name or file; `none` stands for the default."""
+        return None if text == "none" else read_head(text)
+
+    @classmethod
+    def of_content(cls, content: Any, location: str, fingerprint: str) -> Self:
+        """Take what a file has."""
+        try:
+            if content["format"] != _FORMAT:
+                raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
+            metrics = tuple(map(str, content["metrics"]))
+            given: Mapping[str, Any] = content["prices"]
+            wrong = [name for name in given if name not in (*FEATURES, *metrics)]
+            none = [0.0] * len(POWERS)
+            prices = tuple(tuple(map(parse_score, given.get(name, none))) for name in (*FEATURES, *metrics))
+            if wrong or not all(len(each) == len(POWERS) and 0 <= min(each) <= max(each) <= 1e6 for each in prices):
+                raise ValueError(
+                    f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
+                )
+            texts = content["vectors"], content["tokenize"]
+            layers, lowercase = content["layers"], content["lowercase"]
+            if not all(isinstance(each, str) for each in (*texts, layers or "")) or not isinstance(lowercase, bool):
+                raise ValueError("vectors, tokenize and layers are texts, lowercase is true or false")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{location}: no head of a trained metric ({type(error).__name__}: {error}): make one by "
+                "'softbleu train'"
+            ) from error
+        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices)
+
+    def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
+        """What a file has; distances that cost nothing are left out."""
+        own = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
+        prices = {name: list(each) for name, each in zip(self.names, self.prices, strict=True) if any(each)}
+        return {"format": _FORMAT, **own, "metrics": list(self.metrics), "prices": prices, "card": dict(card)}
+
+
+def head_names() -> tuple[str, ...]:
+    """Heads that travel with the package.
+
+    >>> head_names()
+    ('minilm-l6', 'static')
+    """
+    return resource_names(_FOLDER, _FILE)
+
+
+def read_head(location: str) -> TrainedHead:
+    """Read a head: one in the box by its name, else a file as `softbleu train` writes it.
+
+    InputError: there is none, or its content is no head.
+    """
+    if location in head_names():
+        return bundled_head(location)
+    if not Path(location).exists():
+        raise InputError(f"head {location!r}: no such file, and no head in the box: {', '.join(head_names())}")
+    return _read(Path(location), location)
+
+
+@cache
+def bundled_head(name: str) -> TrainedHead:
+    """Read a head in the box, once."""
+    return _read(required_resource(_FOLDER, name, _FILE), name)
+
+
+def _read(path: Path, location: str) -> TrainedHead:
+    return TrainedHead.of_content(read_json(path), location, HashedFile.of(str(path)).fingerprint)
+
+
+def head_setting() -> Any:
+    """Declare the head."""
+    return setting(
+        None,
+        "Head of the trained metric: a name, or a file that 'softbleu train' has written",
+        read=TrainedHead.parse,
+        hashed=True,
+        metavar="NAME|FILE",
+        unset=DEFAULT_HEAD,
+    )

@@ -1,0 +1,281 @@
+"""The trained metric: what distances between a candidate and its reference cost, learned from judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, reduce
+from itertools import pairwise
+from operator import or_
+from string import punctuation
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.errors import InputError
+from softbleu.io.limits import Limit
+from softbleu.io.resources import required_resource
+from softbleu.language import DEFAULT_LANGUAGE, Finding
+from softbleu.language.spelling import WordList, split_words
+from softbleu.matching.ngrams import Chunk
+from softbleu.metrics.aggregation import best_rows
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, tokenizer_setting
+from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head, head_setting
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import NeedsData
+from softbleu.metrics.result import Score, column
+from softbleu.text.tokens import Tokenizer, Tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.matching.similarity import WordTable
+    from softbleu.types import Flags, Floats, Integers
+
+PARTS = 10**6  # Segments have whole numbers of such parts of a point, which add up to the same digits anywhere
+_LIMIT = Limit("trained", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
+"""Of a candidate and a reference (2 GB)."""
+_NEGATIONS = frozenset(
+    ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
+)
+_SHORT = 2048  # Pairs of places in short lines
+_TIE = 1e-7  # Of equal similarities that of the nearer place is taken
+_WORD_COLUMNS = ("negations", "numbers", "capitals", "unknown")
+_PLACES = {name: place for place, name in enumerate(FEATURES)}
+
+
+@dataclass(frozen=True)
+class PairWords:
+    """Features of words: `pair_negations`, `pair_numbers`, `pair_capitals`, `pair_unknown`: number of a form or 0."""
+
+    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Compute the features of these words."""
+        forms: dict[str, int] = {}
+        known = _word_list()
+        rows = []
+        for word in words:
+            bare = word.strip(punctuation).replace("’", "'")
+            lower, number = bare.lower(), forms.setdefault(bare.replace(",", ""), len(forms) + 1)
+            # What has a capital is a name, and most words are known as they are.
+            unknown = bare == lower and bare not in known.words and any(known.misspelt(["", *split_words(bare)])[1:])
+            numeral = number * any(map(str.isdecimal, bare))
+            # Of negations it counts that there is one, of the others which.
+            negated = lower in _NEGATIONS or lower.endswith("n't")
+            rows.append((negated, numeral, number * bare[:1].isupper(), number * unknown))
+        found = np.array(rows, np.int64).reshape(-1, len(_WORD_COLUMNS)).T
+        return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), found, strict=True))
+
+
+@cache
+def _word_list() -> WordList:
+    """English words."""
+    return WordList.read(required_resource("language", DEFAULT_LANGUAGE, "words.txt.gz"))
+
+
+@dataclass(frozen=True)
+class TrainedScore(Score):
+    """The score, and the points that each distance cost."""
+
+    lost: list[float] = column("", "points lost")
+
+
+@dataclass(frozen=True, repr=False)
+class Trained(Metric):
+    """Distances between candidate and reference, each at a price learned from human judgements (`softbleu train`).
+
+    A segment has 100 points less what its distances cost (`softbleu.metrics.heads`: `FEATURES`, `POWERS`), but at
+    least 0. Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and
+    what is farther from it in all respects has no higher score. 0 is the median of unrelated pairs. A corpus has the
+    mean of its segments; of several references each segment takes the best. A side without any text has 0.
+
+    Parameters
+    ----------
+    head
+        `minilm-l6` (pieces in context by the bundled encoder), `static` (vectors of words), or a file. Its tokens
+        and vectors are taken unless others are given.
+
+    Examples
+    --------
+    >>> Trained().score(np.array([140_000_000, 2, 40_000_000, 20_000_000])).score
+    70.0
+    """
+
+    head: TrainedHead | None = head_setting()
+    tokenizer: Tokenizer = tokenizer_setting("none")
+    vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+    name: ClassVar[str] = "trained"
+    label: ClassVar[str] = "trained"
+
+    def complete(self) -> None:
+        """Tokens and vectors are those of the head, unless others are given."""
+        head = self.head
+        if head is not None and self.tokenizer == Tokenizer():
+            object.__setattr__(self, "tokenizer", Tokenizer(head.tokenize, head.lowercase))
+        if head is not None and self.vector_choice == VectorChoice(DEFAULT_ENCODER):
+            object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
+
+    def resolved(self) -> Self:
+        """With the head in the box where none is named."""
+        return replace(self, head=self.used)
+
+    @property
+    def used(self) -> TrainedHead:
+        """The head, that in the box where none is named."""
+        return self.head or bundled_head(DEFAULT_HEAD)
+
+    @property
+    def requires(self) -> Requirements:
+        """Vectors of pieces or words, features of words, and what metrics of the head need."""
+        own = Requirements(vectors=True, pieces=self.vector_choice.in_context, parts=(PairWords(),))
+        return reduce(or_, (each.requires for each in self._metrics), own)
+
+    @property
+    def _metrics(self) -> tuple[Metric, ...]:
+        """Metrics of the head, over its tokens."""
+        return tuple(_column_metric(each, self.tokenizer) for each in self.used.metrics)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Points, 1, and points that each distance cost, in millionths: (segments, 2 + distances)."""
+        if words is None:
+            raise InputError("the trained metric compares words by vectors, which this table lacks")
+        single = chunk.by_reference()
+        _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
+        distances, known = self._distances(single, words, kernels)
+        lost = np.rint(PARTS * self.used.lost(distances)).astype(np.int64)
+        points = np.where(known, np.maximum(100 * PARTS - lost.sum(axis=1), 0), 0)
+        rows = np.column_stack((points, np.ones_like(points), lost))
+        return rows[best_rows(chunk.segment_offsets, points)]
+
+    def _distances(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Flags]:
+        """Distances of each pair, 0 of equal lines, (pairs, distances); and whether both sides have any text."""
+        found = np.zeros((len(single), len(self.used.names)))
+        known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
+        pairs = (_pieces if words.vectors.in_context else _words)(single, words)
+        for line, (similarities, own, other, start) in enumerate(pairs):
+            if similarities.size:
+                _align(found[line], similarities, own, other, start)
+            known[line] &= similarities.size > 0
+        _surface(found, single, words)
+        for place, metric in enumerate(self._metrics, start=len(FEATURES)):
+            scores = metric.scores(metric.statistics(single, words, kernels)) / 100
+            found[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
+        lines = (text.by_line() for text in (single.candidates, single.references))
+        equal = np.array([own == other for own, other in zip(*lines, strict=True)], bool)
+        found[equal | ~known] = 0
+        return found, known | (equal & (single.candidates.lengths > 0))
+
+    def score(self, row: Integers) -> TrainedScore:
+        """Score one row of statistics, or a sum of rows."""
+        points, segments, *lost = (float(number) for number in row)
+        count = PARTS * max(segments, 1)
+        return TrainedScore(points / count, [each / count for each in lost])
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        given = np.asarray(rows, np.float64)
+        found: Floats = given[:, 0] / PARTS / np.maximum(given[:, 1], 1)
+        return found
+
+    def causes(self, row: Integers) -> tuple[Finding, ...]:
+        """What cost points, most first."""
+        lost = zip(self.used.names, self.score(row).lost, strict=True)
+        ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
+        return tuple(Finding("lost", name, points) for points, name in ranked)
+
+
+@lru_cache(64)
+def _column_metric(expression: str, tokenizer: Tokenizer) -> Metric:
+    metric = replace(make_metric(expression), tokenizer=tokenizer)
+    resolved: Metric = metric.resolved() if isinstance(metric, NeedsData) else metric
+    return resolved
+
+
+def _pieces(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:
+    """Similarities of the pieces of each pair, the mean vectors, and the cosine of the pieces at the start."""
+    own, others = (words.vectors.pieces(text) for text in (single.candidates, single.references))
+    lines = zip(pairwise(own.offsets.tolist()), pairwise(others.offsets.tolist()), strict=True)
+    for (start, end), (first, last) in lines:
+        one, other = own.rows[start:end], others.rows[first:last]
+        start_cosine = float(one[0] @ other[0]) if len(one) and len(other) else 1.0
+        one, other = one[own.inner[start:end]], other[others.inner[first:last]]
+        yield one @ other.T, one.sum(axis=0), other.sum(axis=0), start_cosine
+
+
+def _words(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:
+    """Similarities of the words of each pair, 1 of equal ones, and the mean vectors."""
+    vectors, places = words.vectors.unit(single, by_frequency=False)
+    rows, codes = vectors.rows[places], single.codes
+    split = len(single.candidates.codes)
+    bounds = pairwise(single.candidates.offsets.tolist()), pairwise((single.references.offsets + split).tolist())
+    for (start, end), (first, last) in zip(*bounds, strict=True):
+        one, other = rows[start:end], rows[first:last]
+        similarities = one @ other.T
+        similarities[codes[start:end, None] == codes[first:last]] = 1
+        yield similarities, one.sum(axis=0), other.sum(axis=0), 1.0
+
+
+def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start: float) -> None:
+    """Write distances of aligned words or pieces into a row."""
+    size, others = similarities.shape
+    ranked = similarities - (_ties if size * others > _SHORT else _kept_ties)(size, others)
+    best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
+    lacks = np.maximum(1 - similarities[np.arange(size), best], 0)
+    missing = np.maximum(1 - similarities[back, np.arange(others)], 0)
+    row[0], row[1], row[2], row[3] = lacks.mean(), missing.mean(), lacks @ lacks / size, missing @ missing / others
+    row[4], row[5] = lacks.max(), missing.max()
+    length = float(np.sqrt((own @ own) * (other @ other)))
+    row[6] = max(0.0, 1 - float(own @ other) / length) if length else 1.0
+    row[7] = max(0.0, 1 - start)
+    paired = best[back[best] == np.arange(size)]
+    count = len(paired)
+    row[8], row[9] = 1 - count / size, 1 - count / others
+    steps = paired[1:] - paired[:-1]
+    row[10] = np.count_nonzero(steps != 1) / size
+    if count > 1 and steps.min() < 0:
+        # By how many places the paired are away from the reference's order; the other way round it is the same.
+        row[11] = 2 * np.abs(paired.argsort() - np.arange(count)).sum() / count**2
+
+
+def _ties(size: int, others: int) -> Floats:
+    """What is subtracted from similarities: the more, the farther apart two places are."""
+    found: Floats = _TIE * np.abs(np.arange(size)[:, None] / size - np.arange(others) / others)
+    return found
+
+
+_kept_ties = lru_cache(1 << 10)(_ties)  # Of short lines: at most 16 MB
+
+
+def _surface(found: Floats, single: Chunk, words: WordTable) -> None:
+    """Write distances of lengths, negations, numbers and capitals."""
+    own, others = single.candidates, single.references
+    ratio = np.log((others.lengths + 1) / (own.lengths + 1))
+    found[:, _PLACES["shorter"]], found[:, _PLACES["longer"]] = np.maximum(ratio, 0), np.maximum(-ratio, 0)
+    negations, numbers, capitals, unknown = (words.feature(f"pair_{name}") for name in _WORD_COLUMNS)
+    (few, more, _) = _beyond(own, others, negations)
+    found[:, _PLACES["negations"]] = (few + more) > 0
+    missed, added, total = _beyond(own, others, numbers)
+    found[:, _PLACES["numbers"]] = (missed + added) / np.maximum(total, 1)
+    missed, added, _ = _beyond(own, others, capitals)
+    length = np.maximum(others.lengths, 1)
+    found[:, _PLACES["capitals_missed"]], found[:, _PLACES["capitals_added"]] = missed / length, added / length
+    found[:, _PLACES["unknown"]] = _beyond(own, others, unknown)[1] / length
+
+
+def _beyond(own: Tokens, others: Tokens, forms: Integers) -> tuple[Floats, Floats, Floats]:
+    """How many forms of each line the candidate lacks, and has beyond the reference, and both have: three columns."""
+    lines, most = len(own.lengths), int(forms.max(initial=0)) + 1
+    keys, signs = [], []
+    for text, sign in ((others, 1), (own, -1)):
+        there = forms[text.codes]
+        key = np.repeat(np.arange(lines), text.lengths) * most + there
+        keys.append(key[there > 0])
+        signs.append(np.full(len(keys[-1]), sign))
+    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
+    counted = np.bincount(places, np.concatenate(signs), len(distinct))
+    owner = distinct // most
+    missed, added = (np.bincount(owner, np.maximum(each, 0.0), lines) for each in (counted, -counted))
+    total = np.bincount(np.concatenate(keys) // most, minlength=lines)
+    return missed.astype(np.float64), added.astype(np.float64), total.astype(np.float64)
