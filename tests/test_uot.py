@@ -74,6 +74,11 @@ def test_where_nothing_is_to_be_changed() -> None:
     assert (over.score, over.precision, over.recall) == (0, 0, 100)
 
 
+def test_edits_that_the_encoder_does_not_see_count() -> None:
+    assert scored("he eat a apple", "He eat a apple", "he eat a apple").score == 0
+    assert scored("He eat a apple", "He eat a apple", "he eat a apple", marginal=100.0).score > 40
+
+
 def test_of_several_references_the_nearest_counts() -> None:
     texts = [REFERENCE], [["it rains", REFERENCE]], [SOURCE]
     assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score

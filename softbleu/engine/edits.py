@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.edits import EditedSegment, TextEdit
@@ -18,11 +19,12 @@ def edits_of(segments: Segments, split: Split) -> tuple[Sequence[EditedSegment],
     """Edits of each system and of the references, in the words that `split` makes of a text."""
     sources = [tuple(split(text)) for text in segments.source or ()]
     texts = [] if segments.gold is not None else segments.references
-    references = [tuple(_found(own, text, split) for text in each) for own, each in zip(sources, texts, strict=False)]
+    lines = segments.source or ()
+    references = [tuple(_found(own, text, split) for text in each) for own, each in zip(lines, texts, strict=False)]
     edited = []
-    for system, lines in segments.candidates.items():
+    for system, candidates in segments.candidates.items():
         given = segments.edits.get(system)
-        found = (_found(own, text, split) for own, text in zip(sources, lines, strict=True))
+        found = (_found(own, text, split) for own, text in zip(lines, candidates, strict=True))
         candidate = list(found if given is None else (each.in_words(split) for each in given))
         if segments.gold is not None:
             pairs = zip(segments.gold, candidate, strict=True)
@@ -31,6 +33,8 @@ def edits_of(segments: Segments, split: Split) -> tuple[Sequence[EditedSegment],
     return tuple(edited)
 
 
-def _found(source: tuple[str, ...], text: str, split: Split) -> tuple[TextEdit, ...]:
-    edits = extract_edits(source, tuple(split(text)))
+@lru_cache(1 << 14)
+def _found(source: str, text: str, split: Split) -> tuple[TextEdit, ...]:
+    # A corpus is read several times.
+    edits = extract_edits(split(source), split(text))
     return tuple((edit.start, edit.end, tuple(edit.corrections[0].split())) for edit in edits)

@@ -13,8 +13,8 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
+from softbleu.io.files import Content
 from softbleu.io.resources import required_resource, resource_names
-from softbleu.metrics.idf import HashedFile
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
@@ -48,7 +48,7 @@ POWERS = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
-class TrainedHead(HashedFile):
+class TrainedHead(Content):
     """Points that each distance costs, and the vectors and tokens that the distances are of."""
 
     vectors: str = ""
@@ -139,7 +139,7 @@ def bundled_head(name: str) -> TrainedHead:
 
 
 def _read(path: Path, location: str) -> TrainedHead:
-    return TrainedHead.of_content(read_json(path), location, HashedFile.of(str(path)).fingerprint)
+    return TrainedHead.of_content(read_json(path), location, Content.of(str(path)).fingerprint)
 
 
 def head_setting() -> Any:

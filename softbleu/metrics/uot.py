@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 _PARTS = 10**9  # Masses are whole numbers of such parts, which add up to the same digits anywhere
-_LEAST = 1e-9  # Mass of an edit that changes nothing for the encoder
+_LEAST = 0.01  # Mass of an edit that the encoder does not see, such as of case for one without case
 _SHOWN = 0.01  # Least share of an edit whose way is shown
 Effect = Literal["removed", "added"]
 Cost = Literal["cosine", "euclidean"]
@@ -128,7 +128,7 @@ class EditTransport(Metric):
             own = next(found)
             pairs += [(own, next(found)) for _ in segment.references]
         plans = [np.zeros((len(own), len(other))) for own, other in pairs]
-        masses = [tuple(np.linalg.norm(side, axis=1) for side in pair) for pair in pairs]
+        masses = [(_masses(one), _masses(other)) for one, other in pairs]
         together: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for number, plan in enumerate(plans):
             if plan.size:
@@ -142,13 +142,15 @@ class EditTransport(Metric):
 
     def _moved(self, one: Floats, other: Floats) -> Floats:
         """Plans of problems of one size: (problems, edits, reference edits)."""
-        masses, others = (np.maximum(np.linalg.norm(side, axis=2), _LEAST) for side in (one, other))
+        masses, others = map(_masses, (one, other))
         products = np.einsum("pid,pjd->pij", one, other)
         if self.cost == "cosine":
             costs = 1 - products / masses[:, :, None] / others[:, None, :]
         else:
             squares = (masses**2)[:, :, None] + (others**2)[:, None, :] - 2 * products
             costs = np.sqrt(np.maximum(squares, 0))
+        # Edits that the encoder does not see are the same for it.
+        costs[(masses <= _LEAST)[:, :, None] & (others <= _LEAST)[:, None, :]] = 0
         return transport(masses, others, costs, self.entropy, self.marginal)
 
     def _effects(self, texts: Sequence[tuple[Line, tuple[TextEdit, ...]]], vectors: Vectors) -> list[Floats]:
@@ -194,3 +196,9 @@ class EditTransport(Metric):
     def aggregation(self) -> BestReference:
         """The best reference."""
         return BestReference(self)
+
+
+def _masses(effects: Floats) -> Floats:
+    """Lengths of edits' vectors."""
+    lengths: Floats = np.linalg.norm(effects, axis=-1)
+    return np.maximum(lengths, _LEAST)

@@ -37,7 +37,7 @@ def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, .
     carry content), and what the letters differ (Felice, Bryant & Briscoe, COLING 2016, "Automatic Extraction of
     Learner Errors in ESL Sentences Using Linguistically Enhanced Alignments"). Steps in a row are then merged into
     edits, or stay apart, by rules as in that paper. Where these ask a tagger, lists of English function words,
-    irregular forms and endings answer. _Pair of any length: long ones are cut where both have the same words.
+    irregular forms and endings answer. Texts of any length: long ones are cut where both have the same words.
 
     Parameters
     ----------
