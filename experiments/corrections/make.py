@@ -7,6 +7,7 @@ Writes beside this file, with 95% intervals of 1,000 samples where a table has `
 - systems.csv: correlations with scores of systems by people, systems drawn. SEEDA's systems are the 12 base ones, or
   these and the two fluent ones, on the 391 segments that people judged; CoNLL-2014 has 13, on all 1,312.
 - outputs.csv: tau and tie-calibrated accuracy over compared outputs, segments drawn.
+- differences.csv: tau of soft GLEU in context less that of others, on the same samples.
 - windows.csv: Pearson's r in windows of four systems that people rank next to one another: its mean and its least.
 - williams.csv: Williams' tests of each metric against GLEU+.
 - chosen.csv: settings chosen without the systems that they are then tried on.
@@ -31,7 +32,7 @@ import numpy as np
 
 import softbleu
 from softbleu.corpora import Segments
-from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.corpora.edits import Edit, GoldSegment, apply_edits
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
 from softbleu.corpora.m2 import read_m2
 from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
@@ -86,9 +87,13 @@ ALONE = {  # Metrics of the source and the output
     "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
 }
 METRICS = TEXTS | GOLD | ALONE
-SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (3, 4, 6, 7, 9)))
+SEEDA_ONLY = (
+    *(name for name in METRICS if any(f" 0.{each} in context" in name for each in (3, 4, 6, 7, 9))),
+    *("Transport", "Transport, added", "Transport, cosine"),  # Each takes minutes on CoNLL-2014
+)
 REFERENCE_FREE = tuple(ALONE)
-BASE = "GLEU+"
+BEST = "GLEU+ xleu 0.5 in context"
+BASE, EDITS = "GLEU+", ("CLEME", "Transport")
 
 
 @dataclass(frozen=True)
@@ -100,29 +105,17 @@ class Set:
     systems: Mapping[str, Sequence[str]]
     comparisons: Comparisons
     people: Mapping[str, Mapping[str, float]]
-    source: Sequence[str] | None = None  # Another one than was published
-
-    @cached_property
-    def references(self) -> list[tuple[str, ...]]:
-        """As they were published."""
-        return list(zip(*(self.chosen(lines_of(f"conll14/ref{each}.txt")) for each in (0, 1)), strict=True))
 
     @cached_property
     def texts(self) -> Segments:
-        """With references."""
-        source = self.source or self.chosen(lines_of("conll14/source.txt"))
-        return Segments.of(dict(self.systems), self.references, source)
+        """With references as they were published."""
+        references = list(zip(*(self.chosen(lines_of(f"conll14/ref{each}.txt")) for each in (0, 1)), strict=True))
+        return Segments.of(dict(self.systems), references, self.chosen(lines_of("conll14/source.txt")))
 
     @cached_property
     def gold(self) -> Segments:
-        """With gold edits, found in the references where the source is another one."""
-        if self.source is None:
-            return Segments.of_gold(dict(self.systems), self.chosen(gold_segments()))
-        found = [
-            GoldSegment(text, tuple(Annotation(who, extract_edits(text.split(), each.split())) for who, each in own))
-            for text, own in zip(self.source, (enumerate(each) for each in self.references), strict=True)
-        ]
-        return Segments.of_gold(dict(self.systems), found)
+        """With gold edits."""
+        return Segments.of_gold(dict(self.systems), self.chosen(gold_segments()))
 
     def chosen(self, lines: Sequence[Any]) -> list[Any]:
         """Those of the segments."""
@@ -172,9 +165,7 @@ def seeda(kind: str) -> Set:
 def scores_of(given: Set, names: Sequence[str]) -> list[ScoreTable]:
     """Scores of all systems and segments by metrics, those of before read from build/."""
     found = []
-    content = hashlib.sha256(
-        repr([sorted(given.systems.items()), given.segments, *([given.source] if given.source else [])]).encode()
-    ).hexdigest()[:12]
+    content = hashlib.sha256(repr([sorted(given.systems.items()), given.segments]).encode()).hexdigest()[:12]
     for name in names:
         place = KEPT / f"{content}-{hashlib.sha256(METRICS[name].encode()).hexdigest()[:12]}.npz"
         if not place.exists():
@@ -257,6 +248,9 @@ def of_outputs(given: Set, tables: Sequence[ScoreTable], written: dict[str, list
             values = [[each.value, *(each.interval or ("", ""))] for each in (noties, hties, accuracy)]
             more = [accuracy.chance, accuracy.epsilon]
             written["outputs"].append([data, table.name, noties.pairs, *chain.from_iterable(values), *more])
+        if BEST in (each.name for each in tables):
+            apart = softbleu.metaeval("differences", scores=only(tables, systems), rankings=chosen, against=BEST)
+            written["differences"] += [[data, *row] for row in apart.table.rows if row[1] == "tau noties"]
 
 
 def chosen(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[list[Any]]]) -> None:
@@ -289,7 +283,7 @@ def families(names: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
     """Settings among which one is chosen: single metrics, or two."""
     referenced = [name for name in names if name not in REFERENCE_FREE]
     soft = [(name,) for name in referenced if name.startswith("GLEU+ ")]
-    edits = [(name,) for name in referenced if name.startswith(("CLEME", "M2", "Transport"))]
+    edits = [(name,) for name in referenced if name.startswith((*EDITS, "M2"))]
     fluent = [(name, other) for name in referenced for other in REFERENCE_FREE if other in names]
     return {
         "soft GLEU": soft,
@@ -323,18 +317,20 @@ def outcomes(comparisons: Comparisons, systems: Sequence[str], segments: Mapping
 
 def answers(given: Set, names: Sequence[str], written: dict[str, list[list[Any]]]) -> None:
     """Score what no honest system writes, beside honest systems."""
-    honest = scores_of(given, names)
-    source = lines_of("conll14/source.txt")
+    honest, source = scores_of(given, names), lines_of("conll14/source.txt")
     made = {"constant": [CONSTANT] * len(source), "source": source, "reference": lines_of("conll14/ref0.txt")}
-    dishonest = scores_of(replace(given, systems=made), names)
-    turned = scores_of(replace(given, systems={"reversed": source}, source=given.systems[HONEST]), names)
-    for one, other, reverse in zip(honest, dishonest, turned, strict=True):
-        split = [score_edits(one.name, each) for each in (False, True)] if one.name.startswith("CLEME") else ["", ""]
+    made["reversed"] = list(map(reversed_edits, source, given.systems[HONEST]))
+    for one, other in zip(honest, scores_of(replace(given, systems=made), names), strict=True):
+        split = [score_edits(one.name, each) for each in (False, True)] if one.name.startswith(EDITS) else ["", ""]
         systems = sorted(score for name, score in one.systems.items() if name != "INPUT")
-        scores = [*other.systems.values(), reverse.systems["reversed"], *split]
-        written["answers"].append(
-            [one.name, *scores, one.systems[HONEST], systems[0], np.median(systems), systems[-1]]
-        )
+        ends = one.systems[HONEST], systems[0], float(np.median(systems)), systems[-1]
+        written["answers"].append([one.name, *other.systems.values(), *split, *ends])
+
+
+def reversed_edits(source: str, output: str) -> str:
+    """Make a system's edits with what it writes spelt backwards."""
+    words, edits = source.split(), extract_edits(source.split(), output.split())
+    return " ".join(apply_edits(words, [(e.start, e.end, tuple(e.corrections[0][::-1].split())) for e in edits]))
 
 
 def score_edits(name: str, split: bool) -> float:
@@ -372,6 +368,7 @@ COLUMNS = {
     "williams": "data aggregate human coefficient better worse r_better r_worse r_between t p_value corrected",
     "outputs": "data metric pairs noties low high hties hties_low hties_high accuracy accuracy_low accuracy_high "
     "chance epsilon",
+    "differences": "data human measure better worse of_better of_worse difference low high p_value corrected",
     "answers": f"metric constant source reference reversed edits edits_split {HONEST} honest_least honest_median "
     "honest_best",
     "chosen": "data chosen_among settings noties_left_out mostly_chosen times best_on_all",
@@ -389,9 +386,9 @@ def main() -> None:
         tables = scores_of(given, names)
         of_systems(given, tables, written)
         of_outputs(given, tables, written)
-        if FLUENT[0] in given.systems:
+        if given.name == "SEEDA, sent":
             chosen(given, tables, written)
-        else:
+        elif FLUENT[0] not in given.systems:
             answers(given, names, written)
         for name, rows in written.items():
             with (HERE / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
