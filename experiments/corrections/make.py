@@ -71,8 +71,9 @@ TEXTS = {  # Metrics over source and references
     "CLEME2.0, independent": "cleme2(assumption=independent)",
     "CLEME2.0, by similarity": "cleme2(weights=similarity)",
     "Transport": "uot",
-    "Transport, added": "uot(effect=added)",
-    "Transport, cosine": "uot(cost=cosine)",
+    "Transport, beta 4": "uot(beta=4)",
+    "Transport, removed": "uot(effect=removed)",
+    "Transport, Euclidean": "uot(cost=euclidean)",
 }
 GOLD = {  # Metrics over gold edits
     "M2": "m2",
@@ -182,6 +183,24 @@ def scores_of(given: Set, names: Sequence[str]) -> list[ScoreTable]:
             found.append(ScoreTable(name, systems, dict(zip(given.systems, kept["segments"], strict=True))))
         print(given.name, name, flush=True)  # noqa: T201
     return found
+
+
+def counts_of(given: Set) -> list[ScoreTable]:
+    """What a metric must beat: outputs that are changed more are better."""
+    found: dict[str, dict[str, np.ndarray]] = {"Number of edits": {}, "Words changed": {}}
+    for name, lines in given.systems.items():
+        edits = [
+            extract_edits(own.split(), text.split())
+            for own, text in zip(given.texts.source or (), lines, strict=True)
+        ]
+        found["Number of edits"][name] = np.array([float(len(each)) for each in edits])
+        found["Words changed"][name] = np.array(
+            [float(sum(max(e.end - e.start, len(e.corrections[0].split())) for e in each)) for each in edits]
+        )
+    return [
+        ScoreTable(name, {each: float(own.mean()) for each, own in segments.items()}, segments)
+        for name, segments in found.items()
+    ]
 
 
 def only(tables: Sequence[ScoreTable], systems: Sequence[str]) -> list[ScoreTable]:
@@ -385,7 +404,7 @@ def main() -> None:
         names = [name for name in names if FLUENT[0] in given.systems or name not in SEEDA_ONLY]
         tables = scores_of(given, names)
         of_systems(given, tables, written)
-        of_outputs(given, tables, written)
+        of_outputs(given, [*tables, *counts_of(given)], written)
         if given.name == "SEEDA, sent":
             chosen(given, tables, written)
         elif FLUENT[0] not in given.systems:
