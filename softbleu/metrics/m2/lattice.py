@@ -15,7 +15,7 @@ from softbleu.types import Words
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit
-    from softbleu.metrics.m2.similar import Credit
+    from softbleu.metrics.m2.similar import EditCredit
 
 Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate words: i * (candidate + 1) + j
 
@@ -210,7 +210,7 @@ class Lattice:
         size: int,
         ahead: int,
         behind: Sequence[tuple[Arc, int]],
-        credit: Credit | None = None,
+        credit: EditCredit | None = None,
     ) -> list[CodedEdit]:
         """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
 
@@ -283,7 +283,7 @@ class Lattice:
         return weights
 
     def _with_credit(
-        self, weights: dict[Arc, float], candidate: Words, gold: Coded, size: int, credit: Credit, ahead: int
+        self, weights: dict[Arc, float], candidate: Words, gold: Coded, size: int, credit: EditCredit, ahead: int
     ) -> dict[Arc, float]:
         """Add what edits count that are no gold edits."""
         found = dict(weights)
@@ -426,7 +426,7 @@ class Excerpt:
         lattice = _lattice_of(source, candidate, most_unchanged, 0, False)
         return cls(lattice, candidate, len(lattice.arcs))
 
-    def edits_towards(self, gold: Coded, credit: Credit | None = None) -> list[CodedEdit]:
+    def edits_towards(self, gold: Coded, credit: EditCredit | None = None) -> list[CodedEdit]:
         """Edits of the best path of the whole lattice; see `Lattice.edits_towards`."""
         ahead = self.ahead
         own = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)

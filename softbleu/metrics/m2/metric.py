@@ -19,7 +19,7 @@ from softbleu.matching.similarity import threshold_in_millionths
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
-from softbleu.metrics.m2.similar import Credit, SimilarEdits, similar_edits
+from softbleu.metrics.m2.similar import EditCredit, SimilarEdits, similar_edits
 from softbleu.metrics.m2.tables import EditTables
 from softbleu.metrics.result import Score, column
 
@@ -213,7 +213,7 @@ def find_edits(
     candidate: tuple[int, ...],
     gold: Sequence[Coded],
     most_unchanged: int = 2,
-    credits: Sequence[Credit] | None = None,
+    credits: Sequence[EditCredit] | None = None,
 ) -> list[list[CodedEdit]]:
     """Find the edits of a candidate that are most like those of each annotator, in order.
 

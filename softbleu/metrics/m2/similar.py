@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.types import Words
 
 Span = tuple[int, int]
-Credit = Callable[[int, Span, Span], int]
+EditCredit = Callable[[int, Span, Span], int]
 """What an edit of the source words of the first span, for candidate words of the second, has of a gold edit, by its
 number: in millionths."""
 
@@ -39,7 +39,7 @@ class SimilarEdits:
     threshold: int  # In millionths; a similarity must exceed it
 
     def credit(self, number: int, replaced: Span, words: Span) -> int:
-        """Similarity of the corrections times the share of replaced words that both edits have; see `Credit`.
+        """Similarity of the corrections times the share of replaced words that both edits have; see `EditCredit`.
 
         The correction must be nearer to the gold one than what it replaces.
         """

@@ -13,7 +13,7 @@ from softbleu.types import Words
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit
-    from softbleu.metrics.m2.similar import Credit
+    from softbleu.metrics.m2.similar import EditCredit
     from softbleu.types import Flags, Integers
 
 Step = tuple[int, int]
@@ -54,7 +54,7 @@ class EditTables:
                 flags[down:, across:] |= tails + price + behind[down:, across:] == ahead[-1, -1]
         return arcs
 
-    def edits_towards(self, gold: Coded, credit: Credit | None = None) -> list[CodedEdit]:
+    def edits_towards(self, gold: Coded, credit: EditCredit | None = None) -> list[CodedEdit]:
         """Edits of the best path; `credit` changes nothing here."""
         jumps = self._jumps(gold)
         values = self._values(jumps)
