@@ -18,7 +18,6 @@ PRIVATE = {
     r"people(?:['’]s)?": "say human judges, annotators or users",
     r"meets?|met|meeting": "say match",
     r"alike": "say similar, equal or the same",
-    r"mass(?:es)?": "say credit or matched count",
     r"errands?": "say task",
     r"stretch(?:es)?": "say interval, span or part",
     r"what (?:was|is) (?:found|spurious|read|written)": "name the thing",

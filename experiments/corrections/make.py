@@ -70,9 +70,9 @@ TEXTS = {  # Metrics over source and references
     "CLEME2.0": "cleme2",
     "CLEME2.0, independent": "cleme2(assumption=independent)",
     "CLEME2.0, by similarity": "cleme2(weights=similarity)",
-    "Transport": "uot",
-    "Transport, added": "uot(effect=added)",
-    "Transport, cosine": "uot(cost=cosine)",
+    "Transport": "uot(effect=removed, cost=euclidean)",
+    "Transport, added": "uot(effect=added, cost=euclidean)",
+    "Transport, cosine": "uot(effect=removed, cost=cosine)",
 }
 GOLD = {  # Metrics over gold edits
     "M2": "m2",

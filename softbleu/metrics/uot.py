@@ -72,7 +72,7 @@ class EditTransport(Metric):
     """
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
-    effect: Effect = setting("removed", "An edit's effect: on the correction without it, or on the source")
+    effect: Effect = setting("added", "An edit's effect: on the correction without it, or on the source")
     cost: Cost = setting("cosine", "Cost of moving mass from edit to edit")
     entropy: float = setting(0.1, "Weight of the plan's entropy", least=1e-3, most=1e3)
     marginal: float = setting(0.1, "Weight of mass that is left", least=1e-3, most=1e3)
