@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.softbleu import Softbleu as Softbleu
     from softbleu.metrics.ter import Ter as Ter
     from softbleu.metrics.trained import Trained as Trained
-    from softbleu.metrics.uot import EditTransport as EditTransport
+    from softbleu.metrics.uot import Uot as Uot
     from softbleu.results import VectorChoice as VectorChoice
     from softbleu.results import compare as compare
     from softbleu.results import compare_corpus as compare_corpus
@@ -83,7 +83,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.chrf": "Chrf",
     "metrics.cleme": "Cleme Cleme2",
     "metrics.edits.extract": "edit_texts",
-    "metrics.uot": "EditTransport",
+    "metrics.uot": "Uot",
     "metrics.gleu": "Gleu",
     "metrics.green": "Green",
     "metrics.hyter": "Hyter",

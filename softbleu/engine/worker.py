@@ -254,7 +254,7 @@ class Worker:
             rows = rows.sum(axis=1, keepdims=True)
         coverage = np.zeros((len(parts), 4), np.int64)
         if task.table is not None:
-            for chunks in batches:
+            for chunks in own:
                 coverage += np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 

@@ -52,7 +52,7 @@ _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.h
 _MOST = 1 << 20
 _STRING, _LIST = 8, 9  # Kinds of values in a header
 _WIDTHS = {2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 8: 8, 10: 8, 11: 8, 12: 8}  # Least bytes of values; of other kinds 1
-_ENTRIES = Limit("a GGUF file", "entries of lists", 1 << 20, "540,000 of 128,000 pieces", "take a smaller model")
+_ENTRIES = Limit("a GGUF file", "entries of lists", 1 << 21, "128,000 pieces: 540,000", "take a smaller model")
 _CUTS = {"gpt-2": False, "smollm": True}
 """Ways of cutting text before pieces are made, and whether each digit stands by itself."""
 

@@ -18,7 +18,7 @@ from softbleu.io.tabular import Records, Value
 from softbleu.meta.correlation import FEWEST_POINTS, Estimate, check_samples, correlate, difference
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.trained import PARTS, Trained
+from softbleu.metrics.trained import POINT_PARTS, Trained
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments
@@ -93,7 +93,7 @@ class JudgedDistances:
 
 def _distances(head: TrainedHead, texts: Segments, options: RunOptions) -> Floats:
     (found,) = collect_statistics(texts, [Trained(head=head)], options, keep_rows=True)
-    distances: Floats = found.rows[0][:, 2:] / PARTS
+    distances: Floats = found.rows[0][:, 2:] / POINT_PARTS
     return distances
 
 

@@ -97,6 +97,10 @@ class Settings(MatchSettings, total=False):
     annotators: Literal["running", "best", "last"]
     assumption: Literal["dependent", "independent"]
     weights: Literal["none", "length", "similarity"]
+    effect: Literal["removed", "added"]
+    cost: Literal["cosine", "euclidean"]
+    entropy: float
+    marginal: float
     alpha: float | None
     gamma: float | None
     t: float

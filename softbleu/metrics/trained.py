@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
-PARTS = 10**6  # Segments have whole numbers of such parts of a point, which add up to the same digits anywhere
+POINT_PARTS = 10**6  # Segments have whole numbers of such parts of a point, which add up to the same digits anywhere
 _LIMIT = Limit("trained", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
 """Of a candidate and a reference (2 GB)."""
 _NEGATIONS = frozenset(
@@ -144,8 +144,8 @@ class Trained(Metric):
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         distances, known = self._distances(single, words, kernels)
-        lost = np.rint(PARTS * self.used.lost(distances)).astype(np.int64)
-        points = np.where(known, np.maximum(100 * PARTS - lost.sum(axis=1), 0), 0)
+        lost = np.rint(POINT_PARTS * self.used.lost(distances)).astype(np.int64)
+        points = np.where(known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
         rows = np.column_stack((points, np.ones_like(points), lost))
         return rows[best_rows(chunk.segment_offsets, points)]
 
@@ -170,13 +170,13 @@ class Trained(Metric):
     def score(self, row: Integers) -> TrainedScore:
         """Score one row of statistics, or a sum of rows."""
         points, segments, *lost = (float(number) for number in row)
-        count = PARTS * max(segments, 1)
+        count = POINT_PARTS * max(segments, 1)
         return TrainedScore(points / count, [each / count for each in lost])
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
         given = np.asarray(rows, np.float64)
-        found: Floats = given[:, 0] / PARTS / np.maximum(given[:, 1], 1)
+        found: Floats = given[:, 0] / POINT_PARTS / np.maximum(given[:, 1], 1)
         return found
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:

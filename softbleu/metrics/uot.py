@@ -35,7 +35,7 @@ Line = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class EditTransportScore(Score):
+class UotScore(Score):
     """F of the mass of edits that is moved, and what it is made of."""
 
     moved: float = column("TP", "mass moved to reference edits", "count")
@@ -46,7 +46,7 @@ class EditTransportScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class EditTransport(Metric):
+class Uot(Metric):
     """Edits by optimal transport (Goto et al. 2026): edits that do the same to a sentence's vector count as the same.
 
     The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. Its mass is the length of
@@ -69,7 +69,7 @@ class EditTransport(Metric):
 
     Examples
     --------
-    >>> round(EditTransport().score(np.array([3, 1, 1])).precision, 1)
+    >>> round(Uot().score(np.array([3, 1, 1])).precision, 1)
     75.0
     """
 
@@ -143,7 +143,7 @@ class EditTransport(Metric):
     def _moved(self, one: Floats, other: Floats) -> Floats:
         """Plans of problems of one size: (problems, edits, reference edits)."""
         masses, others = map(_masses, (one, other))
-        products = np.einsum("pid,pjd->pij", one, other)
+        products = one @ other.transpose(0, 2, 1)
         if self.cost == "cosine":
             costs = 1 - products / masses[:, :, None] / others[:, None, :]
         else:
@@ -175,14 +175,14 @@ class EditTransport(Metric):
         without = (edits[:number] + edits[number + 1 :] for number in range(len(edits)))
         return [apply_edits(source, edits), *(apply_edits(source, others) for others in without)]
 
-    def score(self, row: Integers | Floats) -> EditTransportScore:
+    def score(self, row: Integers | Floats) -> UotScore:
         """Score one row of masses, or a sum of rows."""
         moved, left, missed = (float(number) for number in row)
         precision = moved / (moved + left) if moved + left else 1.0
         recall = moved / (moved + missed) if moved + missed else 1.0
         score = float(self.scores(row[None])[0])
         moved, left, missed = (each / _PARTS for each in (moved, left, missed))
-        return EditTransportScore(score, moved, left, missed, 100 * precision, 100 * recall)
+        return UotScore(score, moved, left, missed, 100 * precision, 100 * recall)
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""

@@ -207,4 +207,4 @@ def test_no_vectors_no_score(tmp_path: Path) -> None:
     (chunk,) = block.chunks(0, 1)
     with pytest.raises(InputError, match=r"^softbleu compares words by vectors: name some[^\n]*$"):
         Softbleu().statistics(chunk, None, choose_kernels("numpy"))
-    refused(InputError, r"cannot be read \(Is a directory\)$", IdfCorpus.of, str(tmp_path))
+    refused(InputError, r"no plain file", IdfCorpus.of, str(tmp_path))
