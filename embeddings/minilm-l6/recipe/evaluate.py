@@ -18,9 +18,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from build import LAYERS, NAME, PACKAGE, STORE, unpack_model
 from numpy.typing import NDArray
 
-from build import LAYERS, NAME, PACKAGE, STORE, unpack_model
 from softbleu.embeddings.inspection import describe_encoder
 from softbleu.encoders import open_encoder
 from softbleu.encoders.convert import convert_encoder
