@@ -62,7 +62,7 @@ softbleu: order=2(1..16) beta=1.0(0..1000000) power=0.7(1e-06..1000000) rarity=1
   characters=0.8(0..1) synonyms=0.0(0..1) paraphrases=0.0(0..1) meteor_data=none credit=both idf=references
 ter: normalized=no no_punct=no asian_support=no case_sensitive=no
 trained: head=none
-uot: beta=0.5(1e-06..1000000) effect=added cost=cosine entropy=0.1(0.001..1000) marginal=0.1(0.001..1000)
+uot: beta=0.5(0..1000000) effect=added cost=cosine entropy=0.1(0.001..1000) marginal=0.1(0.001..1000)
 sleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
 vleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
 xleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean

@@ -147,4 +147,4 @@ def test_the_heads_in_the_box_are_those_of_their_recipes() -> None:
         assert found.prices == read_head(name).prices
 
 
-RECIPE: dict[str, Any] = {"vectors": "glove-6b-100d", "tokenize": "13a", "metrics": ["softbleu"]}
+RECIPE: dict[str, Any] = {"vectors": "glove-6b-100d", "tokenize": "13a", "metrics": ["softbleu", "chrf"]}

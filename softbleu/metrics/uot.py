@@ -73,7 +73,7 @@ class Uot(Metric):
     75.0
     """
 
-    beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    beta: float = setting(0.5, "Weight of recall beside precision", least=0, most=1e6)
     effect: Effect = setting("added", "An edit's effect: on the correction without it, or on the source")
     cost: Cost = setting("cosine", "Cost of moving mass from edit to edit")
     entropy: float = setting(0.1, "Weight of the plan's entropy", least=1e-3, most=1e3)

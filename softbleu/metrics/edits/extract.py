@@ -46,7 +46,8 @@ def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, .
 
     Returns
     -------
-    Edits in order. Their kinds are `missing`, `unnecessary` and `replacement`.
+    tuple of Edit
+        In order. Their kinds are `missing`, `unnecessary` and `replacement`.
 
     Examples
     --------
@@ -69,7 +70,8 @@ def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extra
 
     Returns
     -------
-    The source sentences and their edits, for `write_m2`.
+    list of GoldSegment
+        The source sentences and their edits, for `write_m2`.
 
     Raises
     ------
