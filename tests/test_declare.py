@@ -87,6 +87,15 @@ def test_defaults_and_bounds() -> None:
 
 
 @each_setting
+def test_what_one_owner_allows_no_other_forbids(owner: type[Declared], setting: Setting) -> None:
+    """Values for several metrics are checked by the name of the setting."""
+    every = measures.every_setting()[setting.name]
+    assert every.least is None or (setting.least is not None and every.least <= setting.least)
+    assert every.most is None or (setting.most is not None and setting.most <= every.most)
+    assert not every.choices or {*setting.choices} <= {*every.choices}
+
+
+@each_setting
 def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
     """The keyword, the expression, the long signature and the short one say the value, and are read back."""
 

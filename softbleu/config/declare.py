@@ -71,6 +71,13 @@ class Setting:
             kinds.append("str")
         return " | ".join([*(kinds or ["Any"]), *(["None"] if self.optional else [])])
 
+    def widened(self, other: Setting) -> Setting:
+        """The same with what either allows."""
+        least = None if self.least is None or other.least is None else min(self.least, other.least)
+        most = None if self.most is None or other.most is None else max(self.most, other.most)
+        choices = tuple(dict.fromkeys(other.choices + self.choices)) if self.choices and other.choices else ()
+        return replace(self, least=least, most=most, choices=choices)
+
     def check(self, value: Any) -> Any:
         """Return the value as its kind has it; an InputError if it is none of them."""
         if value is None and self.optional:

@@ -385,12 +385,15 @@ def preset_names() -> list[str]:
 
 
 def every_setting() -> dict[str, Setting]:
-    """The settings of all metrics and matchers that there are, of tokenizers and of vectors, by name."""
-    return {
-        each.name: each
-        for owner in (*MATCHERS.classes(), *METRICS.classes())
-        for each in all_settings(owner, shared=True)
-    }
+    """The settings of all metrics and matchers that there are, of tokenizers and of vectors, by name.
+
+    Of several with one name the bounds and choices are what any of them allows.
+    """
+    found: dict[str, Setting] = {}
+    for owner in (*MATCHERS.classes(), *METRICS.classes()):
+        for each in all_settings(owner, shared=True):
+            found[each.name] = each.widened(found.get(each.name, each))
+    return found
 
 
 def _written(value: Any) -> Any:

@@ -16,6 +16,7 @@ from softbleu.errors import InputError
 from softbleu.kernels.transport import transport
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
-_PARTS = 10**9  # Masses are whole numbers of such parts, which add up to the same digits anywhere
 _LEAST = 0.01  # Mass of an edit that the encoder does not see, such as of case for one without case
 _SHOWN = 0.01  # Least share of an edit whose way is shown
 Effect = Literal["removed", "added"]
@@ -91,7 +91,7 @@ class Uot(Metric):
         rows = []
         for one, other, plan in self.plans(chunk.edits, words.vectors):
             left, missed = (np.maximum(mass - plan.sum(axis=axis), 0).sum() for mass, axis in ((one, 1), (other, 0)))
-            rows.append([round(_PARTS * float(mass)) for mass in (plan.sum(), left, missed)])
+            rows.append([round(PARTS * float(mass)) for mass in (plan.sum(), left, missed)])
         return np.array(rows, np.int64).reshape(-1, 3)
 
     def judge_edits(
@@ -181,7 +181,7 @@ class Uot(Metric):
         precision = moved / (moved + left) if moved + left else 1.0
         recall = moved / (moved + missed) if moved + missed else 1.0
         score = float(self.scores(row[None])[0])
-        moved, left, missed = (each / _PARTS for each in (moved, left, missed))
+        moved, left, missed = (each / PARTS for each in (moved, left, missed))
         return UotScore(score, moved, left, missed, 100 * precision, 100 * recall)
 
     def scores(self, rows: Integers | Floats) -> Floats:

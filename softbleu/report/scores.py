@@ -152,7 +152,9 @@ def coverage_columns(found: Mapping[str, Sequence[Coverage | None]]) -> tuple[di
         f"{names[known]}vectors": [_percent(each.candidate_known, each.candidate_tokens) for each in known]
         for known in distinct
     }
-    return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in distinct]
+    # Metrics of edits have no text of references.
+    told = [known for known in distinct if known[0].reference_tokens]
+    return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in told]
 
 
 def _best(results: Sequence[Result]) -> list[int]:
@@ -232,7 +234,8 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
     coverage = result.coverage
     if coverage is not None:
         candidate = _share(coverage.candidate_known, coverage.candidate_tokens)
-        entries.append(["with a vector", f"{candidate}, {_reference_coverage(coverage)}"])
+        references = [_reference_coverage(coverage)] if coverage.reference_tokens else []
+        entries.append(["with a vector", ", ".join((candidate, *references))])
     yield from (f"{line}\n" for line in align([list(map(one_line, entry)) for entry in entries], [False, False]))
 
 
