@@ -19,7 +19,7 @@ from shared_data import shared
 
 import softbleu
 from softbleu import InputError
-from softbleu.meta.training import JudgedDistances, fit_prices, train
+from softbleu.meta.training import JudgedDistances, fit_prices, fit_severity, train
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead, head_names, read_head
 from softbleu.metrics.trained import Trained
 
@@ -38,9 +38,33 @@ def test_distances_are_those_of_the_oracle(candidate: str, reference: str) -> No
 def test_prices_are_those_of_the_oracle(seed: int, penalty: float) -> None:
     draw = np.random.default_rng(seed)
     distances, scores, groups = draw.random((40, 3)), draw.normal(size=40), draw.integers(0, 3, 40)
-    judged = JudgedDistances(distances, scores, groups, np.arange(40), ("a", "b", "c"))
-    powers = np.hstack([distances**power for power in POWERS])
-    assert fit_prices(judged, penalty).reshape(-1) == pytest.approx(fitted(powers, scores, groups, penalty), abs=2e-3)
+    directions = draw.normal(size=(40, 2))
+    judged = JudgedDistances(distances, directions, scores, groups, np.arange(40), ("a", "b", "c"))
+    severities = draw.uniform(0.8, 1.2, 40)
+    powers = np.hstack([distances**power for power in POWERS]) * severities[:, None]
+    prices = fit_prices(judged, penalty, severities).reshape(-1)
+    assert prices == pytest.approx(fitted(powers, scores, groups, penalty), abs=2e-3)
+    points = distances.sum(axis=1)
+    about = directions - directions.mean(axis=0)
+    constant, *weights = fit_severity(judged, points, penalty)
+    wanted = fitted(points[:, None] * about, scores + points, groups, penalty, signed=True)
+    assert weights == pytest.approx(wanted, abs=2e-3)
+    assert constant + directions.mean(axis=0) @ weights == pytest.approx(1)
+
+
+def test_severities_change_what_distances_cost_and_nothing_else() -> None:
+    """They are of the candidate's mean vector, lie between two bounds, and leave the reference itself at 100."""
+    head = replace(UNIT, severity=(1.0, *np.random.default_rng(3).normal(scale=0.1, size=100).tolist()))
+    texts = ["a cat sat", "the dog is not here", "prices rose"], ["a dog sat", "the dog is here", "prices rose"]
+    plain, severe = (
+        softbleu.score(*texts, metric=Trained(head=each), level="segment").segments for each in (UNIT, head)
+    )
+    ratios = [sum(one.lost) / sum(other.lost) for one, other in zip(severe[:2], plain[:2], strict=True)]
+    assert ratios[0] != pytest.approx(ratios[1], abs=1e-3)
+    assert all(0.75 <= each <= 4 / 3 for each in ratios)
+    assert severe[2].score == 100
+    narrow = Trained(head=replace(head, severity=head.severity[:-1]))
+    refused(InputError, "for vectors of 99 dimensions, not 100", softbleu.score, *texts, metric=narrow)
 
 
 ODD = [
@@ -108,7 +132,7 @@ def test_training_learns_what_there_is_and_nothing_from_shuffled_judgements() ->
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 2}, "format 2"),
+        ({"format": 3}, "format 3"),
         ({"prices": {"precision": [-1, 0, 0]}}, "3 prices"),
         ({"prices": {"spelling": [1, 0, 0]}}, "no such distance: 'spelling'"),
         ({"prices": [1]}, "no head"),
@@ -144,7 +168,8 @@ def test_the_heads_in_the_box_are_those_of_their_recipes() -> None:
     files = sorted(str(path) for path in Path(shared("data", "wmt15-16-da")).glob("*-en.tsv"))
     for name, more in {"minilm-l6": {}, "static": RECIPE}.items():
         found = train(files, samples=10, **more).head
-        assert found.prices == read_head(name).prices
+        kept = read_head(name)
+        assert (found.prices, found.severity) == (kept.prices, kept.severity)
 
 
 RECIPE: dict[str, Any] = {"vectors": "glove-6b-100d", "tokenize": "13a", "metrics": ["softbleu", "chrf"]}

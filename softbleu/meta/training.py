@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from softbleu.corpora.judgements import read_judged
+from softbleu.corpora.judgements import read_judged, read_outputs
 from softbleu.corpora.segments import Segments
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, known_name
 from softbleu.io.tabular import Records, Value
 from softbleu.meta.correlation import FEWEST_POINTS, Estimate, check_samples, correlate, difference
+from softbleu.meta.evidence import loaded, open_outputs
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.trained import POINT_PARTS, Trained
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
 TABLES = ("groups", "curve", "distances")
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)
-_FOLDS, _DRAWS = 5, 10
-"""Parts that a single group is cut into, and draws of each size of the learning curve."""
+SEVERITY_PENALTIES = (1000.0, 3000.0, 10000.0, np.inf)
+_FOLDS, _DRAWS, _ROUNDS = 5, 10, 2
+"""Parts that a single group is cut into, draws of each size of the learning curve, fits of prices and severities."""
 _SMALLEST = 25  # Judgements of the first point of the learning curve; each next one has twice as many
 
 
@@ -36,6 +42,7 @@ class JudgedDistances:
     """Distances of judged pairs, and their human scores."""
 
     distances: Floats  # (pairs, distances)
+    directions: Floats  # Mean vectors of the candidates, of length 1: (pairs, dimensions)
     scores: Floats  # Human scores, standardised in each group
     groups: Integers  # Number of the group of each pair
     references: Integers  # Number of its reference: pairs of one reference are drawn together
@@ -51,14 +58,15 @@ class JudgedDistances:
             if len(each) < FEWEST_POINTS or np.ptp(each) == 0:
                 raise InputError(f"group {name!r}: {FEWEST_POINTS} judgements or more that differ are needed")
         texts: list[Segments] = [each.texts for each in judged.values() if each.texts is not None]
-        distances = [_distances(head, each, options) for each in texts]
-        rolled = [replace(each, references=_rolled(each.references)) for each in texts]
-        unrelated = np.concatenate([_distances(head, each, options) for each in rolled])
+        distances, directions = _measured(head, texts, options)
+        unrelated, _ = _measured(
+            head, [replace(each, references=_rolled(each.references)) for each in texts], options
+        )
         groups = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
         lines = [f"{number} {' '.join(line)}" for number, each in enumerate(texts) for line in each.references]
         standard = [(each - each.mean()) / each.std() for each in scores]
         references = np.unique(lines, return_inverse=True)[1]
-        own = cls(np.concatenate(distances), np.concatenate(standard), groups, references, tuple(judged))
+        own = cls(distances, directions, np.concatenate(standard), groups, references, tuple(judged))
         return own, unrelated
 
     def __len__(self) -> int:
@@ -66,8 +74,8 @@ class JudgedDistances:
 
     def only(self, chosen: Flags | Integers) -> JudgedDistances:
         """Some of the pairs."""
-        groups, references = self.groups[chosen], self.references[chosen]
-        return JudgedDistances(self.distances[chosen], self.scores[chosen], groups, references, self.names)
+        arrays = ("distances", "directions", "scores", "groups", "references")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in arrays})
 
     @cached_property
     def folds(self) -> Integers:
@@ -91,10 +99,20 @@ class JudgedDistances:
         return Estimate(float(np.mean([each.value or 0.0 for each in found])), drawn.mean(axis=0))
 
 
-def _distances(head: TrainedHead, texts: Segments, options: RunOptions) -> Floats:
-    (found,) = collect_statistics(texts, [Trained(head=head)], options, keep_rows=True)
-    distances: Floats = found.rows[0][:, 2:] / POINT_PARTS
-    return distances
+@dataclass(frozen=True, repr=False)
+class _Distances(Trained):
+    """Distances and directions of pairs, in millionths, in the place of points."""
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        measured = self.measure(chunk.by_reference(), cast("WordTable", words), kernels)
+        return np.rint(POINT_PARTS * np.hstack((measured.distances, measured.directions))).astype(np.int64)
+
+
+def _measured(head: TrainedHead, texts: Iterable[Segments], options: RunOptions) -> tuple[Floats, Floats]:
+    """Measure distances (pairs, distances) and directions (pairs, dimensions)."""
+    found = [collect_statistics(each, [_Distances(head=head)], options, keep_rows=True)[0].rows[0] for each in texts]
+    both = np.concatenate(found) / POINT_PARTS
+    return both[:, : len(head.names)], both[:, len(head.names) :]
 
 
 def _rolled(lines: Sequence[Any]) -> list[Any]:
@@ -103,45 +121,84 @@ def _rolled(lines: Sequence[Any]) -> list[Any]:
     return [*lines[half:], *lines[:half]]
 
 
-def fit_prices(judged: JudgedDistances, penalty: float) -> Floats:
+def fit_prices(judged: JudgedDistances, penalty: float, severities: Floats | float = 1.0) -> Floats:
     """Fit prices of the powers of each distance, none negative, by ridge regression within groups.
 
     Prices w minimise the sum of squares of s + d w over pairs plus penalty times the sum of squares of w times the
-    spread of its power. s are scores and d powers of distances less their means in the group: (powers, distances).
+    spread of its power. s are scores and d powers of distances, each times the severity of its pair, less their means
+    in the group: (powers, distances).
 
     >>> distances, scores = np.array([[0.0, 1], [1, 0], [2, 1]]), np.array([1.0, 0, -1])
-    >>> judged = JudgedDistances(distances, scores, np.zeros(3, int), np.arange(3), ("one",))
+    >>> judged = JudgedDistances(distances, np.ones((3, 1)), scores, np.zeros(3, int), np.arange(3), ("one",))
     >>> fit_prices(judged, 1e-9).round(3).tolist()
     [[0.503, 0.0], [0.35, 0.0], [0.147, 0.0]]
     """
+    columns = np.hstack([judged.distances**power for power in POWERS]) * np.reshape(severities, (-1, 1))
+    return _ridge(-columns, judged.scores, judged, penalty, signed=False).reshape(len(POWERS), -1)
+
+
+def fit_severity(judged: JudgedDistances, points: Floats, penalty: float) -> Floats:
+    """Fit by how much what pairs cost, (pairs,), depends on the direction of the candidate: (1 + dimensions,).
+
+    Weights v minimise the sum of squares of s + c (1 + z v) over pairs plus penalty times the sum of squares of v
+    times the spread of c z, by ridge regression within groups; z are directions less their mean, c points.
+    """
+    middle = judged.directions.mean(axis=0)
+    columns = -points[:, None] * (judged.directions - middle)
+    weights = _ridge(columns, judged.scores + points, judged, penalty, signed=True)
+    return np.concatenate(([1 - middle @ weights], weights))
+
+
+def _ridge(columns: Floats, scores: Floats, judged: JudgedDistances, penalty: float, *, signed: bool) -> Floats:
+    """Fit weights of columns within groups; a column that does not vary has none."""
     from scipy.optimize import nnls
 
-    counts = np.bincount(judged.groups, minlength=len(judged.names))[:, None]
-    both = np.column_stack((_powers(judged.distances), judged.scores))
-    sums = np.zeros((len(counts), both.shape[1]))
-    np.add.at(sums, judged.groups, both)
-    both = both - (sums / np.maximum(counts, 1))[judged.groups]
+    both = np.column_stack((columns, scores))
+    for group in np.unique(judged.groups):
+        own = judged.groups == group
+        both[own] -= both[own].mean(axis=0)
     spread = both[:, :-1].std(axis=0)
-    scaled = -both[:, :-1] / np.where(spread > 1e-12, spread, np.inf)
-    root = np.linalg.cholesky(scaled.T @ scaled + penalty * np.eye(len(spread)))
-    prices: Floats = nnls(root.T, np.linalg.solve(root, scaled.T @ both[:, -1]))[0]
-    return (prices / np.where(spread > 1e-12, spread, np.inf)).reshape(len(POWERS), -1)
+    spread[spread <= 1e-12] = np.inf
+    scaled = both[:, :-1] / spread
+    square, wanted = scaled.T @ scaled + penalty * np.eye(len(spread)), scaled.T @ both[:, -1]
+    if signed:
+        weights: Floats = np.linalg.solve(square, wanted)
+    else:
+        root = np.linalg.cholesky(square)
+        weights = nnls(root.T, np.linalg.solve(root, wanted))[0]
+    found: Floats = weights / spread
+    return found
 
 
-def _powers(distances: Floats) -> Floats:
-    return np.hstack([distances**power for power in POWERS])
+def fit_head(head: TrainedHead, judged: JudgedDistances, penalty: float, severity_penalty: float) -> TrainedHead:
+    """Fit prices, then severities with these prices, twice; an infinite penalty leaves severities out."""
+    severities: Floats | float = 1.0
+    for _ in range(_ROUNDS if severity_penalty < np.inf else 0):
+        plain = replace(head, prices=_curves(fit_prices(judged, penalty, severities)), severity=())
+        points = plain.lost(judged.distances, judged.directions).sum(axis=1)
+        weights = fit_severity(judged, points, severity_penalty)
+        head = replace(head, severity=tuple(weights.tolist()))
+        severities = head.severities(judged.directions)
+    return replace(head, prices=_curves(fit_prices(judged, penalty, severities)))
+
+
+def _curves(prices: Floats) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, prices.T.tolist()))
 
 
 def held_out(
-    judged: JudgedDistances, penalty: float, draw: Callable[[JudgedDistances], JudgedDistances] | None = None
+    head: TrainedHead,
+    judged: JudgedDistances,
+    penalties: tuple[float, float],
+    draw: Callable[[JudgedDistances], JudgedDistances] | None = None,
 ) -> Floats:
-    """Score each pair by prices that were fitted without its fold; `draw` takes some of the other folds' pairs."""
+    """Score each pair by a head that was fitted without its fold; `draw` takes some of the other folds' pairs."""
     scores = np.zeros(len(judged))
     for fold in np.unique(judged.folds):
         own = judged.folds == fold
         others = judged.only(~own)
-        prices = fit_prices(others if draw is None else draw(others), penalty)
-        scores[own] = -_powers(judged.distances[own]) @ prices.reshape(-1)
+        found = fit_head(head, others if draw is None else draw(others), *penalties)
+        scores[own] = -found.lost(judged.distances[own], judged.directions[own]).sum(axis=1)
     return scores
 
 
@@ -151,13 +208,13 @@ class HeadTraining:
 
     head: TrainedHead
     judged: JudgedDistances
-    penalty: float
+    penalties: tuple[float, float]
     samples: int
     seed: int
 
     @cached_property
     def _scores(self) -> Floats:
-        return held_out(self.judged, self.penalty)
+        return held_out(self.head, self.judged, self.penalties)
 
     @cached_property
     def untrained(self) -> Floats:
@@ -181,8 +238,9 @@ class HeadTraining:
         return {
             "judgements": len(self.judged),
             "groups": list(self.judged.names),
-            "penalty": self.penalty,
-            "penalties_tried": len(PENALTIES),
+            "penalty": self.penalties[0],
+            "severity_penalty": _finite(self.penalties[1]),
+            "penalties_tried": len(PENALTIES) + len(SEVERITY_PENALTIES) - 1,
             "held_out": _rounded(trained.value, trained.interval),
             "untrained": _rounded(untrained.value, untrained.interval),
             "gain": _rounded(gain.value, gain.interval),
@@ -204,7 +262,11 @@ class HeadTraining:
         said = (
             f"training {verdict}: {gain.value:+.3f} (95% interval {low:+.3f} to {high:+.3f}) on held-out judgements"
         )
-        facts: dict[str, Value] = {"head": self.head.location, "penalty": self.penalty}
+        facts: dict[str, Value] = {
+            "head": self.head.location,
+            "penalty": self.penalties[0],
+            "severity penalty": _finite(self.penalties[1]),
+        }
         return Records(columns, rows, facts, digits=3, notes=[said])
 
     def _groups(self) -> tuple[list[str], list[list[Value]]]:
@@ -228,7 +290,7 @@ class HeadTraining:
             def draw(some: JudgedDistances, size: int = size) -> JudgedDistances:
                 return some.only(np.sort(generator.choice(len(some), min(size, len(some)), replace=False)))
 
-            drawn = [self.judged.mean(held_out(self.judged, self.penalty, draw)) for _ in range(_DRAWS)]
+            drawn = [self.judged.mean(held_out(self.head, self.judged, self.penalties, draw)) for _ in range(_DRAWS)]
             values = [each.value or 0.0 for each in drawn]
             rows.append([size, float(np.mean(values)), min(values), max(values), self.means[1].value])
         rows.append([None, self.means[0].value, None, None, self.means[1].value])
@@ -248,8 +310,8 @@ class HeadTraining:
                 others = self.judged.distances.copy()
                 others[:, place] = 0
                 without = replace(self.judged, distances=others)
-                value = without.mean(held_out(without, self.penalty)).value
-                lost = self.head.lost(self.judged.distances)[:, place]
+                value = without.mean(held_out(self.head, without, self.penalties)).value
+                lost = self.head.lost(self.judged.distances, self.judged.directions)[:, place]
                 gain = (self.means[0].value or 0.0) - (value or 0.0)
                 rows.append([name, float(lost.mean()), float(lost.std()), gain])
         return ["distance", "mean points", "deviation", "r lost without"], rows
@@ -258,6 +320,8 @@ class HeadTraining:
 def train(
     judgements: Iterable[str] | Mapping[str, Assessments],
     *,
+    candidates: Sequence[str] | Mapping[str, Sequence[str]] = (),
+    references: Sequence[str | Sequence[str]] = (),
     metrics: Sequence[str] = (),
     vectors: str = "minilm-l6",
     layers: str | None = None,
@@ -273,14 +337,19 @@ def train(
     """Train a head of the metric `trained` on human judgements.
 
     Distances (`softbleu.metrics.heads.FEATURES`, and 100 less the score of each metric) have prices that are fitted
-    by ridge regression without negative ones, the human scores standardised in each group. The penalty is that of
-    `PENALTIES` with the greatest mean r when each group is held out; of a single group fifths of its references are.
+    by ridge regression without negative ones, the human scores standardised in each group. Severities are fitted in
+    turn: by how much judges minded distances more or less in candidates of some direction. The penalties are those of
+    `PENALTIES`, then of `SEVERITY_PENALTIES`, with the greatest mean r when each group is held out; of a single group
+    fifths of its references are.
     Prices are scaled so that half of all pairs with the reference of another segment lose 100 points.
 
     Parameters
     ----------
     judgements
-        Files of judged texts, see `softbleu.corpora.judgements.read_judged`, or what that returns.
+        Files of judged texts, see `softbleu.corpora.judgements.read_judged`, or what that returns. With candidates:
+        files that name systems and segments, see `softbleu.corpora.judgements.read_outputs`.
+    candidates, references
+        Files of the systems' outputs and of references, as `softbleu.metaeval` has them.
     metrics
         Metrics whose scores are distances, too, as expressions.
     vectors, layers, tokenize, lowercase
@@ -307,7 +376,13 @@ def train(
     ('glove-6b-100d', 0.0)
     """
     check_samples(samples, seed)
-    files = judgements if isinstance(judgements, Mapping) else _read(judgements, unescape, encoding)
+    files = judgements
+    if not isinstance(files, Mapping) and candidates:
+        with open_outputs(None, candidates, references, None, None, encoding, unescape=unescape) as corpus:
+            texts = loaded(corpus)
+        files = {Path(name).stem: read_outputs(name, encoding=encoding).with_texts(texts) for name in files}
+    elif not isinstance(files, Mapping):
+        files = _read(files, unescape, encoding)
     choice = {"vectors": vectors, **({} if layers is None else {"layers": layers})}
     plain = TrainedHead(name, "", vectors, layers, tokenize, lowercase)
     written = tuple(_resolved(each, plain, choice) for each in metrics)
@@ -319,15 +394,28 @@ def train(
         prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
     )
     judged, unrelated = JudgedDistances.of(unit, files, RunOptions(**run))
-    means = {each: _mean_of(judged, each) for each in PENALTIES}
-    penalty = max(PENALTIES, key=lambda each: means[each])
-    prices = fit_prices(judged, penalty)
-    middle = float(np.median(_powers(unrelated) @ prices.reshape(-1)))
+
+    def agreement(penalties: tuple[float, float]) -> float:
+        return judged.mean(held_out(unit, judged, penalties)).value or 0.0
+
+    _, penalty = max((agreement((each, np.inf)), each) for each in PENALTIES)
+    _, severity_penalty = max((agreement((penalty, each)), each) for each in SEVERITY_PENALTIES)
+    found = fit_head(unit, judged, penalty, severity_penalty)
+    middle = float(np.median(found.lost(unrelated, judged.directions).sum(axis=1)))
     if middle <= 0:
         raise InputError("what judges liked is farther from the reference in every respect: nothing can be learned")
     # Six digits are more than judgements say, and make the file hard to read.
-    points = tuple(tuple(float(f"{each:.6g}") for each in curve) for curve in (100 * prices / middle).T.tolist())
-    return HeadTraining(replace(unit, prices=points), judged, penalty, samples, seed)
+    prices = tuple(tuple(_short(100 * each / middle) for each in curve) for curve in found.prices)
+    head = replace(found, prices=prices, severity=tuple(map(_short, found.severity)))
+    return HeadTraining(head, judged, (penalty, severity_penalty), samples, seed)
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.6g}")
+
+
+def _finite(penalty: float) -> float | None:
+    return penalty if penalty < np.inf else None
 
 
 def _read(files: Iterable[str], unescape: bool, encoding: str) -> dict[str, Assessments]:
@@ -349,10 +437,6 @@ def _resolved(expression: str, head: TrainedHead, choice: Mapping[str, Any]) -> 
         raise InputError(f"metric {expression!r} compares more than candidate and reference: name another")
     (resolved,) = make_plan([make_metric(expression, tokenize=head.tokenize, **choice)]).metrics
     return str(resolved)
-
-
-def _mean_of(judged: JudgedDistances, penalty: float) -> float:
-    return judged.mean(held_out(judged, penalty)).value or 0.0
 
 
 def _rounded(value: float | None, interval: tuple[float, float] | None) -> list[float | None]:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 DEFAULT_HEAD = "minilm-l6"
-_FOLDER, _FILE, _FORMAT = "heads", "head.json", 1
+_FOLDER, _FILE, _FORMAT = "heads", "head.json", 2
+_EARLIER = 1  # Had no severity
 FEATURES = {
     "precision": "1 - mean similarity of a candidate's word or piece with the most similar one of the reference",
     "recall": "the same of the reference's words or pieces",
@@ -45,6 +46,8 @@ FEATURES = {
 """Distances between a candidate and its reference, 0 where they are equal: name and meaning."""
 POWERS = (0.5, 1.0, 2.0)
 """A distance d costs a * d**0.5 + b * d + c * d**2 points, none of its three prices negative."""
+SEVERITIES = (0.75, 4 / 3)
+"""The least and the greatest severity: how many times as much distances cost, by what the candidate is about."""
 
 
 @dataclass(frozen=True)
@@ -57,20 +60,37 @@ class TrainedHead(Content):
     lowercase: bool = False
     metrics: tuple[str, ...] = ()  # Metrics whose scores are distances, too: what they lack of 100, in hundredths
     prices: tuple[tuple[float, ...], ...] = ()  # Of each of `names` those of the powers
+    severity: tuple[float, ...] = ()  # A constant, and a weight of each component of the candidate's mean vector
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the distances: `FEATURES`, then the metrics."""
         return (*FEATURES, *self.metrics)
 
-    def lost(self, distances: Floats) -> Floats:
+    def lost(self, distances: Floats, directions: Floats) -> Floats:
         """Points that distances cost, of the same shape (pairs, distances).
 
-        >>> TrainedHead("", "", prices=((2.0, 0.0, 1.0),)).lost(np.array([[4.0], [0.0]])).tolist()
-        [[20.0], [0.0]]
+        `directions` are mean vectors of the candidates, of length 1: (pairs, dimensions).
+
+        >>> head = TrainedHead("", "", prices=((2.0, 0.0, 1.0),), severity=(1.0, 0.25))
+        >>> head.lost(np.array([[4.0], [4.0], [0.0]]), np.array([[0.0], [1.0], [1.0]])).tolist()
+        [[20.0], [25.0], [0.0]]
         """
         parts = np.array(self.prices).T
         found: Floats = sum(part * distances**power for part, power in zip(parts, POWERS, strict=True))
+        return found * self.severities(directions)[:, None]
+
+    def severities(self, directions: Floats) -> Floats:
+        """How many times as much distances cost: (pairs,)."""
+        if not self.severity:
+            return np.ones(len(directions))
+        constant, *weights = self.severity
+        if len(weights) != directions.shape[1]:
+            raise InputError(
+                f"head {self.location}: for vectors of {len(weights)} dimensions, not {directions.shape[1]}: "
+                "name those that it was trained with"
+            )
+        found: Floats = np.clip(constant + directions @ np.array(weights), *SEVERITIES)
         return found
 
     @classmethod
@@ -82,7 +102,7 @@ class TrainedHead(Content):
     def of_content(cls, content: Any, location: str, fingerprint: str) -> Self:
         """Take what a file has."""
         try:
-            if content["format"] != _FORMAT:
+            if content["format"] not in (_EARLIER, _FORMAT):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
             metrics = tuple(map(str, content["metrics"]))
             given: Mapping[str, Any] = content["prices"]
@@ -93,6 +113,7 @@ class TrainedHead(Content):
                 raise ValueError(
                     f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
                 )
+            severity = tuple(map(parse_score, content.get("severity", ())))
             texts = content["vectors"], content["tokenize"]
             layers, lowercase = content["layers"], content["lowercase"]
             if not all(isinstance(each, str) for each in (*texts, layers or "")) or not isinstance(lowercase, bool):
@@ -102,13 +123,14 @@ class TrainedHead(Content):
                 f"{location}: no head of a trained metric ({type(error).__name__}: {error}): make one by "
                 "'softbleu train'"
             ) from error
-        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices)
+        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices, severity)
 
     def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
         """What a file has; distances that cost nothing are left out."""
         own = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
         prices = {name: list(each) for name, each in zip(self.names, self.prices, strict=True) if any(each)}
-        return {"format": _FORMAT, **own, "metrics": list(self.metrics), "prices": prices, "card": dict(card)}
+        lists = {"metrics": list(self.metrics), "prices": prices, "severity": list(self.severity)}
+        return {"format": _FORMAT, **own, **lists, "card": dict(card)}
 
 
 def head_names() -> tuple[str, ...]:

@@ -82,14 +82,25 @@ class TrainedScore(Score):
     lost: list[float] = column("", "points lost")
 
 
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Distances of pairs, and what their prices depend on."""
+
+    distances: Floats  # (pairs, distances), 0 of equal lines
+    directions: Floats  # Mean vectors of the candidates, of length 1: (pairs, dimensions)
+    known: Flags  # Whether both sides have any text
+
+
 @dataclass(frozen=True, repr=False)
 class Trained(Metric):
     """Distances between candidate and reference, each at a price learned from human judgements (`softbleu train`).
 
     A segment has 100 points less what its distances cost (`softbleu.metrics.heads`: `FEATURES`, `POWERS`), but at
     least 0. Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and
-    what is farther from it in all respects has no higher score. 0 is the median of unrelated pairs. A corpus has the
-    mean of its segments; of several references each segment takes the best. A side without any text has 0.
+    of two references a candidate has no higher score with the one that is farther in all respects. By the candidate's
+    mean vector all distances cost up to a third more or a quarter less (`SEVERITIES`). 0 is the median of unrelated
+    pairs. A corpus has the mean of its segments; of several references each segment takes the best. A side without
+    any text has 0.
 
     Parameters
     ----------
@@ -143,21 +154,23 @@ class Trained(Metric):
             raise InputError("the trained metric compares words by vectors, which this table lacks")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        distances, known = self._distances(single, words, kernels)
-        lost = np.rint(POINT_PARTS * self.used.lost(distances)).astype(np.int64)
-        points = np.where(known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
+        measured = self.measure(single, words, kernels)
+        lost = np.rint(POINT_PARTS * self.used.lost(measured.distances, measured.directions)).astype(np.int64)
+        points = np.where(measured.known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
         rows = np.column_stack((points, np.ones_like(points), lost))
         return rows[best_rows(chunk.segment_offsets, points)]
 
-    def _distances(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Flags]:
-        """Distances of each pair, 0 of equal lines, (pairs, distances); and whether both sides have any text."""
+    def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> Measured:
+        """Measure pairs of a candidate and one reference."""
         found = np.zeros((len(single), len(self.used.names)))
         known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
+        directions = []
         pairs = (_pieces if words.vectors.in_context else _words)(single, words)
         for line, (similarities, own, other, start) in enumerate(pairs):
             if similarities.size:
                 _align(found[line], similarities, own, other, start)
             known[line] &= similarities.size > 0
+            directions.append(own / (np.sqrt(own @ own) or 1.0))
         _surface(found, single, words)
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
             scores = metric.scores(metric.statistics(single, words, kernels)) / 100
@@ -165,7 +178,9 @@ class Trained(Metric):
         lines = (text.by_line() for text in (single.candidates, single.references))
         equal = np.array([own == other for own, other in zip(*lines, strict=True)], bool)
         found[equal | ~known] = 0
-        return found, known | (equal & (single.candidates.lengths > 0))
+        size = len(directions[0]) if directions else 0
+        known |= equal & (single.candidates.lengths > 0)
+        return Measured(found, np.array(directions).reshape(len(single), size), known)
 
     def score(self, row: Integers) -> TrainedScore:
         """Score one row of statistics, or a sum of rows."""

@@ -75,8 +75,8 @@ def distances_of(candidate: Sequence[str], reference: Sequence[str], vectors: Ma
     ]
 
 
-def fitted(powers: Any, scores: Any, groups: Any, penalty: float) -> Any:
-    """Minimise the loss of `fit_prices` by a general method."""
+def fitted(powers: Any, scores: Any, groups: Any, penalty: float, *, signed: bool = False) -> Any:
+    """Minimise the loss of `fit_prices`, or of `fit_severity`, by a general method."""
     centred, wanted = powers.copy(), scores.copy()
     for group in set(groups.tolist()):
         own = groups == group
@@ -89,5 +89,7 @@ def fitted(powers: Any, scores: Any, groups: Any, penalty: float) -> Any:
         return float(lost @ lost + penalty * prices @ prices)
 
     size = powers.shape[1]
-    found = minimize(loss, np.zeros(size), bounds=[(0, None)] * size, options={"maxiter": 1000, "ftol": 1e-14})
+    found = minimize(
+        loss, np.zeros(size), bounds=[(None if signed else 0, None)] * size, options={"maxiter": 1000, "ftol": 1e-14}
+    )
     return found.x / spread
