@@ -4,11 +4,12 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "judgements output metric vectors layers tokenize lowercase encoding unescape samples seed table format=text "
-    "digits=3 jobs",
+    "judgements candidate reference output metric vectors layers tokenize lowercase encoding unescape samples seed "
+    "table format=text digits=3 jobs",
     """
   --judgements FILE… !: Judged texts, tab-separated with columns score, candidate, reference, and maybe source and
     group (or WMT's LP, translation and HUMAN_score); without groups a file is one.
+    With -c and -r: rankings (Appraise XML, WMT's CSV), direct assessment or MQM of their systems and segments.
 Head
   --output -o FILE !: Where to write the head; -m trained --head FILE scores by it.
   --metric -m METRIC…: Metrics whose scores are distances, too, such as chrf.
@@ -29,15 +30,19 @@ def train(given: Given) -> None:
     """
     import json
 
+    from softbleu.cli.inputs import system_files
     from softbleu.errors import known_name
     from softbleu.meta.training import TABLES
     from softbleu.meta.training import train as train_head
 
     table = known_name("table", given.table, TABLES)
-    output, place = given.open_output(), given.open_place(given.judgements)
+    inputs = [*given.judgements, *system_files(given).values(), *given.files("reference")]
+    output, place = given.open_output(), given.open_place(inputs)
     with given.progress("distances") as progress:
         found = train_head(
             given.judgements,
+            candidates=given.candidate or (),
+            references=given.reference or (),
             metrics=given.metric or (),
             tokenize=given.tokenize or "none",
             progress=progress,

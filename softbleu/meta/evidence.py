@@ -251,14 +251,19 @@ def open_outputs(
 
 def unescaped(corpus: Corpus) -> Segments:
     """Read a corpus into memory, with characters in the place of entities such as ``&apos;``."""
+    if corpus.gold is not None:
+        raise InputError("gold edits count the words of their own text: leave out --unescape")
+    return loaded(corpus, html.unescape)
+
+
+def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
+    """Read a corpus into memory, each text as `clean` makes it."""
 
     def lines(texts: Iterator[Sequence[str]]) -> list[str]:
-        return [html.unescape(line) for text in texts for line in text]
+        return [clean(line) for text in texts for line in text]
 
     blocks = [block.load() for block in corpus.blocks()]
     candidates = {name: lines(iter([block.candidates[name] for block in blocks])) for name in corpus.systems}
-    if corpus.gold is not None:
-        raise InputError("gold edits count the words of their own text: leave out --unescape")
-    references = [tuple(map(html.unescape, each)) for block in blocks for each in block.references]
+    references = [tuple(map(clean, each)) for block in blocks for each in block.references]
     source = None if corpus.source is None else lines(iter([block.source or () for block in blocks]))
     return replace(Segments.of(candidates, references), source=source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softbleu.corpora.judgements.assessments import Assessments, read_assessments, read_judged
+from softbleu.corpora.judgements.assessments import Assessments, read_assessments, read_judged, read_outputs
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import ScoreTable, merge_scores, read_scores
 
@@ -15,6 +15,7 @@ __all__ = [
     "plain_names",
     "read_assessments",
     "read_judged",
+    "read_outputs",
     "read_rankings",
     "read_scores",
 ]

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.comparisons import plain_names
+from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import read_scores
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
@@ -41,6 +41,38 @@ class Assessments:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    @classmethod
+    def of_comparisons(cls, judged: Comparisons) -> Self:
+        """Score each output that was compared: the mean of its comparisons, 1 won, 0 tied, -1 lost.
+
+        >>> found = Assessments.of_comparisons(Comparisons.of([(0, "A", "B", 1, "ann"), (0, "A", "B", 0, "bob")]))
+        >>> list(zip(found.systems, found.segments, found.scores.tolist()))
+        [(['A'], 0, 0.5), (['B'], 0, -0.5)]
+        """
+        segments, systems = np.tile(judged.segment, 2), np.concatenate((judged.first, judged.second))
+        keys, places = np.unique(segments * len(judged.systems) + systems, return_inverse=True)
+        won = np.bincount(places, np.concatenate((judged.outcome, -judged.outcome))) / np.bincount(places)
+        numbers, owners = np.divmod(keys, len(judged.systems))
+        return cls(won, [[judged.systems[each]] for each in owners.tolist()], numbers.tolist())
+
+    def with_texts(self, corpus: Segments) -> Assessments:
+        """Put the outputs of a corpus in the place of systems and segments; each of several references makes a pair.
+
+        InputError: the corpus has none of the systems, or too few segments.
+        """
+        rows = []
+        for score, systems, segment in zip(self.scores.tolist(), self.systems, self.segments, strict=True):
+            system = next((name for name in systems if name in corpus.candidates), None)
+            if system is not None and segment >= len(corpus):
+                raise InputError(f"the judgements name segment {segment + 1}, there are {len(corpus)}")
+            if system is not None:
+                text = corpus.candidates[system][segment]
+                rows += [(score, text, reference) for reference in corpus.references[segment]]
+        if not rows:
+            raise InputError(f"the judgements name none of the systems {', '.join(corpus.systems)}")
+        scores, texts, references = zip(*rows, strict=True)
+        return Assessments(np.array(scores), texts=Segments.of({CANDIDATE: texts}, references))
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
         """Find the scores of judges and of a metric, of the assessed outputs of which a system was scored.
@@ -116,6 +148,18 @@ def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -
         group: np.array([_number(where, row["human_score"]) for where, row in own]) for group, own in groups.items()
     }
     return {group: Assessments(scores[group], texts=_texts(own, unescape)) for group, own in groups.items()}
+
+
+def read_outputs(name: str, *, encoding: str = "utf-8") -> Assessments:
+    """Read judgements that name systems and segments: rankings as `read_rankings` has them, or `read_assessments`."""
+    with closing(open_text(name, encoding)) as lines:
+        first = next((line.strip().lower() for line in lines if line.strip()), "")
+    if first.startswith("<") or "system1id" in first:
+        return Assessments.of_comparisons(read_rankings(name, encoding=encoding))
+    found = read_assessments(name, encoding=encoding)
+    if found.texts is not None:
+        raise InputError(f"{name}: these judgements have their own texts: leave out candidates and references")
+    return found
 
 
 def read_assessments(
