@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from softbleu.corpora.challenges import spoil_each
 from softbleu.corpora.judgements import read_judged, read_outputs
 from softbleu.corpora.segments import Segments
 from softbleu.engine.plan import make_plan
@@ -20,7 +21,7 @@ from softbleu.meta.correlation import FEWEST_POINTS, Estimate, check_samples, co
 from softbleu.meta.evidence import loaded, open_outputs
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.trained import POINT_PARTS, Trained
+from softbleu.metrics.trained import POINT_PARTS, Measured, Trained
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 TABLES = ("groups", "curve", "distances")
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)
+MARGIN, WEIGHT = 0.6, 0.6
+"""By how many standard deviations of human scores a spoilt candidate is to be worse, and what this weighs."""
 SEVERITY_PENALTIES = (1000.0, 3000.0, 10000.0, np.inf)
 _FOLDS, _DRAWS, _ROUNDS = 5, 10, 2
 """Parts that a single group is cut into, draws of each size of the learning curve, fits of prices and severities."""
@@ -41,8 +44,8 @@ _SMALLEST = 25  # Judgements of the first point of the learning curve; each next
 class JudgedDistances:
     """Distances of judged pairs, and their human scores."""
 
-    distances: Floats  # (pairs, distances)
-    directions: Floats  # Mean vectors of the candidates, of length 1: (pairs, dimensions)
+    own: Measured
+    spoilt: Measured  # Of the candidates as a rule changes them for the worse, or as they are where none fits
     scores: Floats  # Human scores, standardised in each group
     groups: Integers  # Number of the group of each pair
     references: Integers  # Number of its reference: pairs of one reference are drawn together
@@ -50,32 +53,32 @@ class JudgedDistances:
 
     @classmethod
     def of(
-        cls, head: TrainedHead, judged: Mapping[str, Assessments], options: RunOptions
-    ) -> tuple[JudgedDistances, Floats]:
-        """Compute the distances of judged pairs; and of pairs with the reference of another segment of the group."""
+        cls, head: TrainedHead, judged: Mapping[str, Assessments], seed: int, options: RunOptions
+    ) -> tuple[JudgedDistances, Measured]:
+        """Measure judged pairs; and pairs with the reference of another segment of the group."""
         scores = [each.scores for each in judged.values()]
         for name, each in zip(judged, scores, strict=True):
             if len(each) < FEWEST_POINTS or np.ptp(each) == 0:
                 raise InputError(f"group {name!r}: {FEWEST_POINTS} judgements or more that differ are needed")
         texts: list[Segments] = [each.texts for each in judged.values() if each.texts is not None]
-        distances, directions = _measured(head, texts, options)
-        unrelated, _ = _measured(
-            head, [replace(each, references=_rolled(each.references)) for each in texts], options
+        own, spoilt, unrelated = (
+            _measured(head, map(change, texts), options)
+            for change in (_as_they_are, partial(_spoilt, seed=seed), _rolled)
         )
         groups = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
         lines = [f"{number} {' '.join(line)}" for number, each in enumerate(texts) for line in each.references]
         standard = [(each - each.mean()) / each.std() for each in scores]
         references = np.unique(lines, return_inverse=True)[1]
-        own = cls(distances, directions, np.concatenate(standard), groups, references, tuple(judged))
-        return own, unrelated
+        return cls(own, spoilt, np.concatenate(standard), groups, references, tuple(judged)), unrelated
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def only(self, chosen: Flags | Integers) -> JudgedDistances:
         """Some of the pairs."""
-        arrays = ("distances", "directions", "scores", "groups", "references")
-        return replace(self, **{name: getattr(self, name)[chosen] for name in arrays})
+        own, spoilt = self.own.at(chosen), self.spoilt.at(chosen)
+        parts = self.scores[chosen], self.groups[chosen], self.references[chosen]
+        return JudgedDistances(own, spoilt, *parts, self.names)
 
     @cached_property
     def folds(self) -> Integers:
@@ -108,78 +111,110 @@ class _Distances(Trained):
         return np.rint(POINT_PARTS * np.hstack((measured.distances, measured.directions))).astype(np.int64)
 
 
-def _measured(head: TrainedHead, texts: Iterable[Segments], options: RunOptions) -> tuple[Floats, Floats]:
-    """Measure distances (pairs, distances) and directions (pairs, dimensions)."""
+def _measured(head: TrainedHead, texts: Iterable[Segments], options: RunOptions) -> Measured:
     found = [collect_statistics(each, [_Distances(head=head)], options, keep_rows=True)[0].rows[0] for each in texts]
     both = np.concatenate(found) / POINT_PARTS
-    return both[:, : len(head.names)], both[:, len(head.names) :]
+    distances, directions = np.split(both, [len(head.names)], axis=1)
+    return Measured(distances, directions, np.ones(len(both), bool))
 
 
-def _rolled(lines: Sequence[Any]) -> list[Any]:
-    """Give each segment the line of another one, half the text away."""
-    half = len(lines) // 2
-    return [*lines[half:], *lines[:half]]
+def _as_they_are(texts: Segments) -> Segments:
+    return texts
 
 
-def fit_prices(judged: JudgedDistances, penalty: float, severities: Floats | float = 1.0) -> Floats:
+def _rolled(texts: Segments) -> Segments:
+    """Give each segment the references of another one, half the text away."""
+    half = len(texts) // 2
+    return replace(texts, references=[*texts.references[half:], *texts.references[:half]])
+
+
+def _spoilt(texts: Segments, seed: int) -> Segments:
+    """Change each candidate by a rule."""
+    ((name, lines),) = texts.candidates.items()
+    spoilt = spoil_each(lines, [each[0] for each in texts.references], seed)
+    return replace(texts, candidates={name: list(spoilt)})
+
+
+def fit_prices(judged: JudgedDistances, penalty: float, head: TrainedHead) -> Floats:
     """Fit prices of the powers of each distance, none negative, by ridge regression within groups.
 
-    Prices w minimise the sum of squares of s + d w over pairs plus penalty times the sum of squares of w times the
-    spread of its power. s are scores and d powers of distances, each times the severity of its pair, less their means
-    in the group: (powers, distances).
+    Prices w minimise the sum of squares of s + d w over pairs, and of MARGIN - (e - d) w times WEIGHT, plus penalty
+    times the sum of squares of w times the spread of its power. s are scores, d powers of distances times the head's
+    severity of their pair, both less their means in the group in the first sum, e those of spoilt candidates:
+    (powers, distances).
 
-    >>> distances, scores = np.array([[0.0, 1], [1, 0], [2, 1]]), np.array([1.0, 0, -1])
-    >>> judged = JudgedDistances(distances, np.ones((3, 1)), scores, np.zeros(3, int), np.arange(3), ("one",))
-    >>> fit_prices(judged, 1e-9).round(3).tolist()
+    >>> def measured(distances):
+    ...     return Measured(np.array(distances), np.ones((3, 1)), np.ones(3, bool))
+    >>> own = measured([[0.0, 1], [1, 0], [2, 1]])
+    >>> judged = JudgedDistances(own, own, np.array([1.0, 0, -1]), np.zeros(3, int), np.arange(3), ("one",))
+    >>> fit_prices(judged, 1e-9, TrainedHead()).round(3).tolist()
     [[0.503, 0.0], [0.35, 0.0], [0.147, 0.0]]
     """
-    columns = np.hstack([judged.distances**power for power in POWERS]) * np.reshape(severities, (-1, 1))
-    return _ridge(-columns, judged.scores, judged, penalty, signed=False).reshape(len(POWERS), -1)
+    columns = [
+        -np.hstack([each.distances**power for power in POWERS]) * head.severities(each.directions)[:, None]
+        for each in (judged.own, judged.spoilt)
+    ]
+    margin = np.full(len(judged), -MARGIN)
+    return _ridge(judged, columns, (judged.scores, margin), penalty, signed=False).reshape(len(POWERS), -1)
 
 
-def fit_severity(judged: JudgedDistances, points: Floats, penalty: float) -> Floats:
-    """Fit by how much what pairs cost, (pairs,), depends on the direction of the candidate: (1 + dimensions,).
+def fit_severity(judged: JudgedDistances, head: TrainedHead, penalty: float) -> Floats:
+    """Fit by how much what pairs cost depends on the direction of the candidate: (1 + dimensions,).
 
-    Weights v minimise the sum of squares of s + c (1 + z v) over pairs plus penalty times the sum of squares of v
-    times the spread of c z, by ridge regression within groups; z are directions less their mean, c points.
+    Weights v minimise the sum of squares of s + c (1 + z v) over pairs, and of those of spoilt candidates as in
+    `fit_prices`, plus penalty times the sum of squares of v times the spread of c z. z are directions less their
+    mean, c points by the head's prices, which has no severities.
     """
-    middle = judged.directions.mean(axis=0)
-    columns = -points[:, None] * (judged.directions - middle)
-    weights = _ridge(columns, judged.scores + points, judged, penalty, signed=True)
+    middle = judged.own.directions.mean(axis=0)
+    sides = judged.own, judged.spoilt
+    points = [_points(head, each) for each in sides]
+    columns = [-cost[:, None] * (each.directions - middle) for cost, each in zip(points, sides, strict=True)]
+    wanted = judged.scores + points[0], points[1] - points[0] - MARGIN
+    weights = _ridge(judged, columns, wanted, penalty, signed=True)
     return np.concatenate(([1 - middle @ weights], weights))
 
 
-def _ridge(columns: Floats, scores: Floats, judged: JudgedDistances, penalty: float, *, signed: bool) -> Floats:
-    """Fit weights of columns within groups; a column that does not vary has none."""
+def _ridge(
+    judged: JudgedDistances, columns: Sequence[Floats], wanted: tuple[Floats, Floats], penalty: float, *, signed: bool
+) -> Floats:
+    """Fit weights of columns within groups, and of what spoilt candidates have more; a flat column has none."""
     from scipy.optimize import nnls
 
-    both = np.column_stack((columns, scores))
+    own, spoilt = columns
+    both = np.column_stack((own, wanted[0]))
     for group in np.unique(judged.groups):
-        own = judged.groups == group
-        both[own] -= both[own].mean(axis=0)
+        those = judged.groups == group
+        both[those] -= both[those].mean(axis=0)
     spread = both[:, :-1].std(axis=0)
     spread[spread <= 1e-12] = np.inf
-    scaled = both[:, :-1] / spread
-    square, wanted = scaled.T @ scaled + penalty * np.eye(len(spread)), scaled.T @ both[:, -1]
+    changed = (judged.own.distances != judged.spoilt.distances).any(axis=1)
+    more = np.column_stack((spoilt - own, wanted[1]))[changed] * np.sqrt(WEIGHT)
+    rows = np.concatenate((both, more))
+    scaled = rows[:, :-1] / spread
+    square, right = scaled.T @ scaled + penalty * np.eye(len(spread)), scaled.T @ rows[:, -1]
     if signed:
-        weights: Floats = np.linalg.solve(square, wanted)
+        weights: Floats = np.linalg.solve(square, right)
     else:
         root = np.linalg.cholesky(square)
-        weights = nnls(root.T, np.linalg.solve(root, wanted))[0]
+        weights = nnls(root.T, np.linalg.solve(root, right))[0]
     found: Floats = weights / spread
     return found
 
 
 def fit_head(head: TrainedHead, judged: JudgedDistances, penalty: float, severity_penalty: float) -> TrainedHead:
     """Fit prices, then severities with these prices, twice; an infinite penalty leaves severities out."""
-    severities: Floats | float = 1.0
+    head = replace(head, severity=())
     for _ in range(_ROUNDS if severity_penalty < np.inf else 0):
-        plain = replace(head, prices=_curves(fit_prices(judged, penalty, severities)), severity=())
-        points = plain.lost(judged.distances, judged.directions).sum(axis=1)
-        weights = fit_severity(judged, points, severity_penalty)
+        plain = replace(head, prices=_curves(fit_prices(judged, penalty, head)), severity=())
+        weights = fit_severity(judged, plain, severity_penalty)
         head = replace(head, severity=tuple(weights.tolist()))
-        severities = head.severities(judged.directions)
-    return replace(head, prices=_curves(fit_prices(judged, penalty, severities)))
+    return replace(head, prices=_curves(fit_prices(judged, penalty, head)))
+
+
+def _points(head: TrainedHead, measured: Measured) -> Floats:
+    """What pairs cost together: (pairs,)."""
+    found: Floats = head.lost(measured.distances, measured.directions).sum(axis=1)
+    return found
 
 
 def _curves(prices: Floats) -> tuple[tuple[float, ...], ...]:
@@ -198,7 +233,7 @@ def held_out(
         own = judged.folds == fold
         others = judged.only(~own)
         found = fit_head(head, others if draw is None else draw(others), *penalties)
-        scores[own] = -found.lost(judged.distances[own], judged.directions[own]).sum(axis=1)
+        scores[own] = -_points(found, judged.own.at(own))
     return scores
 
 
@@ -220,8 +255,8 @@ class HeadTraining:
     def untrained(self) -> Floats:
         """The first metric of the head, or F of precision and recall."""
         if self.head.metrics:
-            return 1 - self.judged.distances[:, len(FEATURES)]
-        precision, recall = np.maximum(1 - self.judged.distances[:, :2], 0).T
+            return 1 - self.judged.own.distances[:, len(FEATURES)]
+        precision, recall = np.maximum(1 - self.judged.own.distances[:, :2], 0).T
         found: Floats = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
         return found
 
@@ -307,11 +342,10 @@ class HeadTraining:
         rows: list[list[Value]] = []
         for place, name in enumerate(self.head.names):
             if any(self.head.prices[place]):
-                others = self.judged.distances.copy()
-                others[:, place] = 0
-                without = replace(self.judged, distances=others)
+                sides = {name: getattr(self.judged, name).without(place) for name in ("own", "spoilt")}
+                without = replace(self.judged, **sides)
                 value = without.mean(held_out(self.head, without, self.penalties)).value
-                lost = self.head.lost(self.judged.distances, self.judged.directions)[:, place]
+                lost = self.head.lost(self.judged.own.distances, self.judged.own.directions)[:, place]
                 gain = (self.means[0].value or 0.0) - (value or 0.0)
                 rows.append([name, float(lost.mean()), float(lost.std()), gain])
         return ["distance", "mean points", "deviation", "r lost without"], rows
@@ -338,8 +372,9 @@ def train(
 
     Distances (`softbleu.metrics.heads.FEATURES`, and 100 less the score of each metric) have prices that are fitted
     by ridge regression without negative ones, the human scores standardised in each group. Severities are fitted in
-    turn: by how much judges minded distances more or less in candidates of some direction. The penalties are those of
-    `PENALTIES`, then of `SEVERITY_PENALTIES`, with the greatest mean r when each group is held out; of a single group
+    turn: by how much judges minded distances more or less in candidates of some direction. Each candidate stands
+    beside one that a rule has spoilt (`softbleu.corpora.challenges`), which is to be worse by `MARGIN`. The penalties
+    are those of `PENALTIES`, then of `SEVERITY_PENALTIES`, with the greatest mean r when each group is held out; of a single group
     fifths of its references are.
     Prices are scaled so that half of all pairs with the reference of another segment lose 100 points.
 
@@ -393,7 +428,7 @@ def train(
         metrics=written,
         prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
     )
-    judged, unrelated = JudgedDistances.of(unit, files, RunOptions(**run))
+    judged, unrelated = JudgedDistances.of(unit, files, seed, RunOptions(**run))
 
     def agreement(penalties: tuple[float, float]) -> float:
         return judged.mean(held_out(unit, judged, penalties)).value or 0.0
@@ -401,7 +436,7 @@ def train(
     _, penalty = max((agreement((each, np.inf)), each) for each in PENALTIES)
     _, severity_penalty = max((agreement((penalty, each)), each) for each in SEVERITY_PENALTIES)
     found = fit_head(unit, judged, penalty, severity_penalty)
-    middle = float(np.median(found.lost(unrelated, judged.directions).sum(axis=1)))
+    middle = float(np.median(_points(found, unrelated)))
     if middle <= 0:
         raise InputError("what judges liked is farther from the reference in every respect: nothing can be learned")
     # Six digits are more than judgements say, and make the file hard to read.

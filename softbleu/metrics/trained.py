@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
@@ -90,6 +91,16 @@ class Measured:
     directions: Floats  # Mean vectors of the candidates, of length 1: (pairs, dimensions)
     known: Flags  # Whether both sides have any text
 
+    def at(self, chosen: Flags | Integers) -> Measured:
+        """Some of the pairs."""
+        return Measured(self.distances[chosen], self.directions[chosen], self.known[chosen])
+
+    def without(self, place: int) -> Measured:
+        """The same with one distance 0 everywhere."""
+        distances = self.distances.copy()
+        distances[:, place] = 0
+        return replace(self, distances=distances)
+
 
 @dataclass(frozen=True, repr=False)
 class Trained(Metric):
@@ -170,7 +181,7 @@ class Trained(Metric):
             if similarities.size:
                 _align(found[line], similarities, own, other, start)
             known[line] &= similarities.size > 0
-            directions.append(own / (np.sqrt(own @ own) or 1.0))
+            directions.append(own / (math.sqrt(own @ own) or 1.0))
         _surface(found, single, words)
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
             scores = metric.scores(metric.statistics(single, words, kernels)) / 100
@@ -237,21 +248,23 @@ def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start:
     size, others = similarities.shape
     ranked = similarities - (_ties if size * others > _SHORT else _kept_ties)(size, others)
     best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
-    lacks = np.maximum(1 - similarities[np.arange(size), best], 0)
-    missing = np.maximum(1 - similarities[back, np.arange(others)], 0)
-    row[0], row[1], row[2], row[3] = lacks.mean(), missing.mean(), lacks @ lacks / size, missing @ missing / others
+    own_places, other_places = np.arange(size), np.arange(others)
+    lacks = np.maximum(1 - similarities[own_places, best], 0)
+    missing = np.maximum(1 - similarities[back, other_places], 0)
+    row[0], row[1] = lacks.sum() / size, missing.sum() / others
+    row[2], row[3] = lacks @ lacks / size, missing @ missing / others
     row[4], row[5] = lacks.max(), missing.max()
-    length = float(np.sqrt((own @ own) * (other @ other)))
+    length = math.sqrt((own @ own) * (other @ other))
     row[6] = max(0.0, 1 - float(own @ other) / length) if length else 1.0
     row[7] = max(0.0, 1 - start)
-    paired = best[back[best] == np.arange(size)]
+    paired = best[back[best] == own_places]
     count = len(paired)
     row[8], row[9] = 1 - count / size, 1 - count / others
     steps = paired[1:] - paired[:-1]
     row[10] = np.count_nonzero(steps != 1) / size
     if count > 1 and steps.min() < 0:
         # By how many places the paired are away from the reference's order; the other way round it is the same.
-        row[11] = 2 * np.abs(paired.argsort() - np.arange(count)).sum() / count**2
+        row[11] = 2 * np.abs(paired.argsort() - own_places[:count]).sum() / count**2
 
 
 def _ties(size: int, others: int) -> Floats:
