@@ -19,9 +19,9 @@ from shared_data import shared
 
 import softbleu
 from softbleu import InputError
-from softbleu.meta.training import JudgedDistances, fit_prices, fit_severity, train
-from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead, head_names, read_head
-from softbleu.metrics.trained import Trained
+from softbleu.meta.training import MARGIN, WEIGHT, JudgedDistances, fit_prices, fit_severity, train
+from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead, read_head
+from softbleu.metrics.trained import Measured, Trained
 
 VECTORS = {word: np.random.default_rng(number).normal(size=4).tolist() for number, word in enumerate(WORDS[:5])}
 UNIT = TrainedHead("unit", "", "glove-6b-100d", prices=((0.0, 1.0, 0.0),) * len(FEATURES))
@@ -38,18 +38,26 @@ def test_distances_are_those_of_the_oracle(candidate: str, reference: str) -> No
 def test_prices_are_those_of_the_oracle(seed: int, penalty: float) -> None:
     draw = np.random.default_rng(seed)
     distances, scores, groups = draw.random((40, 3)), draw.normal(size=40), draw.integers(0, 3, 40)
-    directions = draw.normal(size=(40, 2))
-    judged = JudgedDistances(distances, directions, scores, groups, np.arange(40), ("a", "b", "c"))
-    severities = draw.uniform(0.8, 1.2, 40)
-    powers = np.hstack([distances**power for power in POWERS]) * severities[:, None]
-    prices = fit_prices(judged, penalty, severities).reshape(-1)
-    assert prices == pytest.approx(fitted(powers, scores, groups, penalty), abs=2e-3)
-    points = distances.sum(axis=1)
-    about = directions - directions.mean(axis=0)
-    constant, *weights = fit_severity(judged, points, penalty)
-    wanted = fitted(points[:, None] * about, scores + points, groups, penalty, signed=True)
+    own, spoilt = (
+        Measured(each, draw.normal(size=(40, 2)) / 5, np.ones(40, bool)) for each in (distances, distances + 0.1)
+    )
+    judged = JudgedDistances(own, spoilt, scores, groups, np.arange(40), ("a", "b", "c"))
+    head = TrainedHead("", "", prices=((0.0, 1.0, 0.0),) * 3, severity=(1.0, 0.5, -0.5))
+    powers, others = (
+        np.hstack([each.distances**power for power in POWERS]) * head.severities(each.directions)[:, None]
+        for each in (own, spoilt)
+    )
+    more = np.sqrt(WEIGHT) * (others - powers), -np.sqrt(WEIGHT) * np.full(40, MARGIN)
+    prices = fit_prices(judged, penalty, head).reshape(-1)
+    assert prices == pytest.approx(fitted(powers, scores, groups, penalty, more), abs=2e-3)
+    about, beside = (each.directions - own.directions.mean(axis=0) for each in (own, spoilt))
+    points, worse = distances.sum(axis=1), spoilt.distances.sum(axis=1)
+    constant, *weights = fit_severity(judged, replace(head, severity=()), penalty)
+    columns, others = points[:, None] * about, worse[:, None] * beside
+    more = np.sqrt(WEIGHT) * (others - columns), np.sqrt(WEIGHT) * (worse - points - MARGIN)
+    wanted = fitted(columns, scores + points, groups, penalty, more, signed=True)
     assert weights == pytest.approx(wanted, abs=2e-3)
-    assert constant + directions.mean(axis=0) @ weights == pytest.approx(1)
+    assert constant + own.directions.mean(axis=0) @ weights == pytest.approx(1)
 
 
 def test_severities_change_what_distances_cost_and_nothing_else() -> None:
@@ -67,30 +75,38 @@ def test_severities_change_what_distances_cost_and_nothing_else() -> None:
     refused(InputError, "for vectors of 99 dimensions, not 100", softbleu.score, *texts, metric=narrow)
 
 
-ODD = [
-    "",
-    "   ",
-    "…",
-    "!!! ??? ###",
-    "\ufffd\u200b",
-    "a" * 500,
-    "Das ist kein Englisch , sondern Deutsch .",
-    "的是了",
-]
+ODD = {
+    "nothing": "",
+    "blanks": "   ",
+    "dots": "…",
+    "signs": "!!! ??? ###",
+    "no text": "\ufffd\u200b",
+    "one long word": "a" * 500,
+    "German source": "Die Regierung wird ihren neuen Haushalt am Donnerstag dem Parlament vorlegen .",
+    "other letters": "政府将于星期四向议会提交新预算 。",
+    "another sentence": "Two of the old recipes call for more butter than flour .",
+}
 
 
-@pytest.mark.parametrize("metric", [f"trained(head={name})" for name in head_names()])
-def test_odd_candidates_lie_from_0_to_100_and_below_honest_ones(metric: str) -> None:
-    reference, honest = (
-        "The chairman did not say when talks would resume .",
-        "The chairman did not say when talks start again .",
+@pytest.mark.parametrize(
+    ("head", "words"), [("static", 2000), ("minilm-l6", 200), pytest.param("minilm-l6", 2000, marks=pytest.mark.slow)]
+)
+def test_odd_candidates_lie_from_0_to_100_and_below_honest_ones(head: str, words: int) -> None:
+    """Beside the first outputs of the sample corpus, and their references."""
+    samples = Path(__file__).parents[1] / "corpora" / "samples"
+    honest, references = (
+        (samples / f"{name}.en").read_text().splitlines()[:4] for name in ("candidate", "reference")
     )
-    found = softbleu.score([*ODD, honest, reference], [reference] * (len(ODD) + 2), metric=metric, level="segment")
-    scores = [each.score for each in found.segments]
-    assert scores[-1] == 100
-    assert min(scores) >= 0
-    assert max(scores[: len(ODD)]) < scores[-2] < 100
-    assert scores[0] == scores[1] == 0
+    odd = {**ODD, "long": "cat dog sat not " * (words // 4)}
+    texts = {name: [text] * 4 for name, text in odd.items()} | {"honest": honest, "reference": references}
+    found = softbleu.score(texts, references, metric=f"trained(head={head})", level="segment")
+    scores = {each.name: np.array([segment.score for segment in each.segments]) for each in found}
+    assert (scores["reference"] == 100).all()
+    assert all((each >= 0).all() and (each <= 100).all() for each in scores.values())
+    assert {name for name in odd if (scores[name] >= scores["honest"]).any()} == set()
+    assert scores["honest"].max() < 100
+    assert (scores["nothing"] == 0).all()
+    assert (scores["blanks"] == 0).all()
 
 
 def test_a_segment_takes_the_best_reference_and_a_corpus_the_mean() -> None:

@@ -24,7 +24,10 @@ PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     "": ("", "score compare explain sweep metaeval train matrix select diff edits metrics matchers tokenizers"),
-    "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
+    "corpora": (
+        "Corpora: generate artificial ones from grammars, and challenge sets from texts.",
+        "generate challenge",
+    ),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",
         "convert info similarity expand neighbours index graph train evaluate list_sets",

@@ -276,7 +276,7 @@ def grammar_names() -> list[str]:
     """Names of the grammars that travel with the package.
 
     >>> grammar_names()
-    ['agreement', 'alternations', 'modifiers', 'morgan2014']
+    ['agreement', 'alternations', 'modifiers', 'morgan2014', 'reports']
     """
     folder = find_resource("corpora", "grammars")
     return [] if folder is None else sorted(path.stem for path in folder.glob(f"*{SUFFIX}"))

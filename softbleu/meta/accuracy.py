@@ -81,24 +81,35 @@ def tau_of(counts: Integers | Floats, variant: str) -> Floats:
     return divide(*((counts * part).sum(axis=(-2, -1)) for part in _COUNTED[known_name("variant", variant, TAUS)]))
 
 
-def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
+def preference_taus(
+    judged: Comparisons | Assessments, table: ScoreTable, samples: int = 1000, seed: int = 12345
+) -> list[Tau]:
     """Compute both variants of tau of a metric, with samples of the segments, all comparisons of one together.
 
-    The greater score is the better one. Comparisons of which the metric did not score both systems are not counted.
+    The greater score is the better one, also of two assessed outputs of a segment. Comparisons of which the metric
+    did not score both systems are not counted.
     """
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-    taken, scores = judged_scores(comparisons, table.segments, table.name)
-    outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
-    cells = 3 * (taken.outcome + 1) + outcome + 1
+    if isinstance(judged, Comparisons):
+        taken, scores = judged_scores(judged, table.segments, table.name)
+        said, cluster, skipped = taken.outcome, taken.cluster, len(judged) - len(taken)
+        apart = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
+    else:
+        people, values, segments = judged.pick(table.segments, table.name)
+        pairs = JudgedPairs.within(people, values, segments, segments)
+        if pairs is None:
+            raise InputError("preferences need two assessed outputs of a segment: here is one of each")
+        said, cluster, skipped, apart = pairs.judges, pairs.one, 0, pairs.differences
+    cells = 3 * (said + 1) + np.sign(apart).astype(np.int64) + 1
     counts = np.bincount(cells, minlength=9).reshape(3, 3)
-    drawn = redraw(cells, 9, taken.cluster, samples, seed).reshape(-1, 3, 3)
+    drawn = redraw(cells, 9, cluster, samples, seed).reshape(-1, 3, 3)
     found = []
     for variant, (above, below) in _COUNTED.items():
         parts = (below, np.abs(_ALIKE), above > 0, above < 0)
-        pairs, untied, good, bad = (int((counts * part).sum()) for part in parts)
-        sampled = float(tau_of(counts, variant)) if pairs else None, tau_of(drawn, variant)
-        found.append(Tau(*sampled, table.name, variant, pairs, untied, good, bad, len(comparisons) - len(taken)))
+        counted, untied, good, bad = (int((counts * part).sum()) for part in parts)
+        sampled = float(tau_of(counts, variant)) if counted else None, tau_of(drawn, variant)
+        found.append(Tau(*sampled, table.name, variant, counted, untied, good, bad, skipped))
     return found
 
 

@@ -324,19 +324,18 @@ def _windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
 
 
 def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row per metric and variant of tau, with the interval and the counts."""
+    """A row per metric and variant of tau, with the interval and the counts: of rankings, or of direct assessment."""
     names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
-    comparisons = evidence.need_comparisons()
+    judged = evidence.comparisons or evidence.assessments or evidence.need_comparisons()
     rows = [
         [tau.metric, tau.variant, tau.value, *_ends(tau.interval), *_values(tau, names[5:])]
         for table in evidence.need_metrics()
-        for tau in preference_taus(comparisons, table, settings.samples, settings.seed)
+        for tau in preference_taus(judged, table, settings.samples, settings.seed)
     ]
-    lacking = {
-        each.name: [name for name in comparisons.systems if name not in each.segments] for each in evidence.metrics
-    }
+    compared = judged.systems if isinstance(judged, Comparisons) else ()
+    lacking = {each.name: [name for name in compared if name not in each.segments] for each in evidence.metrics}
     notes = tuple(f"{name} lacks {', '.join(systems)}: skipped" for name, systems in lacking.items() if systems)
-    facts = {**settings.facts(), "comparisons": len(comparisons)}
+    facts = {**settings.facts(), **({"comparisons": len(judged)} if compared else {})}
     return MetaEvaluation("preferences", Records(names, rows, facts), notes=notes)
 
 

@@ -374,9 +374,9 @@ def train(
     by ridge regression without negative ones, the human scores standardised in each group. Severities are fitted in
     turn: by how much judges minded distances more or less in candidates of some direction. Each candidate stands
     beside one that a rule has spoilt (`softbleu.corpora.challenges`), which is to be worse by `MARGIN`. The penalties
-    are those of `PENALTIES`, then of `SEVERITY_PENALTIES`, with the greatest mean r when each group is held out; of a single group
-    fifths of its references are.
-    Prices are scaled so that half of all pairs with the reference of another segment lose 100 points.
+    are those of `PENALTIES`, then of `SEVERITY_PENALTIES`, with the greatest mean r when each group is held out; of a
+    single group fifths of its references are. Prices are scaled so that half of all pairs with the reference of
+    another segment lose 100 points.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def distances_of(candidate: Sequence[str], reference: Sequence[str], vectors: Ma
     ]
 
 
-def fitted(powers: Any, scores: Any, groups: Any, penalty: float, *, signed: bool = False) -> Any:
+def fitted(powers: Any, scores: Any, groups: Any, penalty: float, more: Any, *, signed: bool = False) -> Any:
     """Minimise the loss of `fit_prices`, or of `fit_severity`, by a general method."""
     centred, wanted = powers.copy(), scores.copy()
     for group in set(groups.tolist()):
@@ -86,7 +86,8 @@ def fitted(powers: Any, scores: Any, groups: Any, penalty: float, *, signed: boo
 
     def loss(prices: Any) -> float:
         lost = wanted + centred / spread @ prices
-        return float(lost @ lost + penalty * prices @ prices)
+        beside = more[1] + more[0] / spread @ prices
+        return float(lost @ lost + beside @ beside + penalty * prices @ prices)
 
     size = powers.shape[1]
     found = minimize(

@@ -11,7 +11,7 @@ from softbleu.cli.command import Given, command
     """
 Input
   --grammar -g FILE|NAME =morgan2014 <corpora.grammar:grammar_names>: File in NLTK's notation, or morgan2014,
-    agreement, modifiers, alternations (default: =).
+    agreement, modifiers, alternations, reports (default: =).
   --encoding NAME =utf-8: Encoding of the grammar file (default: =).
 Generation
   --pairing NAME =none <none,halves,paraphrase>: none: sentences; halves: all sentences, shuffled and paired;

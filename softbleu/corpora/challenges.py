@@ -1,0 +1,298 @@
+"""Challenge sets: texts in which one change by rule makes another meaning, beside a text that says what is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from softbleu.config.declare import Declared, setting
+from softbleu.corpora.derivations import Chance
+from softbleu.errors import InputError, known_name
+from softbleu.io.data_files import read_toml
+from softbleu.io.resources import required_resource
+
+Spoilt = Literal["candidate", "reference"]
+Rewrite = tuple[int, int, Sequence[str]]  # First word, the word behind the last one, and what stands there then
+_MOST = 10**15
+_WORD = re.compile(r"([^\w$€£%]*)(.*?)((?:['’]s)?[^\w$€£%]*)")
+_NUMBER = re.compile(r"[$€£]?\d[\d.,:]*%?")
+_APART = 6  # So many places are words apart that change places, at most
+
+
+class Challenge(NamedTuple):
+    """A text that says what the reference says, and one that does not."""
+
+    change: str
+    reference: str
+    good: str
+    bad: str
+
+
+@dataclass(frozen=True)
+class ChallengeSettings(Declared):
+    """Which sets to make; with the same texts they determine every byte."""
+
+    change: tuple[str, ...] = setting((), "Names of `CHANGES`; all of them unless given")
+    count: int = setting(500, "Pairs of each set, if there are as many", least=1, most=_MOST)
+    seed: int = setting(0, "The same seed gives the same sets", least=0, most=_MOST)
+    spoil: Spoilt = setting("candidate", "Whose text is changed: the reference's gives a bad text that is near to it")
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    tables = read_toml(required_resource("corpora", "challenges", "english.toml"))
+    return tables | {name: frozenset(tables[name].split()) for name in ("function", "titles")}
+
+
+@cache
+def _groups(kind: str) -> Mapping[str, list[str]]:
+    """Words of a kind, and signs before numbers, and of each one those that replace it."""
+    found: dict[str, list[str]] = {}
+    for group in _tables()[kind]["groups"]:
+        for word in group:
+            found.setdefault(word, []).extend(group)
+    return found
+
+
+@dataclass(frozen=True)
+class SplitText:
+    """A text as words, each with the signs before and behind it."""
+
+    words: tuple[str, ...]
+    parts: tuple[tuple[str, str, str], ...]
+    cores: tuple[str, ...]  # Words without signs
+    behind: tuple[str, ...]  # Signs behind each word; of signs alone themselves
+
+    @classmethod
+    def of(cls, text: str) -> SplitText:
+        """Split a text at whitespace, and signs off its words.
+
+        >>> SplitText.of('He said: "No."').parts
+        (('', 'He', ''), ('', 'said', ':'), ('"', 'No', '."'))
+        """
+        words = tuple(text.split())
+        parts = tuple((each[1], each[2], each[3]) for each in map(_WORD.fullmatch, words) if each is not None)
+        behind = tuple(after if core else before for before, core, after in parts)
+        return cls(words, parts, tuple(core for _, core, _ in parts), behind)
+
+    @cached_property
+    def starts(self) -> frozenset[int]:
+        """Places of first words of sentences."""
+        return frozenset({0} | {place + 1 for place, signs in enumerate(self.behind) if set(signs) & set(".!?:")})
+
+    def joined(self, place: int, other: int) -> bool:
+        """Whether nothing parts two words: no end of a sentence, comma, "and" or "or"."""
+        between = {core.lower() for core in self.cores[place:other]}
+        return not (between & {"and", "or", "&"} or set("".join(self.behind[place:other])) & set(".!?:,;"))
+
+    def signed(self, core: str, place: int) -> str:
+        """Write a word with the signs of the one that stands there."""
+        before, _, after = self.parts[place]
+        return f"{before}{core}{after}"
+
+
+@dataclass(frozen=True)
+class Spoiler:
+    """What a rule may look at: a text, the one beside it, names of the corpus, and chance."""
+
+    line: SplitText
+    beside: SplitText
+    known: Mapping[str, Sequence[str]]  # Names, and of each one those that are written alike
+    chance: Chance
+
+    @cached_property
+    def names(self) -> list[int]:
+        """Places of names."""
+        return [place for place, core in enumerate(self.line.cores) if core in self.known]
+
+    @cached_property
+    def content(self) -> list[int]:
+        """Places of small words that have a meaning of their own."""
+        cores, small = enumerate(self.line.cores), _tables()["function"]
+        return [place for place, core in cores if core.isalpha() and core.islower() and core not in small]
+
+    def pick(self, options: Iterable[str]) -> Iterator[str]:
+        """Draw one whose words are not in both texts already: it would come nearer to what is meant."""
+        taken = {core.lower() for core in (*self.line.cores, *self.beside.cores)}
+        if free := [each for each in options if each.lower() not in taken]:
+            yield free[self.chance.below(len(free))]
+
+    def put(self, place: int, core: str) -> Rewrite:
+        """Replace a word."""
+        return place, place + 1, [self.line.signed(core, place)]
+
+    def replace(self, place: int, options: Iterable[str]) -> Iterator[Rewrite]:
+        """Replace a word by one of these, if there is one that neither text has."""
+        yield from (self.put(place, core) for core in self.pick(options))
+
+    def in_group(self, groups: Mapping[str, Sequence[str]]) -> Iterator[Rewrite]:
+        """Replace a word by another one of its group."""
+        for place, core in enumerate(self.line.cores):
+            others = groups.get(core) or [cased(word, core) for word in groups.get(core.lower(), ())]
+            yield from self.replace(place, others or [sign + core[1:] for sign in groups.get(core[:1], ())])
+
+    def exchange(self, places: Sequence[int], most: float) -> Iterator[Rewrite]:
+        """Let two words change places that are no neighbours; their signs stay."""
+        line = self.line
+        for place in places:
+            for other in (each for each in places if 1 < each - place <= most and line.joined(place, each)):
+                one, two = line.cores[place], line.cores[other]
+                told = line.signed(two, place), *line.words[place + 1 : other], line.signed(one, other)
+                if one.lower() != two.lower():
+                    yield place, other + 1, told
+
+
+def cased(word: str, like: str) -> str:
+    """Write a word as another one is: with a capital, in capitals, or small."""
+    return word.upper() if like.isupper() and len(like) > 1 else word.capitalize() if like[:1].isupper() else word
+
+
+def _negation(given: Spoiler) -> Iterator[Rewrite]:
+    """Deny what is said, or say what is denied."""
+    line, table = given.line, _tables()["negation"]
+    verbs, perfect, participles = table["verbs"], table["perfect"], tuple(table["participles"])
+    others = table["others"] | {contracted: verb for verb, contracted in verbs.items() if contracted}
+    cores = [*(core.replace("’", "'").lower() for core in line.cores), ""]
+    for place, (core, after) in enumerate(pairwise(cores)):
+        if core in others:
+            yield given.put(place, cased(others[core], line.cores[place]))
+        elif after == "not":
+            yield place, place + 2, [line.words[place] + line.behind[place + 1]]
+        elif place in line.starts or line.words[place] != core or not after:
+            continue
+        elif core in verbs and (core not in perfect or after.endswith(participles)):
+            contracted = given.chance.below(2) and verbs[core]
+            yield place, place + 1, [contracted] if contracted else [core, "not"]
+
+
+def _numbers(given: Spoiler) -> Iterator[Rewrite]:
+    """Change a digit, or a number in words."""
+    yield from given.in_group(_groups("numbers"))
+    for place, core in enumerate(given.line.cores):
+        if _NUMBER.fullmatch(core):
+            digits = [at for at, sign in enumerate(core) if sign.isdecimal()]
+            at = digits[given.chance.below(len(digits))]
+            yield from given.replace(place, [f"{core[:at]}{digit}{core[at + 1 :]}" for digit in range(1, 10)])
+
+
+def _dropped(given: Spoiler) -> Iterator[Rewrite]:
+    """Leave out a word, or what follows a comma; the other text has it, or half of its words."""
+    line, others = given.line, {core.lower() for core in given.beside.cores}
+    content = [place for place in given.content if line.cores[place] in others]
+    yield from ((place, place + 1, ()) for place in content if line.words[place] == line.cores[place])
+    for place in (each for each, signs in enumerate(line.behind) if "," in signs):
+        end = min((each for each in line.starts if each > place), default=len(line.words))
+        said = [each for each in given.content if place < each < end]
+        if said and 2 * len({*said} & {*content}) >= len(said):
+            before, core, _ = line.parts[place]
+            yield place, end, f"{before if core else ''}{core}{line.behind[end - 1]}".split()
+
+
+def _added(given: Spoiler) -> Iterator[Rewrite]:
+    """Say something more at the end of a sentence."""
+    for place, (before, core, after) in enumerate(given.line.parts):
+        if "." in given.line.behind[place]:
+            for phrase in given.pick(_tables()["added"]["phrases"].strip().splitlines()):
+                told = f"{before}{core} {phrase}{after}" if core else f"{phrase} {before}"
+                yield place, place + 1, told.split()
+
+
+CHANGES: dict[str, Callable[[Spoiler], Iterator[Rewrite]]] = {
+    "negation": _negation,
+    "numbers": _numbers,
+    "units": lambda given: given.in_group(_groups("units")),
+    "names": lambda given: given.in_group(given.known),
+    "roles": lambda given: given.exchange(given.names, _MOST),
+    "antonyms": lambda given: given.in_group(_groups("antonyms")),
+    "pronouns": lambda given: given.in_group(_groups("pronouns")),
+    "order": lambda given: given.exchange(given.content, _APART),
+    "dropped": _dropped,
+    "added": _added,
+    "case": lambda given: (given.put(place, given.line.cores[place].lower()) for place in given.names),
+}
+"""Ways to change what a text says: each yields edits, of which one is drawn."""
+
+
+def make_challenges(
+    candidates: Sequence[str], references: Sequence[str], settings: ChallengeSettings | None = None
+) -> Iterator[Challenge]:
+    """Make sets of pairs, change by change, of lines in a drawn order.
+
+    Passed over are lines of which both texts are the same, or one is empty, and a reference that was there before.
+    InputError: there are not as many references as candidates.
+
+    >>> good, reference = ["Ann saw 12 of the old ships ."], ["Ann has seen 12 old ships ."]
+    >>> settings = ChallengeSettings(change=("antonyms", "dropped"))
+    >>> [each.bad for each in make_challenges(good, reference, settings)]
+    ['Ann saw 12 of the young ships .', 'Ann saw 12 of the old .']
+    """
+    settings = settings or ChallengeSettings()
+    rules = {name: CHANGES[known_name("change", name, CHANGES)] for name in settings.change or CHANGES}
+    if len(candidates) != len(references):
+        raise InputError(f"there are {len(candidates):,} candidates, but {len(references):,} references")
+    texts = {
+        SplitText.of(reference): SplitText.of(good) for good, reference in zip(candidates, references, strict=True)
+    }
+    usable = [both for both in texts.items() if all(each.parts for each in both) and both[0] != both[1]]
+    known, draw = _names_of(line for both in usable for line in both), Chance(settings.seed)
+    usable.sort(key=lambda _: draw.next())
+    for change, rule in rules.items():
+        chance, found = Chance(settings.seed), 0
+        for reference, good in usable:
+            own, beside = (good, reference) if settings.spoil == "candidate" else (reference, good)
+            edits = list(rule(Spoiler(own, beside, known, chance)))
+            start, end, told = edits[chance.below(len(edits))] if edits else (0, 0, ())
+            bad = *own.words[:start], *told, *own.words[end:]
+            if found == settings.count:
+                break
+            if bad not in (own.words, beside.words):
+                found += 1
+                yield Challenge(change, *(" ".join(words) for words in (reference.words, good.words, bad)))
+
+
+def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int = 0) -> Iterator[str]:
+    """Change each candidate once, by the rule of those that fit it which was used least; where none fits, it stays.
+
+    >>> list(spoil_each(["He saw 12 old ships ."], ["He has seen 12 old ships ."]))
+    ['He did not see 12 old ships .']
+    """
+    pairs = [(SplitText.of(own), SplitText.of(beside)) for own, beside in zip(candidates, references, strict=True)]
+    known, chance = _names_of(line for both in pairs for line in both), Chance(seed)
+    used = dict.fromkeys(CHANGES, 0)
+    for text, (own, beside) in zip(candidates, pairs, strict=True):
+        given = Spoiler(own, beside, known, chance)
+        fitting = {name: edits for name, rule in CHANGES.items() if (edits := list(rule(given)))}
+        if not fitting:
+            yield text
+            continue
+        name = min(fitting, key=used.__getitem__)
+        used[name] += 1
+        start, end, told = fitting[name][chance.below(len(fitting[name]))]
+        yield " ".join((*own.words[:start], *told, *own.words[end:]))
+
+
+def _names_of(lines: Iterable[SplitText]) -> Mapping[str, Sequence[str]]:
+    """Words with a capital inside a sentence that are never small; by word those with as many of them."""
+    small, inner = set(_tables()["function"]), set[str]()
+    for line in lines:
+        small.update(filter(str.islower, line.cores))
+        inner.update(core for place, core in enumerate(line.cores) if place not in line.starts and core[:1].isupper())
+    names = [core for core in sorted(inner - _tables()["titles"]) if core.isalpha() and len(core) > 1]
+    names = [core for core in names if core.lower() not in small]
+    alike = {capitals: [core for core in names if core.isupper() == capitals] for capitals in (False, True)}
+    return {core: alike[core.isupper()] for core in names}
+
+
+def write_challenges(challenges: Iterable[Challenge]) -> Iterator[str]:
+    """Write lines of direct assessment: of each pair the good text with 1, and the bad one with 0.
+
+    The set is the direction, and the reference stands for the source: both texts of a pair are of one segment.
+    """
+    yield "LP\tsource\ttranslation\treference\tHUMAN_score\n"
+    for change, reference, good, bad in challenges:
+        for text, score in ((good, 1), (bad, 0)):
+            yield "\t".join([change, reference, text, reference, f"{score}\n"])

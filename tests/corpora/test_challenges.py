@@ -1,0 +1,121 @@
+"""Challenge sets: what each rule changes, and what metaeval says of such a set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusing import refused
+
+import softbleu
+from softbleu import InputError
+from softbleu.corpora import Segments
+from softbleu.corpora.challenges import CHANGES, ChallengeSettings, make_challenges, write_challenges
+from softbleu.corpora.judgements import Assessments, Comparisons
+from softbleu.errors import UnknownNameError
+
+
+def bads(change: str, good: list[str], reference: list[str], seeds: int = 60, **more: Any) -> set[str]:
+    """All bad texts that some seed makes."""
+    every = (ChallengeSettings((change,), seed=seed, **more) for seed in range(seeds))
+    return {each.bad for settings in every for each in make_challenges(good, reference, settings)}
+
+
+CASES = """
+negation; She was seen.; They saw her.; She was not seen.|She wasn't seen.
+negation; She didn’t know.; She had no idea.; She did know.
+negation; He said not, or had a car.; No.; He said, or had a car.
+negation; I had agreed to it.; Yes.; I had not agreed to it.|I hadn't agreed to it.
+negation; None went with us.; Nobody.; None went without us.
+numbers; It costs 5 euros.; Its price: 3,124 euros.; It costs 1 euros.|It costs 2 euros.|It costs 3 euros.|\
+It costs 4 euros.|It costs 6 euros.|It costs 7 euros.|It costs 8 euros.|It costs 9 euros.
+numbers; He came Twice.; He came 2 times.; He came Thrice.
+units; It costs $5,000.; The price is £5,000.; It costs €5,000.
+units; It is 3 km away.; The distance: 3 miles.; It is 3 metres away.|It is 3 meters away.
+roles; Today Anna's aunt met Boris.; So.; Today Boris's aunt met Anna.
+roles; Today Anna, and then Boris left Boris.; So.;
+antonyms; They WON the "big" game.; They won it, not small.; They LOST the "big" game.
+pronouns; She saw his dog.; Such a dog.; He saw his dog.|She saw her dog.
+order; rain fell on quiet towns, and grass; So.; quiet fell on rain towns, and grass|\
+towns fell on quiet rain, and grass|rain quiet on fell towns, and grass|rain towns on quiet fell, and grass
+dropped; The king slept, though snow fell.; A king slept while snow came.; The slept, though snow fell.|\
+The king slept, though fell.|The king slept.
+dropped; The king slept , as snow fell .; A king , and snow fell .; The slept , as snow fell .|\
+The king slept , as fell .|The king slept , as snow .|The king slept .
+case; Then Anna met the EU.; So.; Then anna met the EU.|Then Anna met the eu.
+"""
+
+
+@pytest.mark.parametrize("case", CASES.replace("\\\n", "").strip().splitlines())
+def test_rules_change_one_thing(case: str) -> None:
+    change, good, reference, expected = case.split(";")
+    assert bads(change, [good], [reference]) == {each.strip() for each in expected.split("|")} - {""}
+
+
+def test_names_are_those_of_the_corpus_and_phrases_those_of_the_package() -> None:
+    good = ["Then Anna saw it.", "There Boris is.", "Now the Mayor and a mayor left."]
+    reference = ["Anna then saw it.", "Boris is there.", "They left now."]
+    assert bads("names", good, reference) == {"Then Boris saw it.", "There Anna is."}
+    assert bads("names", good, reference, spoil="reference") == {"Boris then saw it.", "Anna is there."}
+    for text in ("He left.", "He left ."):
+        added = bads("added", [text], ["He is gone."], seeds=300)
+        assert len(added) == 40
+        assert all(each.startswith("He left ") and each.endswith(text[-2:]) for each in added if " ." in text)
+
+
+WORDS = """Anna Boris EU is not isn't had agreed with 12 $5 3,5 big old he his two miles Monday , . and won,
+towns quiet rain. (fell)"""
+words = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=12).map(" ".join)
+
+
+def alike(one: list[str], other: list[str]) -> int:
+    """How many words two texts begin with alike."""
+    return next((place for place, pair in enumerate(zip(one, other, strict=False)) if len({*pair}) > 1), len(other))
+
+
+@given(st.lists(st.tuples(words, words), min_size=1, max_size=4), st.integers(0, 9))
+def test_bad_texts_differ_in_one_place(lines: list[tuple[str, str]], seed: int) -> None:
+    goods, references = map(list, zip(*lines, strict=True))
+    settings = ChallengeSettings(count=3, seed=seed, spoil="reference" if seed % 2 else "candidate")
+    found = list(make_challenges(goods, references, settings))
+    assert list(make_challenges(goods, references, settings)) == found
+    for each in found:
+        assert each.good != each.reference != each.bad != each.good
+        own, bad = (each.reference if seed % 2 else each.good).split(), each.bad.split()
+        same = alike(own, bad) + alike(own[::-1], bad[::-1])
+        if each.change in ("roles", "order"):
+            assert sum(one != other for one, other in zip(own, bad, strict=True)) == 2
+        elif each.change == "dropped":
+            assert len(bad) < len(own)
+            assert same >= len(bad) - 1
+        else:
+            assert same >= len(own) - 1 - (each.change == "negation")
+            assert len(bad) == len(own) or each.change in ("negation", "added")
+
+
+def test_sets_are_judged_as_direct_assessment_and_as_rankings_are(tmp_path: Path) -> None:
+    goods = [f"She was seen in {number} of the towns." for number in range(20, 50)]
+    references = [f"They saw her in {number} towns." for number in range(20, 50)]
+    made = list(make_challenges(goods, references, ChallengeSettings(("negation", "numbers", "units"), count=25)))
+    assert [sum(each.change == name for each in made) for name in CHANGES][:3] == [25, 25, 0]
+    (place := tmp_path / "sets.tsv").write_text("".join(write_challenges(made)))
+    chosen = [each for each in made if each.change == "numbers"]
+    texts = {name: [getattr(each, name) for each in chosen] for name in ("good", "bad")}
+    rows = Comparisons.of((number, "good", "bad", 1, "rule") for number in range(len(chosen)))
+    ranked = {"rankings": rows, "candidates": texts, "references": [each.reference for each in chosen]}
+    judged = {"assessments": str(place), "direction": "numbers"}
+    found = [softbleu.metaeval("preferences", metrics=["chrf"], **each).table.rows for each in (judged, ranked)]
+    assert found[0] == found[1]
+    assert found[0][1][2] == 1.0  # Numbers are right in the good texts alone
+    lone = Assessments(np.zeros(2), texts=Segments.of(["a", "b"], ["a", "b"], ["a", "b"]))
+    refused(InputError, "two assessed outputs", softbleu.metaeval, "preferences", metrics=["chrf"], assessments=lone)
+
+
+def test_what_makes_no_set_is_refused() -> None:
+    refused(UnknownNameError, "'unit'", list, make_challenges(["a"], ["b"], ChallengeSettings(("unit",))))
+    refused(InputError, "2 candidates, but 1 reference", list, make_challenges(["a", "b"], ["c"]))
+    assert list(make_challenges(["", "same 5", "He is 5.", "a"], ["5", "same 5", " ", "b"])) == []
