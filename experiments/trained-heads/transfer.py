@@ -29,7 +29,7 @@ def main(data: Annotated[Path, typer.Argument(help="newstest201*.*-en.tsv")]) ->
         is_later = np.array(["2016" in group for group in judged.names])[judged.groups]
         # What is held out together is a year, not a direction.
         vars(judged)["folds"] = is_later.astype(int)
-        trained = judged.agreement(held_out(judged, found.penalty), 1, 1)
+        trained = judged.agreement(held_out(found.head, judged, found.penalties), 1, 1)
         untrained = judged.agreement(found.untrained, 1, 1)
         for year, later in (("2016 to 2015", False), ("2015 to 2016", True)):
             own = [number for number, group in enumerate(judged.names) if ("2016" in group) == later]

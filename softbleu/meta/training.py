@@ -147,7 +147,7 @@ def fit_prices(judged: JudgedDistances, penalty: float, head: TrainedHead) -> Fl
     ...     return Measured(np.array(distances), np.ones((3, 1)), np.ones(3, bool))
     >>> own = measured([[0.0, 1], [1, 0], [2, 1]])
     >>> judged = JudgedDistances(own, own, np.array([1.0, 0, -1]), np.zeros(3, int), np.arange(3), ("one",))
-    >>> fit_prices(judged, 1e-9, TrainedHead()).round(3).tolist()
+    >>> fit_prices(judged, 1e-9, TrainedHead("", "")).round(3).tolist()
     [[0.503, 0.0], [0.35, 0.0], [0.147, 0.0]]
     """
     columns = [
