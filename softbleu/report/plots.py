@@ -72,13 +72,14 @@ class Ranks:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A square of values between rows and columns of the same names; None is left blank."""
+    """Values between rows and columns, of the same names unless columns have their own; None is left blank."""
 
     title: str
     names: Sequence[str]
     values: Sequence[Sequence[float | None]]  # By row, each from 0, which is drawn darkest, to `most`
     most: float = 0.1  # What is as good as blank
     note: str = ""
+    columns: Sequence[str] = ()
 
 
 Picture = Lines | Histogram | Scatter | Ranks | HeatMap
@@ -230,8 +231,7 @@ def _wrap(text: str, characters: int) -> str:
 def _size(panel: Picture, columns: int) -> tuple[float, float]:
     """Width and height of a panel in inches, without the text around it."""
     if isinstance(panel, HeatMap):
-        side = max(3.0, 0.6 * len(panel.names))
-        return side, side
+        return max(3.0, 0.6 * len(panel.columns or panel.names)), max(3.0, 0.6 * len(panel.names))
     if isinstance(panel, Ranks):
         return max(4.0, 0.42 * len(panel.places)), max(1.5, 0.2 * len(panel.ranks))
     width = {1: 5.5, 2: 4.5, 3: 3.8}.get(columns, 2.4)
@@ -404,15 +404,14 @@ def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
 def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
     shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
     axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
-    indices = range(len(picture.names))
     for row, values in enumerate(picture.values):
         for column, value in enumerate(values):
             if value is not None:
                 colour = "white" if value < picture.most / 2 else "black"
                 axes.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize="small", color=colour)
-    names = [one_line(name) for name in picture.names]
-    axes.set_xticks(indices, names, rotation=30, ha="right", parse_math=False)
-    axes.set_yticks(indices, names, parse_math=False)
+    names, columns = ([one_line(name) for name in each] for each in (picture.names, picture.columns or picture.names))
+    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right", parse_math=False)
+    axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.grid(visible=False)
     style.label(axes, picture.title, note=picture.note)
 

@@ -79,6 +79,8 @@ def test_what_is_in_a_picture() -> None:
     assert draw(replace(LINES, lines={**LINES.lines, "exact": [(0.0, 11.0)]}), "svg") != drawn
     assert "vleu" not in texts_of(draw(replace(LINES, lines={"vleu": LINES.lines["vleu"]}), "svg"))
     assert {"good", "bad", "similarity", "pairs"} <= set(texts_of(draw(HISTOGRAM, "svg")))
+    heat = HeatMap("t", ["bleu", "ter"], [[0.25, 0.5, 0.75]] * 2, 1.0, columns=["names", "units", "order"])
+    assert {*heat.names, *heat.columns, "0.250", "0.750"} <= set(texts_of(draw(heat, "svg")))
 
 
 def test_titles_are_only_titles() -> None:
