@@ -258,7 +258,7 @@ def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int =
     """Change each candidate once, by the rule of those that fit it which was used least; where none fits, it stays.
 
     >>> list(spoil_each(["He saw 12 old ships ."], ["He has seen 12 old ships ."]))
-    ['He did not see 12 old ships .']
+    ['He saw 14 old ships .']
     """
     pairs = [(SplitText.of(own), SplitText.of(beside)) for own, beside in zip(candidates, references, strict=True)]
     known, chance = _names_of(line for both in pairs for line in both), Chance(seed)
