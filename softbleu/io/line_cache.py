@@ -139,8 +139,12 @@ def _number(file: sqlite3.Connection, pragma: str) -> int:
 
 def _connect(path: Path) -> sqlite3.Connection:
     file = sqlite3.connect(path, timeout=_PATIENCE)
-    # What a power cut damages is made again.
-    file.execute("PRAGMA synchronous = OFF")
+    try:
+        # What a power cut damages is made again.
+        file.execute("PRAGMA synchronous = OFF")
+    except sqlite3.Error:
+        file.close()
+        raise
     return file
 
 
