@@ -115,10 +115,14 @@ class Spoiler:
         cores, small = enumerate(self.line.cores), _tables()["function"]
         return [place for place, core in cores if core.isalpha() and core.islower() and core not in small]
 
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """Words of both texts, small."""
+        return frozenset(core.lower() for core in (*self.line.cores, *self.beside.cores))
+
     def pick(self, options: Iterable[str]) -> Iterator[str]:
         """Draw one whose words are not in both texts already: it would come nearer to what is meant."""
-        taken = {core.lower() for core in (*self.line.cores, *self.beside.cores)}
-        if free := [each for each in options if each.lower() not in taken]:
+        if free := [each for each in options if each.lower() not in self.taken]:
             yield free[self.chance.below(len(free))]
 
     def put(self, place: int, core: str) -> Rewrite:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -244,12 +244,9 @@ class HeadTraining:
     head: TrainedHead
     judged: JudgedDistances
     penalties: tuple[float, float]
+    scores: Floats  # Of each pair by a head that was fitted without its fold
     samples: int
     seed: int
-
-    @cached_property
-    def _scores(self) -> Floats:
-        return held_out(self.head, self.judged, self.penalties)
 
     @cached_property
     def untrained(self) -> Floats:
@@ -263,7 +260,7 @@ class HeadTraining:
     @cached_property
     def means(self) -> tuple[Estimate, Estimate]:
         """Mean r of the groups: held out, and untrained."""
-        one, other = (self.judged.mean(each, self.samples, self.seed) for each in (self._scores, self.untrained))
+        one, other = (self.judged.mean(each, self.samples, self.seed) for each in (self.scores, self.untrained))
         return one, other
 
     def card(self) -> dict[str, Any]:
@@ -308,7 +305,7 @@ class HeadTraining:
         names = (*self.judged.names, "mean")
         sides = [
             [*self.judged.agreement(scores, self.samples, self.seed), mean]
-            for scores, mean in zip((self._scores, self.untrained), self.means, strict=True)
+            for scores, mean in zip((self.scores, self.untrained), self.means, strict=True)
         ]
         sizes = [*np.bincount(self.judged.groups).tolist(), len(self.judged)]
         rows = [
@@ -430,19 +427,23 @@ def train(
     )
     judged, unrelated = JudgedDistances.of(unit, files, seed, RunOptions(**run))
 
+    @cache
+    def scores(penalties: tuple[float, float]) -> Floats:
+        return held_out(unit, judged, penalties)
+
     def agreement(penalties: tuple[float, float]) -> float:
-        return judged.mean(held_out(unit, judged, penalties)).value or 0.0
+        return judged.mean(scores(penalties)).value or 0.0
 
     _, penalty = max((agreement((each, np.inf)), each) for each in PENALTIES)
-    _, severity_penalty = max((agreement((penalty, each)), each) for each in SEVERITY_PENALTIES)
-    found = fit_head(unit, judged, penalty, severity_penalty)
+    penalties = penalty, max((agreement((penalty, each)), each) for each in SEVERITY_PENALTIES)[1]
+    found = fit_head(unit, judged, *penalties)
     middle = float(np.median(_points(found, unrelated)))
     if middle <= 0:
         raise InputError("what judges liked is farther from the reference in every respect: nothing can be learned")
     # Six digits are more than judgements say, and make the file hard to read.
     prices = tuple(tuple(_short(100 * each / middle) for each in curve) for curve in found.prices)
     head = replace(found, prices=prices, severity=tuple(map(_short, found.severity)))
-    return HeadTraining(head, judged, (penalty, severity_penalty), samples, seed)
+    return HeadTraining(head, judged, penalties, scores(penalties), samples, seed)
 
 
 def _short(number: float) -> float:
