@@ -94,9 +94,6 @@ def words_of(place):
     return open_vectors(place).head()[0]
 
 
-# every format
-
-
 def test_every_format_gives_the_same_unit_rows(location, converted, tmp_path):
     done, words, rows = converted(location, trust=True)
     assert (done, words) == (Conversion(8, 0, 0, 0, 0, 0, {}), WORDS)
@@ -149,9 +146,6 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
 
 
-# which words
-
-
 def test_limit_takes_the_first_words(location, converted, tmp_path):
     done, words, rows = converted(location, limit=3, trust=True)
     assert (done.words, words) == (3, WORDS[:3])
@@ -200,9 +194,6 @@ def test_tiny_and_huge_rows_have_a_direction(size, converted):
     np.testing.assert_allclose(rows, [[1, 0], [0, 1]], rtol=1e-6)
 
 
-# damage
-
-
 DAMAGED = {
     "binary, cut in a row": (PLAIN["word2vec binary"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
     "GloVe, no number": (PLAIN["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
@@ -236,9 +227,6 @@ def test_no_room(tmp_path, monkeypatch):
         convert_vectors(source, tmp_path / "store")
     assert names(tmp_path) == ["vectors.any"]
     assert convert_vectors(source, tmp_path / "store", dtype="int8").words == 8
-
-
-# what is there already
 
 
 def test_force_replaces_a_store_and_keeps_other_files(tmp_path):

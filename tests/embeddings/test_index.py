@@ -176,9 +176,6 @@ def test_bad_input(call, error, message):
     refused(error, message, call)
 
 
-# the neighbour graph, the cache it is kept in, and the same by words
-
-
 SETS = {
     "cat": [1.0, 0.1], "Cat": [0.9, 0.3], "kitten": [2.0, 0.1], "void": [0.0, 0.0], "tax": [0.1, 1.0],
     "duty": [0.1, 2.0],

@@ -80,9 +80,6 @@ def test_csls_quantiles_are_clamped_like_csls(percentile):
     assert found.score == 0
 
 
-# what is kept
-
-
 def test_bundled_quantiles_are_those_of_the_set():
     source = open_vectors("glove-6b-100d")
     similarities = measure.random_similarities(source, WordMeasure())
@@ -116,9 +113,6 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert measure.kept_quantiles(meta) == {}
 
 
-# bad input
-
-
 @pytest.mark.parametrize(
     "text", ["", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"]
 )
@@ -131,9 +125,6 @@ def test_measures_that_make_no_sense():
     refused(InputError, "neighbours", WordMeasure, mutual=True)
     for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}):
         refused(VectorError, "too few words", similarity_quantile, open_vectors(vectors), 50.0)
-
-
-# Mean and components removed: against the singular vectors, and where nothing is left.
 
 
 def random_rows(count=30, dimension=7, seed=3):
@@ -166,9 +157,6 @@ def test_a_vector_of_which_nothing_is_left_is_none():
     assert score(["a b"], ["b a"], matcher="vleu", order=2, **own).numbers.as_dict()["matches"] == [2, 0]
 
 
-# as text
-
-
 def test_other_text():
     none = "|pc|pc:|pc:0|pc:-1|pc:1.5|pc:02|pc:100|mean,|,pc:1|pc:1,mean|none,mean|Mean|mean pc:1|meanpc:2|mean,mean"
     for text in (*none.split("|"), "mean,none", "mean\n", "pc:\u0661"):
@@ -185,9 +173,6 @@ def test_text_and_back(text):
     else:
         # No rows have nothing in common. Warnings are errors here: a mean of nothing is one.
         assert not postprocess.estimate(np.zeros((0, 3))).remove_from(np.zeros((2, 3))).any()
-
-
-# function words
 
 
 LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
@@ -216,9 +201,6 @@ def test_lone_words_may_still_stand_in_a_phrase():
     texts, own = (["the cat"], ["a cat"]), {"metric": "sleu", "vectors": vectors, "order": 1}
     assert score(*texts, function_words="exact", **own).score == pytest.approx(50.0)
     assert score(*texts, function_words="soft", **own).score > 99
-
-
-# facts about a set, and two words compared as the matchers compare them
 
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)

@@ -108,9 +108,6 @@ def test_everyone_wants_the_same_column():
     assert_as_served(similarities, np.full((1, 60), SCALE), list(range(61)))
 
 
-# at one threshold
-
-
 def assert_assigned(similarities, capacity, unit):
     partner, value = assign_greedily(similarities.copy(), capacity, unit)
     for segment, (table, left) in enumerate(zip(similarities.tolist(), capacity.tolist(), strict=True)):

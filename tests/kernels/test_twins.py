@@ -74,9 +74,6 @@ def ngrams(line, n):
     return [tuple(line[start : start + n]) for start in range(len(line) - n + 1)]
 
 
-# clipped counts
-
-
 @st.composite
 def coded_segments(draw):
     line = st.lists(st.integers(0, 3), max_size=9)
@@ -122,9 +119,6 @@ def test_long_lines_and_great_codes(kernels):
     last = 2**31 - 1
     line = [last, last - 1, last]
     assert clipped(kernels, [line], [[line]], 4) == [[3, 2, 1, 0]]
-
-
-# coding text
 
 
 class OfLines:
@@ -235,9 +229,6 @@ def test_short_words_with_13a_are_those_of_sacrebleu():
     assert [split_13a(word) for word in MARKED] == list(map(by_sacrebleu, MARKED))
 
 
-# choosing
-
-
 def test_choosing(monkeypatch):
     assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
     assert ("numpy" if find_spec("numba") is None else "numba") == choose_kernels("auto", LARGE).NAME
@@ -245,9 +236,6 @@ def test_choosing(monkeypatch):
     monkeypatch.setattr("sys.byteorder", "big")
     assert choose_kernels("auto", LARGE).NAME == "numpy"
     refused(InputError, "do not work on this machine", choose_kernels, "numba")
-
-
-# numbers of n-grams
 
 
 def positions_of(candidates, references):

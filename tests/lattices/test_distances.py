@@ -136,9 +136,6 @@ def test_shifts_never_cost_more(candidate, network):
     assert shifted.length == plain.length
 
 
-# n-grams of networks: equal to enumeration of all paths; a network that is a reference is that reference
-
-
 LINES = st.lists(st.sampled_from(("a", "b", "c", "d")), min_size=1, max_size=7)
 
 

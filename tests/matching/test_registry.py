@@ -46,9 +46,6 @@ def test_what_is_no_matcher(name, options, message):
     refused(InputError, message, lambda: make_matcher(name, **options))
 
 
-# matchers of one's own
-
-
 @dataclass(frozen=True)
 class Pairs(SoftMatcher):
     """Only bigrams are soft."""

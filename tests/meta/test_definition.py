@@ -185,9 +185,6 @@ def test_a_pipe_is_no_text_of_an_experiment(folder: Path) -> None:
     refused(InputError, r"data/pipe: no plain file", definition.files)
 
 
-# what is noted
-
-
 def test_manifest(folder: Path) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     manifest = json.loads("".join(manifest_json(run_definition(write(folder, PLAIN)))))

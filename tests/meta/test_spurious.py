@@ -224,9 +224,6 @@ def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monke
     assert len(drawn) == 2
 
 
-# Tables 7 and 8 of Morgan (2014)
-
-
 def test_tables_7_and_8() -> None:
     moved = ("the woman drove around", "woman drove around the")
     cases = [(*moved, "mean"), (*moved, "aligned"), ("drove around the store", "went around the store", "mean")]

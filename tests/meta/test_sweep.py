@@ -272,9 +272,6 @@ def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
-# grids of thresholds as text
-
-
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [

@@ -54,9 +54,6 @@ def applied(source: tuple[int, ...], edits: Sequence[tuple[int, int, tuple[int, 
     return (*text, *source[place:])
 
 
-# M2
-
-
 @given(
     edited(), st.lists(st.integers(0, 9), max_size=12), st.lists(st.integers(0, 9), max_size=12), st.integers(0, 4)
 )
@@ -194,9 +191,6 @@ def test_what_is_too_large_to_list_is_counted_in_tables():
     with pytest.raises(LatticeTooLargeError):
         Excerpt.whole(source, candidate, 2)
     assert count_edits(source, candidate, [((0, 200, ((1,) * 200,)),), ()]) == [(1, 1), (0, 1)]
-
-
-# I-measure
 
 
 @given(words, words, words, words, words, st.booleans())

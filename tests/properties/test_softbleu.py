@@ -108,9 +108,6 @@ def cases(draw: st.DrawFn, *, most_references: int = 3, longest: int = 5, **fixe
     return Case(candidates, references, draw(word_vectors()), draw(all_options(**fixed)))
 
 
-# the oracle
-
-
 def allowed(case: Case, candidate: list[str], reference: list[str]) -> list[list[oracle.Matched]]:
     alike, weight, options = case.alike, case.weight, case.options
     numbers = range(1, options.order + 1)
@@ -157,9 +154,6 @@ def test_by_hand() -> None:
     precision, recall = (common + 0.6**0.5 * dog) / (common + dog), (common + 0.6**0.5 * cat) / (common + cat)
     expected = 200 * precision * recall / (precision + recall)
     assert case.scores() == pytest.approx([expected, 100.0], abs=1e-4)
-
-
-# several references, and corpora
 
 
 @given(case=cases())
