@@ -83,7 +83,7 @@ def tables(draw, *, values=9):
 
 
 @given(table=tables() | tables(values=2))
-@settings(max_examples=100)
+@settings(max_examples=30)
 def test_every_threshold(table):
     assert_as_served(*table)
 

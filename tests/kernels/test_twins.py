@@ -305,7 +305,7 @@ LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
 )
 @example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.0, 7)
 @example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.5, 7)
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
     draw, pairs = np.random.default_rng(seed), TokenPairs(rows, columns)
@@ -320,7 +320,7 @@ def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     consumption=st.sampled_from(["unit", "similarity"]),
     composition=st.sampled_from(["mean", "sif", "aligned"]),
 )
-@settings(max_examples=25)
+@settings(max_examples=7)
 def test_soft_matches(case, consumption, composition):
     case = case.with_options(consumption=consumption, composition=composition)
     one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
@@ -337,7 +337,7 @@ def rows_by(kernels, segments, measure):
     lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
     weight=st.sampled_from([0.4, 0.8, 1.0]),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_spellings(lines, weight):
     vocabulary = Vocabulary()
     candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))

@@ -178,7 +178,7 @@ def assert_references_agree(case: Case) -> None:
 @pytest.mark.parametrize("kind", [cases, soft_cases], ids=["exact", "soft"])
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataObject) -> None:
     case = data.draw(kind(variant=variant))
     assert_segments_agree(case)
