@@ -146,6 +146,11 @@ def test_a_single_replacement_is_one_correct_edit_in_tables_and_lattice(source, 
         assert graph.edits_towards(gold) == [(place, place + 1, (99,))]
 
 
+def test_a_gold_edit_may_begin_with_an_unchanged_word_in_tables_and_lattice():
+    for graph in (Excerpt.whole((1, 2, 3), (1, 9, 3), 2), EditTables((1, 2, 3), (1, 9, 3), 2)):
+        assert graph.edits_towards([(0, 2, ((1, 9),))]) == [(0, 2, (1, 9))]
+
+
 counts = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)).map(
     lambda row: (min(row), max(row[1], min(row)), max(row[2], min(row)))
 )
