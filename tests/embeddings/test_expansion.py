@@ -136,12 +136,6 @@ def test_what_a_word_is_swapped_for(words, options, expected):
     assert {word: ",".join(name for name, _ in found.get(word, ())) for word in asked} == asked
 
 
-def test_a_threshold_is_exceeded_strictly():
-    vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
-    assert alternatives_of(["a"], vectors, threshold=0.6) == {}
-    assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}
-
-
 def test_a_corpus_is_read_twice_block_by_block():
     corpus = [[[["the", "car"]]], [[["a", "Car", "!"], ["sky"]], [[]]]]
     reads = []

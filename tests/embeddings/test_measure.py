@@ -137,17 +137,6 @@ def treated(rows, postprocess):
     return measure_words(source, words, "exact", WordMeasure(vectors_postprocess=postprocess)).rows
 
 
-@pytest.mark.parametrize("scope", [12, SCOPE])
-@pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 2), (True, 6), (False, 1), (False, 3)])
-def test_equal_to_the_oracle(mean, components, scope, monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", scope)
-    rows = random_rows().astype(np.float32)
-    vectors = {f"w{number}": row.tolist() for number, row in enumerate(rows)}
-    directions = oracle.Measure(vectors, mean=mean, components=components, scope=scope).directions
-    found = treated(rows, str(Postprocess(mean, components)))
-    np.testing.assert_allclose(found, np.array(list(directions.values())), rtol=0, atol=1e-6)
-
-
 def test_a_vector_of_which_nothing_is_left_is_none():
     """Rounding errors scaled to length 1 would be a direction out of nowhere."""
     assert not treated(np.array([[1.0, 2.0, 3.0]] * 6), "mean").any()
@@ -193,14 +182,6 @@ def test_which_words_are_lone():
     lone = measure_words(source, words, "fallback", WordMeasure(function_words="exact")).self_only
     assert lone.tolist() == [word in LONE for word in words]
     refused(UnknownNameError, "unknown function words 'hard'; valid: soft, exact", WordMeasure, function_words="hard")
-
-
-def test_lone_words_may_still_stand_in_a_phrase():
-    """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
-    vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
-    texts, own = (["the cat"], ["a cat"]), {"metric": "sleu", "vectors": vectors, "order": 1}
-    assert score(*texts, function_words="exact", **own).score == pytest.approx(50.0)
-    assert score(*texts, function_words="soft", **own).score > 99
 
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)

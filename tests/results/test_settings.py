@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from complete import complete
 from refusing import refused
 from shared_data import shared
 
@@ -22,17 +21,11 @@ from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import language_of
 from softbleu.results.api import make_metrics
 from softbleu.results.samples import notes_on
-from softbleu.text.tokens import Tokenizer
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
-def test_defaults() -> None:
-    measure = make_metric()
-    assert measure == complete(Bleu(make_matcher("exact")))
-    assert measure.at_level("corpus") == Bleu(make_matcher("exact"), effective_order=False)
-    assert measure.at_level("segment") == Bleu(make_matcher("exact"), effective_order=True)
-    assert measure.tokenizer == Tokenizer("13a", lowercase=False)
+def test_each_metric_takes_its_own_settings() -> None:
     bleu, gleu = make_metrics(["bleu", "gleu"], order=2, iterations=7)
     assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))
 

@@ -15,7 +15,7 @@ from softbleu.meta.sweep import sweep_points
 from softbleu.metrics.idf import rarity_of
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.softbleu import Softbleu
-from softbleu.results import SignificanceSettings, compare_corpus, score_corpus
+from softbleu.results import score_corpus
 
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
 ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()
@@ -100,18 +100,6 @@ def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
     split = score(*texts, **options).score
     path.write_text("The cat.\nA dog\nA mat\n", encoding="utf-8")
     assert score(*texts, lowercase=True, tokenize="13a", **options).score == split
-
-
-def test_comparisons_resample_segments() -> None:
-    measure = make_metric("softbleu", vectors=VECTORS)
-    how = SignificanceSettings(samples=200, seed=3)
-    table = compare_corpus(corpus(), measure, baseline="one", significance=how)
-    assert [system.name for system in table.comparisons] == ["one", "two"]
-    scores = [result.score for result in scored()]
-    assert [system.score for system in table.comparisons] == scores
-    for system in table.comparisons:
-        low, high = system.interval
-        assert low < system.score < high
 
 
 def test_the_length_of_vectors_does_not_matter() -> None:
