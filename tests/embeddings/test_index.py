@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +56,6 @@ def test_search_is_brute_force(data, count, kind):
         assert {pair[0] for pair in got} <= {number for number, row in enumerate(rows.tolist()) if any(row)}
         assert got == sorted(got, key=lambda pair: (-pair[1], pair[0]))
         assert [value for _, value in got] <= [value for _, value in wanted]
-
-
-@given(rows_of_numbers(), st.floats(-1.1, 1.1))
-def test_above_is_brute_force(data, threshold):
-    rows, queries = data
-    bounds, ids, similarities = build_index(rows).above(queries, threshold)
-    pairs = list(zip(ids.tolist(), similarities.tolist(), strict=True))
-    parts = [pairs[first:last] for first, last in pairwise(bounds.tolist())]
-    assert parts == [oracle.above(query, rows.tolist(), threshold) for query in queries.tolist()]
 
 
 def test_equal_rows_and_other_queries_change_no_answer():

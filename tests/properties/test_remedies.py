@@ -252,17 +252,6 @@ def test_scores_of_weighed_words(matcher: str, given_out: tuple[str, str], data:
             assert_statistics_equal(weighed, None, MASS)
 
 
-def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
-    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
-    more = [["cat"] * 20], [[["mat"] * 9 + ["cat"]]]
-    one = SifCase([["mat", "dog"]], [[["mat", "cat"]]], vectors, "vleu", 2, options=ALL)
-    two = replace(one, candidates=one.candidates + more[0], references=one.references + more[1])
-    assert_statistics_equal(one, None, MASS)
-    assert_statistics_equal(two, None, MASS)
-    assert one.masses()[0] != two.masses()[0]
-    assert replace(two, candidates=[*one.candidates, ["dog"]]).masses()[0] == two.masses()[0]
-
-
 def test_frequencies() -> None:
     case = SifCase([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, "vleu", 2, options=ALL)
     assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
