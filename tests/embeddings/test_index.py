@@ -140,6 +140,7 @@ def test_index_without_rows():
         (lambda: build_index([[1.0, np.nan]]), VectorError, "row 0: NaN or infinite"),
         (lambda: build_index([1.0, 2.0]), VectorError, "shape"),
         (lambda: build_index([["a"]]), VectorError, "must be numbers"),
+        (lambda: build_index(ROWS).search(QUERIES, 0), InputError, "at least 1, not 0"),
         (lambda: build_index(ROWS).search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
         (lambda: names(open_vectors(SETS), "cat", case="lower"), InputError, "unknown vector case 'lower'"),
     ],

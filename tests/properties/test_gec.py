@@ -103,6 +103,7 @@ def nearly_gold(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], Code
 
 
 @given(edited() | nearly_gold(), st.integers(0, 3), st.sampled_from([0.0, 0.4, 0.5, 0.7, 1.0]))
+@example(((3, 4, 5), (0, 4, 5), ((0, 2, ((0,),)),)), 0, 0.5)
 @settings(max_examples=80)
 def test_credit_of_similar_edits_is_that_of_the_literal_scorer(case, most_unchanged, threshold):
     source, candidate, gold = case

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from softbleu.errors import InputError, MissingExtraError
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
 from softbleu.report.figures import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
@@ -111,6 +111,8 @@ def test_names_are_only_names(drawn: Any) -> None:
 
 
 def test_what_cannot_be_drawn() -> None:
+    with pytest.raises(UnknownNameError, match="unknown picture format 'gif'; valid: svg, png, pdf"):
+        draw(LINES, "gif")
     for call in (lambda: draw([], "svg"), lambda: draw_sweep([], "svg")):
         with pytest.raises(InputError, match="nothing to draw"):
             call()
