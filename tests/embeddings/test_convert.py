@@ -94,9 +94,6 @@ def words_of(place):
     return open_vectors(place).head()[0]
 
 
-# every format
-
-
 def test_every_format_gives_the_same_unit_rows(location, converted, tmp_path):
     done, words, rows = converted(location, trust=True)
     assert (done, words) == (Conversion(8, 0, 0, 0, 0, 0, {}), WORDS)
@@ -149,9 +146,6 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
 
 
-# which words
-
-
 def test_limit_takes_the_first_words(location, converted, tmp_path):
     done, words, rows = converted(location, limit=3, trust=True)
     assert (done.words, words) == (3, WORDS[:3])
@@ -187,20 +181,10 @@ def test_words_that_no_line_can_hold(converted, tmp_path):
     assert open_vectors(tmp_path / "store").select(["a\u2028b", "a\rb"]).rows[:, 0].tolist() == [3, 2]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 6])
-def test_a_limit_means_the_first_usable_words(limit, converted, tmp_path):
-    rows = np.ones((6, 2), np.float32)
-    rows[1] = np.nan
-    assert converted(given(tmp_path, binary("abcdef", rows)), limit=limit)[1] == list("acdef")[:limit]
-
-
 @pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
 def test_tiny_and_huge_rows_have_a_direction(size, converted):
     _, _, rows = converted({"odd": np.array([size, 0], np.float32), "usual": [0.0, 2.0]})
     np.testing.assert_allclose(rows, [[1, 0], [0, 1]], rtol=1e-6)
-
-
-# damage
 
 
 DAMAGED = {
@@ -238,9 +222,6 @@ def test_no_room(tmp_path, monkeypatch):
     assert convert_vectors(source, tmp_path / "store", dtype="int8").words == 8
 
 
-# what is there already
-
-
 def test_force_replaces_a_store_and_keeps_other_files(tmp_path):
     place = tmp_path / "store"
     convert_vectors({"old": [1.0], "older": [2.0]}, place, dtype="int8")
@@ -266,7 +247,6 @@ def test_force_does_not_replace_what_is_no_store(tmp_path):
 
 def test_refused_options(tmp_path):
     place = tmp_path / "store"
-    refused(VectorError, "the limit must be at least 1 word, not 0", convert_vectors, {"a": [1.0]}, place, limit=0)
     refused(VectorError, "unknown store type 'int4'", convert_vectors, {"a": [1.0]}, place, dtype="int4")
     said = r"no word was kept \(1 passed over\); nothing was written"
     refused(VectorError, said, convert_vectors, {"a": [1.0]}, place, vocabulary=["absent"])

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
-from shared_data import shared
 
 from softbleu.embeddings import evaluation, open_vectors
 from softbleu.embeddings.evaluation import evaluate_vectors, measure_agreement, measure_coverage, read_benchmark
@@ -97,16 +96,6 @@ def test_coverage_of_a_text():
     assert measure_coverage(source, [["A", "rose"]], "exact").missing == Counter({"A": 1})
     with pytest.raises(InputError, match=r"empty\.txt: no coverage"):
         evaluate_vectors(open_vectors({"a": [1.0]}), {"empty.txt": [[], []]})
-
-
-@pytest.mark.slow
-def test_news_are_covered_as_on_the_card():
-    from softbleu.text.tokens import Tokenizer
-
-    split = Tokenizer("13a").splitter
-    with shared("data", "morgan2014", "reference.en").open(encoding="utf-8", newline="\n") as lines:
-        found = measure_coverage(open_vectors("glove-6b-100d"), (split(line.rstrip("\n")) for line in lines))
-    assert (found.tokens, found.covered, found.missing["don't"]) == (64_505, 62_238, 30)
 
 
 def test_card():

@@ -62,9 +62,6 @@ def test_refused(near, most, message):
     refused(InputError, "max_replacements must be a number from 1, not 0", Expansion, max_replacements=0)
 
 
-# several references
-
-
 @given(st.lists(TEXTS, min_size=1, max_size=3), ALTERNATIVES, st.integers(1, 12))
 def test_of_several_references_the_most_probable_variants_that_are_none_of_them(segment, alternatives, budget):
     every = [
@@ -89,9 +86,6 @@ def test_a_variant_that_is_there_already_or_comes_twice_is_passed_over():
     assert [(variant.tokens, variant.probability, variant.reference) for variant in found] == [
         (("huge", "!"), 0.85, 1)
     ]
-
-
-# which words
 
 
 def alternatives_of(words, vectors, **options):
@@ -140,15 +134,6 @@ def test_what_a_word_is_swapped_for(words, options, expected):
     asked = dict(each.split("=", 1) if each[0] != "!" else ("!", "") for each in expected.split())
     found = alternatives_of(list(asked), vectors, **options)
     assert {word: ",".join(name for name, _ in found.get(word, ())) for word in asked} == asked
-
-
-def test_a_threshold_is_exceeded_strictly():
-    vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
-    assert alternatives_of(["a"], vectors, threshold=0.6) == {}
-    assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}
-
-
-# a corpus
 
 
 def test_a_corpus_is_read_twice_block_by_block():

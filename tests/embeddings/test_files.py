@@ -93,19 +93,6 @@ class TestLookup:
         assert source.select([*strange, "cat"]).known.tolist() == [False] * 9 + [True]
 
 
-@pytest.mark.parametrize("kind", ["binary", "text"])
-def test_zero_rows_are_no_vectors_and_counted(kind, tmp_path):
-    rows = np.array([[0, 0], [3, 4], [0, 0], [1e-30, 0], [0, 0]], dtype=np.float32)
-    words = ["Nil", "nil", "nought", "tiny", "unwanted"]
-    content = binary(words, rows) if kind == "binary" else text(words, rows, header=False)
-    (tmp_path / "v").write_bytes(content)
-    vectors = open_vectors(tmp_path / "v").select(["Nil", "nil", "nought", "NOUGHT", "tiny", "absent"])
-    assert vectors.known.tolist() == [False, True, False, False, True, False]
-    assert vectors.norms[4] == pytest.approx(1e-30, rel=1e-6)
-    assert vectors.zero_words == 3
-    assert vectors.mean_norm == pytest.approx(2.5)
-
-
 SPACED = ["plain", ". . .", "at name@domain.com", "Route 66 north", "no\u00a0break"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,9 @@ def found(*columns):
 @given(rows_of_numbers(), st.integers(1, 45), st.sampled_from(["exact", "hnsw"]))
 def test_search_is_brute_force(data, count, kind):
     rows, queries = data
+    before = rows.copy()
     ids, similarities = build_index(rows, kind).search(queries, count)
+    np.testing.assert_array_equal(rows, before)
     assert ids.shape == similarities.shape == (len(queries), count)
     assert (ids.dtype, similarities.dtype) == (np.int64, np.float32)
     np.testing.assert_array_equal(ids < 0, np.isneginf(similarities))
@@ -57,15 +58,6 @@ def test_search_is_brute_force(data, count, kind):
         assert [value for _, value in got] <= [value for _, value in wanted]
 
 
-@given(rows_of_numbers(), st.floats(-1.1, 1.1))
-def test_above_is_brute_force(data, threshold):
-    rows, queries = data
-    bounds, ids, similarities = build_index(rows).above(queries, threshold)
-    pairs = list(zip(ids.tolist(), similarities.tolist(), strict=True))
-    parts = [pairs[first:last] for first, last in pairwise(bounds.tolist())]
-    assert parts == [oracle.above(query, rows.tolist(), threshold) for query in queries.tolist()]
-
-
 def test_equal_rows_and_other_queries_change_no_answer():
     rows = np.ones((500, 3), dtype=np.float32)
     rows[::2] *= 4
@@ -77,21 +69,6 @@ def test_equal_rows_and_other_queries_change_no_answer():
     for number, query in enumerate(QUERIES):
         for whole, alone in zip(together, index.search(query[None], 10), strict=True):
             np.testing.assert_array_equal(whole[number], alone[0])
-
-
-@pytest.mark.parametrize("kind", ["exact", "hnsw"])
-def test_rows_are_left_alone_and_zero_rows_out(kind):
-    before = ROWS.copy()
-    index = build_index(ROWS, kind)
-    np.testing.assert_array_equal(ROWS, before)
-    assert (len(index), index.dimension) == (698, 12)
-    ids, similarities = index.search(QUERIES, 10)
-    assert not np.isin(ids, [3, 650]).any()
-    assert (ids[1] == -1).all()
-    lengths = np.linalg.norm(QUERIES, axis=1)[:, None] * np.linalg.norm(ROWS[ids], axis=2)
-    expected = np.einsum("qd,qkd->qk", QUERIES, ROWS[ids]) / np.maximum(lengths, 1e-30)
-    np.testing.assert_allclose(similarities[ids >= 0], expected[ids >= 0], atol=1e-6)
-    assert (np.diff(similarities[[0, *range(2, 25)]], axis=1) <= 0).all()
 
 
 @pytest.fixture(scope="module")
@@ -165,18 +142,11 @@ def test_index_without_rows():
         (lambda: build_index([["a"]]), VectorError, "must be numbers"),
         (lambda: build_index(ROWS).search(QUERIES, 0), InputError, "at least 1, not 0"),
         (lambda: build_index(ROWS).search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
-        (lambda: build_index(ROWS).above(QUERIES, float("nan")), InputError, "threshold is no number"),
-        (lambda: build_index(ROWS, "hnsw").above(QUERIES, 0.5), InputError, "need an exact index, not hnsw"),
-        (lambda: names(open_vectors(SETS), "cat", count=0), InputError, "the count must be at least 1"),
-        (lambda: names(open_vectors(SETS), "cat", limit=0), InputError, "the limit must be at least 1"),
         (lambda: names(open_vectors(SETS), "cat", case="lower"), InputError, "unknown vector case 'lower'"),
     ],
 )
 def test_bad_input(call, error, message):
     refused(error, message, call)
-
-
-# the neighbour graph, the cache it is kept in, and the same by words
 
 
 SETS = {
@@ -220,14 +190,6 @@ GRAPH = NeighbourGraph(np.array([0, 2, 3]), np.array([1, 2, 0]), np.array([0.9, 
 
 def never() -> NeighbourGraph:
     raise RuntimeError("computed although it is kept")
-
-
-def test_graph_is_computed_once(cache: Path) -> None:
-    for compute in (lambda: GRAPH, never):
-        kept = cached_graph(compute, **KEY)
-        assert lists(kept) == lists(GRAPH)
-        assert kept.similarities.dtype == np.float32
-    assert len(list((cache / "graphs").iterdir())) == 1
 
 
 def test_key_holds_everything(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

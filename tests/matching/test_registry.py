@@ -10,19 +10,11 @@ from refusing import refused
 
 from softbleu import InputError
 from softbleu.corpora import Segments
-from softbleu.matching import MATCHERS, SoftMatcher, make_matcher
+from softbleu.matching import SoftMatcher, make_matcher
 from softbleu.metrics.making import make_metric
 from softbleu.results import score_corpus
 
 SOFT = ("sleu", "vleu", "xleu")
-
-
-def test_matchers_are_values():
-    assert MATCHERS.names()[:4] == ["exact", *SOFT]
-    assert [make_matcher(name).name for name in ("exact", *SOFT)] == ["exact", *SOFT]
-    assert make_matcher("vleu", threshold=None) == make_matcher("vleu")
-    settings = "threshold=0.5, assignment='exact-first', consumption='unit', composition='mean'"
-    assert repr(make_matcher("vleu", threshold=0.5)) == f"VleuMatcher({settings})"
 
 
 @pytest.mark.parametrize("name", ["exact", *SOFT])
@@ -44,9 +36,6 @@ def test_vectors_are_needed_unless_everything_is_exact(name):
 )
 def test_what_is_no_matcher(name, options, message):
     refused(InputError, message, lambda: make_matcher(name, **options))
-
-
-# matchers of one's own
 
 
 @dataclass(frozen=True)

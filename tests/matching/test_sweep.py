@@ -115,9 +115,6 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it():
     assert 0 < halved[0, 0, 0] < whole[0, 0, 0]
 
 
-# which matches live between which thresholds
-
-
 def matches_alone(matcher, case):
     chunk, vectors = chunk_of(case)
     found = []
@@ -162,9 +159,6 @@ def test_lives_of_a_long_segment_are_refused():
         pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
     ):
         match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)
-
-
-# lines of absurd length
 
 
 @pytest.mark.parametrize("matcher", ["exact", "xleu"])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from refusing import refused
 
-from softbleu import __version__
 from softbleu.errors import InputError
 from softbleu.meta.experiments import Definition, Outcome, run_definition
 from softbleu.meta.sweep import table_of
-from softbleu.report.experiments import manifest_json, outcome_pictures
+from softbleu.report.experiments import outcome_pictures
 from softbleu.results import score
 
 VECTORS = {"dog": [1.0, 0.1], "hound": [0.9, 0.3], "cat": [0.2, 1.0]}
@@ -133,8 +129,6 @@ def test_variants(folder: Path) -> None:
 )
 def test_files_that_are_no_definitions(folder: Path, content: bytes, message: str) -> None:
     refused(InputError, message, lambda: Definition.read(write(folder, content)))
-    said = r"none\.toml: cannot be read \(No such file or directory\)"
-    refused(InputError, said, Definition.read, folder / "none.toml")
 
 
 REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
@@ -150,15 +144,12 @@ REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
         ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),
         ("0.5:0.7:0.1", "0.5:0.7", "'from:to:step'"),
-        ("data/b.txt", "data/none.txt", r"no file matches 'data/none\.txt': put the data into"),
         ("data/b.txt", "data/none*.txt", r"no file matches 'data/none\*\.txt'"),
         ("data/b.txt", f"{'a' * 300}/*", r"tiny\.toml: .*(cannot be looked for \(File name|no file matches 'a*)"),
         ("data/ref.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
         ("data/vectors.txt", "data/none.txt", r"data/none\.txt"),
         # values of another kind
         ('["exact", "vleu"]', '"vleu"', r"tiny\.toml: \[sweep\] 'matchers' must be a list"),
-        (THRESHOLDS, "0.9", r"'thresholds' must be a list"),
-        (REFERENCES, '"data/ref.txt"', r"\[corpus\] 'references' must be a list"),
         (REFERENCES, "[1]", r"'references' must be a list of text"),
         (REFERENCES, f"{REFERENCES}\nsource = 1", r"'source' must be text"),
         ("order = 2", 'order = "2"', "order"),
@@ -166,7 +157,6 @@ REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
         ("order = 2", "threshold = [0.5]", r"\[settings\] threshold must be a number or text, not \[0.5\]"),
         ('["exact", "vleu"]', "[1979-05-27]", r"'matchers' must be a list of text"),
         ("[sweep]", "[sweep]\nmetrics = true", r"'metrics' must be a list of text"),
-        ("[sweep]", "[sweep]\nvary = { order = 2 }", r"\[sweep\] 'vary' must be a table of lists"),
         ("[sweep]", "[sweep]\nvary = { order = [[2]] }", r"\[sweep\] 'vary' must be a table of lists"),
         ("[sweep]", '[variants]\nlow = "order"\n[sweep]', "variant 'low' must be a table of settings"),
         ("[sweep]", "[variants]\nlow = { colour = 1 }\n[sweep]", "unknown setting 'colour'"),
@@ -183,21 +173,6 @@ def test_a_pipe_is_no_text_of_an_experiment(folder: Path) -> None:
     os.mkfifo(folder / "data" / "pipe")
     definition = Definition.read(write(folder, PLAIN.replace("data/ref.txt", "data/pipe")))
     refused(InputError, r"data/pipe: no plain file", definition.files)
-
-
-# what is noted
-
-
-def test_manifest(folder: Path) -> None:
-    before = datetime.now(UTC).replace(microsecond=0)
-    manifest = json.loads("".join(manifest_json(run_definition(write(folder, PLAIN)))))
-    assert before <= datetime.fromisoformat(manifest["started"]) <= datetime.now(UTC)
-    assert manifest["seconds"] >= 0
-    found = [manifest[key] for key in ("experiment", "title", "kind", "softbleu")]
-    assert found == ["tiny", "Tiny", "sweep", __version__]
-    files = ("tiny.toml", "data/a.txt", "data/b.txt", "data/ref.txt")
-    assert manifest["inputs"] == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
-    assert len(manifest["signatures"]) == 2
 
 
 def test_pictures(folder: Path) -> None:

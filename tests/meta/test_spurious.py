@@ -31,7 +31,6 @@ from softbleu.metrics.making import make_metric
 from softbleu.report.figures import partner_histograms, spurious_lines
 from softbleu.report.plots import Histogram, Lines
 from softbleu.results import score_corpus
-from softbleu.results.explain import explain_corpus
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
 # a ≈ A ≈ α, b ≈ B ≈ β, c ≈ C; the letters are orthogonal otherwise.
@@ -164,18 +163,6 @@ def test_sums_are_those_of_brute_force(
             assert got == pytest.approx([found.masses[name] for name in VERDICTS[:3]], abs=1e-9), (threshold, n)
 
 
-def test_masses_are_those_of_the_explanations() -> None:
-    pairs = made("morgan2014", 30, "halves")
-    chosen = make_metric("xleu", threshold=0.7)
-    analysis = analyse(pairs, "xleu", vectors=chosen.vector_choice.vectors, thresholds=[0.7], vector_case="fallback")
-    corpus = Segments.of([" ".join(each.candidate) for each in pairs], [" ".join(each.reference) for each in pairs])
-    explained = explain_corpus(corpus, chosen, range(1, 31))
-    approximate = [match for each in explained for match in each.matches if match.similarity > 0 and not match.exact]
-    credit = analysis.tally.credit(analysis.thresholds.index(0.7))
-    assert credit.matches == len(approximate) > 100
-    assert credit.weight == pytest.approx(math.fsum(match.similarity for match in approximate))
-
-
 def test_the_pieces_do_not_matter() -> None:
     pairs = made("agreement", MINI_BATCH + 40)
     settings = {"vectors": "glove-6b-100d", "vector_case": "fallback"}
@@ -222,9 +209,6 @@ def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monke
     found = find_spurious(MatchedText.of_pairs([pair("a b", "b a")]), variants, ["p90", "p95", "p99"])
     assert len(found) == 6
     assert len(drawn) == 2
-
-
-# Tables 7 and 8 of Morgan (2014)
 
 
 def test_tables_7_and_8() -> None:

@@ -166,15 +166,6 @@ def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> Non
         assert rank_by_score([row for row in rows if row.varied["order"] == order]) == ranks
 
 
-def test_settings_that_vary_have_columns() -> None:
-    variants = {"": {}, "x": {"neighbours": 3, "mutual": True, "order": 2}}
-    rows = sweep_corpus(CORPUS.only("A"), sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.5]}, variants))
-    table = table_of(rows)
-    assert table.columns == ["system", "variant", "metric", "matcher", "order", "neighbours", "mutual", *TAIL]
-    assert [row[4:7] for row in table.rows] == [["4", None, "no"], ["2", "3", "yes"]]
-    assert [row[-2] for row in table.rows] == [row.score for row in rows]
-
-
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Systems whose text was scored, in order."""
@@ -270,9 +261,6 @@ def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Pat
     rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=remove)
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
     assert list(tmp_path.iterdir()) == []
-
-
-# grids of thresholds as text
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,6 @@ class Row:
     denominators: list[float]
 
 
-# statistics of one segment
-
-
 def masses(candidate: list[str], references: list[list[str]], options: Options) -> list[dict[NGram, float]]:
     """For every order, the mass that each candidate n-gram received, over all its occurrences."""
     statistics = soft.bleu_statistics(candidate, references, order=options.order, **options.matching)  # type: ignore[arg-type]
@@ -116,9 +113,6 @@ def rows_of(segment: Segment, options: Options) -> list[Row]:
     return [statistics(segment.source, segment.candidate, [one], options) for one in segment.references]
 
 
-# scores of rows
-
-
 def score(row: Row, options: Options, *, smooth: bool = False) -> float:
     """Return the score of a row, with ``smooth`` as the official script's ``-d``: zero counts become 1."""
     lengths = [row.candidate_length, row.reference_length]
@@ -160,9 +154,6 @@ def best(rows: list[Row], options: Options) -> int:
         return [round(score(each, options, smooth=options.smooth), 9) for each in (row, *reversed(one))]
 
     return max(range(len(rows)), key=lambda index: key(rows[index]))
-
-
-# several references, levels
 
 
 def drawn(reference_counts: list[int], iteration: int) -> list[int]:

@@ -31,9 +31,6 @@ class Statistics:
     pairs: list[list[Pair]] = field(default_factory=list)
 
 
-# n-grams and pools
-
-
 def ngrams(tokens: list[str], order: int) -> list[NGram]:
     return [tuple(tokens[start : start + order]) for start in range(len(tokens) - order + 1)]
 
@@ -52,9 +49,6 @@ def reference_pool(references: list[list[str]], orders: Iterable[int]) -> dict[N
 def closest_reference(candidate: list[str], references: list[list[str]]) -> list[str]:
     """Return the reference of the closest length; ties: the shorter, then the first."""
     return min(references, key=lambda reference: (abs(len(reference) - len(candidate)), len(reference)))
-
-
-# similarity
 
 
 def vector_of(word: str, vectors: dict[str, list[float]], case: str) -> list[float] | None:
@@ -105,9 +99,6 @@ def aligned_similarity(x: NGram, y: NGram, product: TokenProduct) -> float:
 
 
 COMPOSITIONS = {"mean": mean_similarity, "aligned": aligned_similarity}
-
-
-# matching
 
 
 def take(pool: Pool, ngram: NGram, amount: float) -> None:
@@ -202,9 +193,6 @@ def matches_approximately(matcher: str, j: int) -> bool:
     return {"exact": False, "sleu": j == 1, "vleu": True, "xleu": True}[matcher]
 
 
-# totals
-
-
 def total(
     candidate: list[str], references: list[list[str]], j: int, order: int, matcher: str, denominator: str
 ) -> int:
@@ -217,9 +205,6 @@ def total(
         return 0
     highest = {"all": order, "reference": order - 1}[denominator]
     return sum(len(ngrams(counted, k)) for k in range(1, highest + 1))
-
-
-# the two entry points
 
 
 def bleu_statistics(

@@ -56,9 +56,6 @@ class Matched:
         return 100 * (1 + beta**2) * self.precision * self.recall / below if below else 0.0
 
 
-# words
-
-
 def spellings(word: str) -> set[str]:
     """Character 2- to 4-grams of a word between marks of its ends."""
     characters = ["<start>", *word, "<end>"]
@@ -84,9 +81,6 @@ def word_similarity(word: str, other: str, alike: TokenProduct, options: Options
     if word == other:
         return 1.0
     return float(max(alike(word, other), options.characters * dice(word, other)) ** options.power)
-
-
-# n-grams
 
 
 def similarities(candidate: list[str], reference: list[str], n: int, alike: TokenProduct, options: Options) -> Table:
@@ -154,9 +148,6 @@ def matched(
         Matched(sum(map(mul, rows, own)), sum(own), sum(map(mul, columns, others)), sum(others))
         for rows, columns in credits_of(table, options.credit)
     ]
-
-
-# scores
 
 
 def score(orders: list[Matched], options: Options) -> float:

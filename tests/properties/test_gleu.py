@@ -178,7 +178,7 @@ def assert_references_agree(case: Case) -> None:
 @pytest.mark.parametrize("kind", [cases, soft_cases], ids=["exact", "soft"])
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataObject) -> None:
     case = data.draw(kind(variant=variant))
     assert_segments_agree(case)
@@ -192,15 +192,3 @@ def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataOb
 def test_draws_are_those_of_pythons_generator(counts: list[int], iterations: int) -> None:
     found = draw_references(np.array(counts), range(iterations))
     assert [drawn.tolist() for drawn in found] == [oracle.drawn(counts, k) for k in range(iterations)]
-
-
-def test_soft_penalty_excuses_a_near_synonym() -> None:
-    """With a soft matcher the two penalties differ; over exact matches they do not."""
-    near = {"small": [1.0, 0.2], "little": [1.0, 0.3]}
-    text = [["small", "cat"]]
-    for matcher, expected in (("sleu", [[1.0], [0.0]]), ("exact", [[1.0], [1.0]])):
-        case = Case(text, text, [[["little", "cat"]]], order=1, matcher=matcher, vectors=near)
-        found: Any = [case.run(replace(case, penalty=penalty).metric()).numbers for penalty in ("exact", "soft")]
-        assert [each.penalties for each in found] == expected
-        assert found[0].matches == found[1].matches
-        assert (found[1].score > found[0].score + 25) == (matcher == "sleu")

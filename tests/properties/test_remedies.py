@@ -139,9 +139,6 @@ def test_segments_of_any_length(remedy: str, data: st.DataObject) -> None:
             assert_equal_to_the_oracle(case)
 
 
-# token products themselves
-
-
 def products(vectors: Vectors, words: list[str], case: str, remedy: dict[str, Any], scope: int) -> np.ndarray:
     """Token products of all words with all, as the matchers see them."""
     with limits({SCOPE: scope}):
@@ -192,9 +189,6 @@ def test_token_products(seed: int, remedy: dict[str, Any], case: str, scope: int
 def test_similarities_beyond_1_are_1_however_great() -> None:
     """Under CSLS an n-gram's norm may come near to 0, and what is divided by it need not."""
     assert round_millionths(SCALE * np.array([1.5, 3000.0, 1e9, -1.5])).tolist() == [1_000_000] * 3 + [-1_000_000]
-
-
-# SIF
 
 
 SMALLEST_SHARE = 1e-4
@@ -256,17 +250,6 @@ def test_scores_of_weighed_words(matcher: str, given_out: tuple[str, str], data:
         note(path)
         with limits(sizes):
             assert_statistics_equal(weighed, None, MASS)
-
-
-def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
-    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
-    more = [["cat"] * 20], [[["mat"] * 9 + ["cat"]]]
-    one = SifCase([["mat", "dog"]], [[["mat", "cat"]]], vectors, "vleu", 2, options=ALL)
-    two = replace(one, candidates=one.candidates + more[0], references=one.references + more[1])
-    assert_statistics_equal(one, None, MASS)
-    assert_statistics_equal(two, None, MASS)
-    assert one.masses()[0] != two.masses()[0]
-    assert replace(two, candidates=[*one.candidates, ["dog"]]).masses()[0] == two.masses()[0]
 
 
 def test_frequencies() -> None:

@@ -108,9 +108,6 @@ def cases(draw: st.DrawFn, *, most_references: int = 3, longest: int = 5, **fixe
     return Case(candidates, references, draw(word_vectors()), draw(all_options(**fixed)))
 
 
-# the oracle
-
-
 def allowed(case: Case, candidate: list[str], reference: list[str]) -> list[list[oracle.Matched]]:
     alike, weight, options = case.alike, case.weight, case.options
     numbers = range(1, options.order + 1)
@@ -141,25 +138,6 @@ def test_a_score_follows_from_its_row(case: Case) -> None:
         assert score.recalls == pytest.approx([100 * one.recall for one in orders], abs=1e-9)
         assert score.order_scores == pytest.approx([one.score(case.options.beta) for one in orders], abs=1e-9)
         assert metric.scores(row[None])[0] == score.score
-
-
-def test_by_hand() -> None:
-    """`dog` and `cat` have cosine 0.6; `the` is in both references, the others in one or none."""
-    case = Case(
-        [["the", "dog"], ["the"]],
-        [[["the", "cat"]], [["the"]]],
-        {"cat": [1.0, 0.0], "dog": [0.6, 0.8]},
-        oracle.Options(order=1, power=0.5, rarity=1.0, position=0.0, characters=0.0, credit="clipped"),
-    )
-    dog, cat = np.log(4 / 1), np.log(4 / 2)
-    assert np.log(4 / 3) == pytest.approx(case.weight("the"))
-    common = case.weight("the")
-    precision, recall = (common + 0.6**0.5 * dog) / (common + dog), (common + 0.6**0.5 * cat) / (common + cat)
-    expected = 200 * precision * recall / (precision + recall)
-    assert case.scores() == pytest.approx([expected, 100.0], abs=1e-4)
-
-
-# several references, and corpora
 
 
 @given(case=cases())

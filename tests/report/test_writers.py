@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import softbleu
 from softbleu.cli.output import Output
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 from softbleu.metrics.result import Score
 from softbleu.report import COMPARERS, EXPLAINERS, RECORD_WRITERS, WRITERS, Layout, Records, format_by_suffix
 from softbleu.report.layout import align, one_line
@@ -76,29 +76,11 @@ def test_nan_is_refused_rather_than_written(results, name):
         text_of(name, [broken])
 
 
-def test_names_are_escaped(results):
-    odd = "&%$#{}_*^~|<\\\n\t"
-    markdown = "&%$#{}" r"\_\*^\~\|\<\\\\n\\t"
-    latex = r"\&\%\$\#\{\}\_*\textasciicircum{}\textasciitilde{}\textbar{}\textless{}"
-    latex += r"\textbackslash{}\textbackslash{}n\textbackslash{}t"
-    named = [replace(results[0], name=f"a{odd}b")]
-    shown = {name: text_of(name, named) for name in ("markdown", "latex", "tsv", "jsonl")}
-    assert re.search(rf"^\| {re.escape(f'a{markdown}b')} +\| ", shown["markdown"], re.MULTILINE)
-    assert re.search(rf"^{re.escape(f'a{latex}b')} +& ", shown["latex"], re.MULTILINE)
-    assert [line.count("\t") for line in shown["tsv"].splitlines()] == [shown["tsv"].splitlines()[0].count("\t")] * 2
-    assert json.loads(shown["jsonl"])["system"] == f"a{odd}b"
-
-
 def test_several_systems_are_one_table_and_names_no_markup(results):
     shown = text_of("text", [replace(results[0], name="[red]A[/red]"), results[1]])
     assert "[red]A[/red]" in shown
     assert "\x1b" not in shown
     assert shown.count("signature: ") == 1
-
-
-def test_formats_are_found_by_name_suffix_and_case():
-    assert WRITERS.find("MD") is WRITERS["markdown"]
-    assert EXPLAINERS.find("tex") is EXPLAINERS["latex"]
 
 
 def test_columns_line_up_for_wide_characters():
@@ -404,12 +386,3 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     (tmp_path / "gone").rmdir()
     with pytest.raises(InputError, match=r"cannot write .*x.parquet: No such file"):
         target.write(b"PAR1")
-
-
-def test_names_of_pictures(tmp_path: Path) -> None:
-    suffixes = [Output.of_picture(str(tmp_path / name)).suffix for name in ("x.svg", "x.PNG", "x.pdf")]
-    assert suffixes == ["svg", "png", "pdf"]
-    for name in (*(str(tmp_path / name) for name in ("x.gif", "x", "x.svg.gz")), "-"):
-        with pytest.raises(UnknownNameError, match=r"unknown picture format '.*valid: svg, png, pdf$"):
-            Output.of_picture(name)
-    assert list(tmp_path.iterdir()) == []

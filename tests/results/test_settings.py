@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from complete import complete
 from refusing import refused
 from shared_data import shared
 
@@ -17,22 +16,16 @@ from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.matching import make_matcher
-from softbleu.metrics import Bleu, BleuScore
+from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import language_of
 from softbleu.results.api import make_metrics
 from softbleu.results.samples import notes_on
-from softbleu.text.tokens import Tokenizer
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
-def test_defaults() -> None:
-    measure = make_metric()
-    assert measure == complete(Bleu(make_matcher("exact")))
-    assert measure.at_level("corpus") == Bleu(make_matcher("exact"), effective_order=False)
-    assert measure.at_level("segment") == Bleu(make_matcher("exact"), effective_order=True)
-    assert measure.tokenizer == Tokenizer("13a", lowercase=False)
+def test_each_metric_takes_its_own_settings() -> None:
     bleu, gleu = make_metrics(["bleu", "gleu"], order=2, iterations=7)
     assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))
 
@@ -123,21 +116,6 @@ def test_a_matcher_may_be_a_value() -> None:
     assert make_metric(matcher=matcher) == make_metric("vleu", threshold=0.3)
     made = score(["a cat"], ["a dog"], vectors=VECTORS, matcher=matcher)
     assert made == score(["a cat"], ["a dog"], vectors=VECTORS, matcher="vleu", threshold=0.3)
-
-
-def test_vector_case_and_normalize_are_used() -> None:
-    def mass(candidate: str = "CAT x", **options: Any) -> float:
-        soft = {"matcher": "vleu", "threshold": 0.0, "vectors": VECTORS, **options}
-        found = score([candidate], ["dog x"], order=2, **soft).numbers
-        assert isinstance(found, BleuScore)
-        return found.matches[1]
-
-    assert mass() == 0.8
-    assert mass(vector_case="exact") == 0.5
-    longer = {"cat": [1.0, 0.0], "dog": [1.2, 1.6]}
-    # cat 1, dog 2, x the mean of the reference's words, 2: (1·2·0.6 + 2²) / sqrt((1 + 2²) (4 + 2²))
-    expected = pytest.approx((1.2 + 4) / (5 * 8) ** 0.5, abs=1e-6)
-    assert mass("cat x", vectors=longer, normalize=False) == expected
 
 
 def test_levels_and_settings_that_are_not_there_are_refused() -> None:

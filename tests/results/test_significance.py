@@ -168,8 +168,6 @@ def test_counts_beyond_single_precision_are_exact() -> None:
     for score in found[0]:
         assert min(abs(score - value) for value in possible) < 1e-12
     assert len({float(score) for score in found[0]}) == 3
-    single = np.float32(big) / np.float32(big)
-    assert min(abs(100 * float(single) - value) for value in possible) > 1e-7
 
 
 def test_exchange_of_great_counts_is_exact() -> None:
@@ -320,16 +318,6 @@ def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
     assert (one.rank, twin.rank, good.rank) == (2, 2, 1)
     assert (one.score, one.mean, one.interval) == (twin.score, twin.mean, twin.interval)
     assert np.array_equal(table.resampled[0], table.resampled[1])
-
-
-def test_systems_in_another_order_are_tested_alike() -> None:
-    """A baseline is a name, not a place; and every system sees the same draws."""
-    metric, how = Gleu(order=2, iterations=20), SignificanceSettings("bootstrap", 100, 100)
-    both = SYSTEMS, dict(reversed(SYSTEMS.items()))
-    tables = [compare_systems(collected(metric, systems), "half", how) for systems in both]
-    one, other = ({row.name: row for row in table.comparisons} for table in tables)
-    assert one == other
-    assert [row.name for row in tables[0].comparisons] != [row.name for row in tables[1].comparisons]
 
 
 def test_pairs_are_what_segments_and_samples_say() -> None:

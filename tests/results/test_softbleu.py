@@ -15,7 +15,7 @@ from softbleu.meta.sweep import sweep_points
 from softbleu.metrics.idf import rarity_of
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.softbleu import Softbleu
-from softbleu.results import SignificanceSettings, compare_corpus, score_corpus
+from softbleu.results import score_corpus
 
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
 ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()
@@ -36,23 +36,7 @@ def scored(level: Any = "corpus", **settings: Any) -> list[Any]:
     return score_corpus(corpus(), make_metric("softbleu", vectors=VECTORS, **settings), level=level)
 
 
-def test_levels() -> None:
-    whole, segments, macro = (scored(level, order=3) for level in ("corpus", "segment", "macro"))
-    numbers = whole[0].numbers
-    assert list(numbers.as_dict()) == ["score", "precisions", "recalls", "order_scores"]
-    assert numbers.score == pytest.approx(sum(numbers.order_scores) / 3)
-    assert [len(each) for each in (numbers.precisions, numbers.recalls, numbers.order_scores)] == [3, 3, 3]
-    alone = score(lines(1), corpus().references, metric="softbleu", vectors=VECTORS, order=3)
-    assert alone.score == whole[0].score
-    assert whole[0].segments is None
-    for one, two, three in zip(whole, segments, macro, strict=True):
-        assert two.score == one.score
-        assert len(two.segments) == SEGMENTS
-        assert three.score == pytest.approx(np.mean([segment.score for segment in two.segments]), abs=1e-12)
-        assert three.numbers.precisions == one.numbers.precisions
-        assert 0 < one.score < 100
-        assert abs(one.score - three.score) > 0.01
-    assert whole[0].score != whole[1].score
+def test_single_references_have_no_scores() -> None:
     with pytest.raises(InputError, match=r"^metric 'softbleu' has no scores of single references: use level 'seg"):
         scored("reference")
 
@@ -75,12 +59,6 @@ def test_a_word_that_all_segments_have_weighs_a_little(total: int) -> None:
     assert 0 < every < none
 
 
-def test_a_corpus_of_one_segment() -> None:
-    options: dict[str, Any] = {"metric": "softbleu", "vectors": VECTORS}
-    assert score(["the cat sat"], ["the cat sat"], **options).score == 100
-    assert 0 < score(["the dog sat"], ["the cat sat"], **options).score < 100
-
-
 def test_an_empty_text_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "idf.txt").touch()
     with pytest.raises(InputError, match=r"idf\.txt: an empty text cannot say how rare words are$"):
@@ -100,18 +78,6 @@ def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
     split = score(*texts, **options).score
     path.write_text("The cat.\nA dog\nA mat\n", encoding="utf-8")
     assert score(*texts, lowercase=True, tokenize="13a", **options).score == split
-
-
-def test_comparisons_resample_segments() -> None:
-    measure = make_metric("softbleu", vectors=VECTORS)
-    how = SignificanceSettings(samples=200, seed=3)
-    table = compare_corpus(corpus(), measure, baseline="one", significance=how)
-    assert [system.name for system in table.comparisons] == ["one", "two"]
-    scores = [result.score for result in scored()]
-    assert [system.score for system in table.comparisons] == scores
-    for system in table.comparisons:
-        low, high = system.interval
-        assert low < system.score < high
 
 
 def test_the_length_of_vectors_does_not_matter() -> None:
