@@ -194,9 +194,7 @@ def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatc
     assert "meteor-data:none" in plain.signature
 
 
-def test_making_large_tables_is_noted_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_making_large_tables_is_noted_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     folder, text = write_meteor_data(tmp_path / "own"), tmp_path / "text"
     text.write_text("a small cat\n")

@@ -170,8 +170,6 @@ XLEU_PARTNERS = [
 
 
 @pytest.mark.parametrize(("candidate", "reference", "options", "order", "expected"), XLEU_PARTNERS)
-def test_xleu_matches_across_orders(
-    candidate: str, reference: str, options: dict[str, Any], order: int, expected: list[str]
-) -> None:
+def test_xleu_matches_across_orders(candidate, reference, options, order, expected):
     found = statistics(candidate, reference, **{"matcher": "xleu", "order": 2, **options}).pairs[order]
     assert [" ".join(partner or ()) for _, partner, _ in found] == expected

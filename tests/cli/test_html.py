@@ -1,7 +1,5 @@
 """Pages of `softbleu score` and `compare`, and their one table that LaTeX takes as it is."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
