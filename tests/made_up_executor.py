@@ -14,14 +14,14 @@ class _Lazy(Future[Any]):
     executor: Strangers
 
     def result(self, timeout: float | None = None) -> Any:
-        self.executor.work()
+        self.executor.work(self)
         return super().result(timeout)
 
 
 class Strangers(Executor):
-    """So many workers, or it knows not how many, that share nothing, not even code in memory.
+    """So many workers that share nothing, not even code in memory; what was sent last is done first.
 
-    Nothing is done before a result is asked for; what was sent last is done first.
+    Nothing is done before a result is asked for, and nothing else if it knows not how many workers it has.
     """
 
     def __init__(self, workers: int | None, patch: Callable[[Any, str, Any], None]) -> None:
@@ -41,9 +41,12 @@ class Strangers(Executor):
         self.sent += args[1]
         return future
 
-    def work(self) -> None:
-        while self.waiting:
-            future, packed = self.waiting.pop()
+    def work(self, asked: _Lazy) -> None:
+        chosen = (
+            self.waiting if hasattr(self, "_max_workers") else [each for each in self.waiting if each[0] is asked]
+        )
+        self.waiting = [each for each in self.waiting if each not in chosen]
+        for future, packed in reversed(chosen):
             self._patch(executors, "_held", self.memories[self._next % len(self.memories)])
             self._next += 1
             fn, *args = pickle.loads(packed)

@@ -48,6 +48,7 @@ def test_parts_of_all_metrics_are_needed_once() -> None:
     assert reduce(or_, (chrf, softbleu, chrf)) == Requirements(
         vectors=True, idf="references", parts=("characters", "punctuation", "spelling")
     )
+    assert METRICS.find("softbleu")(rarity=0.0).requires.idf is None  # type: ignore[call-arg]
     assert (Requirements(idf="a text") | Requirements(idf="references")).idf == "references"
     assert (Requirements(idf="references") | Requirements(idf="a text")).idf == "references"
 

@@ -12,9 +12,6 @@ from softbleu import score
 VECTORS = {"cat": [1.0, 0.5], "dog": [0.5, 1.0], "nil": [0.0, 0.0]}
 
 
-# empty lines
-
-
 LINE, NOTHING = "a cat sat on", [0, 0, 0, 0]
 SHORT = 100 * math.exp(1 - 6 / 4)
 EMPTY: dict[str, tuple[list[str], list[list[str]], dict[str, Any]]] = {
@@ -44,9 +41,6 @@ def test_empty_lines(matcher: str, case: str) -> None:
     found = score(candidates, references, matcher=matcher, vectors=VECTORS, **credit).numbers
     for name, value in expected.items():
         assert getattr(found, name) == pytest.approx(value), name
-
-
-# identity
 
 
 def test_identity_of_a_short_line_without_effective_order_is_zero() -> None:

@@ -16,9 +16,11 @@ from softbleu.corpora import Segments, read_m2
 from softbleu.metrics import M2, IMeasure
 from softbleu.results import Result, Statistics, collect_statistics, make_results
 
+# What one test counts, the next looks at.
+pytestmark = pytest.mark.xdist_group("corrections")
 SYSTEMS = ("AMU", "CAMB", "IITB", "INPUT")
 SEGMENTS = 1312
-FEW = 60
+FEW = 30
 METRICS = {"m2": M2(), "m2, last": M2(annotators="last"), "imeasure": IMeasure()}
 COUNTS = pytest.mark.parametrize("count", [FEW, pytest.param(SEGMENTS, marks=pytest.mark.slow)])
 

@@ -17,6 +17,8 @@ from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.results import Result, Statistics, collect_statistics, make_results
 
+# What one test counts, the next looks at.
+pytestmark = pytest.mark.xdist_group("corrections")
 FOUR = ("AMU", "CAMB", "IITB", "INPUT")
 """What the official programs were run on; two of the files end lines with CR LF, some with blanks."""
 SEGMENTS = 1312

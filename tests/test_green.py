@@ -17,7 +17,7 @@ LINES = st.lists(st.sampled_from(["a", "a", "b", "c"]), max_size=6)
 SEGMENTS = st.lists(st.tuples(LINES, LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 2.0]))
 def test_any_text(segments: list[tuple[list[str], list[str], list[list[str]]]], order: int, beta: float) -> None:
     source, candidate = ([" ".join(segment[number]) for segment in segments] for number in (0, 1))

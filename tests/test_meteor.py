@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from meteor_data import EXCEPTIONS, PARAPHRASES, SYNSETS, write_meteor_data
 from oracles import meteor as oracle
@@ -175,6 +175,7 @@ def test_a_beam_that_overflows_is_cut_as_by_the_oracle(data: str) -> None:
 
 
 @given(st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=3))
+@settings(max_examples=8)
 def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:
     candidates, references = zip(*segments, strict=True)
     together = softbleu.score(candidates, references, metric="meteor", meteor_data=data, level="segment")
@@ -233,8 +234,9 @@ def test_synonyms_without_exceptions(tmp_path: Path) -> None:
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.io.resources.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
-        softbleu.score(["a"], ["a"], metric="meteor")
+    for chosen in ({"metric": "meteor"}, {"metric": "softbleu", "preset": "paraphrases"}):
+        with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
+            softbleu.score(["a"], ["a"], **chosen)
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -146,12 +145,6 @@ def test_instances_are_taken_as_often_as_they_occur(consumption: str, count: int
 
 
 # matchers
-
-
-def test_sleu_is_soft_for_single_words_only() -> None:
-    assert statistics("for up", "there up", matcher="sleu").matches == [1.6, 0, 0, 0]
-    # (for+up)·(there+up) = 0.6 + 0 + 0.8 + 1 = 2.4; norms² 2 and 2 + 2·0.8 = 3.6
-    assert statistics("for up", "there up", matcher="vleu").matches[:2] == [1.6, round(2.4 / math.sqrt(7.2), 6)]
 
 
 XLEU_PARTNERS = [

@@ -248,13 +248,6 @@ def test_everything_is_listed_with_a_line(command, name, expected):
     assert all(isinstance(value, str) and value for row in rows for value in row.values())
 
 
-def test_needs_and_languages(command):
-    rows = {row["name"]: row for row in map(json.loads, command("metrics", "-f", "jsonl").out.splitlines())}
-    assert rows["m2"]["needs"] == "gold edits"
-    assert (rows["bertscore"]["needs"], rows["bertscore"]["language"]) == ("references, vectors in context", "en")
-    assert (rows["ter"]["better"], rows["bleu"]["better"], rows["bleu"]["language"]) == ("lower", "higher", "any")
-
-
 def test_every_completion_names_something():
     sources = [path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.rglob("*.py")]
     named = {each for source in sources for each in re.findall(r"<([a-z_.]+:\w+)>", source)}

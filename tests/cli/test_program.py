@@ -35,7 +35,10 @@ HEAVY = {"gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib
         # Sacrebleu's tokenizer is asked about few words only.
         (START.format([*TEXTS, "--tokenize", "13a"]), {"numpy"}, {"rich", "softbleu.metrics.hyter", *HEAVY}),
         (START.format([*TEXTS, "-m", "chrf", "--beta", "2"]), {"softbleu.metrics.hyter"}, set()),
-        (START.format([*TEXTS, "--kernels", "numba"]), {"numba.np.arraymath"}, {"scipy.linalg"}),
+        pytest.param(
+            *(START.format([*TEXTS, "--kernels", "numba"]), {"numba.np.arraymath"}, {"scipy.linalg"}),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_run_loads_what_it_needs_only(files, code, needed, unwanted):

@@ -128,7 +128,8 @@ def test_options_go_before_the_signature_and_what_differs_is_noted(command, text
     assert (done.code, done.err) == (0, f"softbleu: note: version is {__version__} here, 0.0.1 in the signature\n")
     # A threshold beside a signature is of no quantile.
     soft = "metric:bleu|matcher:vleu|quantile:p80|threshold:0.3|lowercase:yes"
-    done = command(*texts, "--signature", soft, "--no-lowercase", "-t", 0.25, "--vectors", "vectors.txt")
+    options = ("--matcher", "vleu", "--no-lowercase", "-t", 0.25, "--vectors", "vectors.txt")
+    done = command(*texts, "--signature", soft, *options)
     found = parse_signature(json.loads(done.out)["signature"])
     assert [found[key] for key in ("lowercase", "threshold", "quantile")] == ["no", "0.25", "none"]
 
