@@ -11,7 +11,7 @@ from cli.conftest import scored
 
 import softbleu
 from softbleu.config.signature import parse_signature
-from softbleu.corpora.edits import Annotation
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.language import VALUES
 
 GOLD = ["S He eat a apple .", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0"]
@@ -98,6 +98,12 @@ def test_almost_nothing(files, source, edit, candidate, m2, improvement):
     edits = softbleu.read_m2(str(files.write("gold.m2", gold)))
     assert softbleu.score([candidate], gold=edits, metric="m2").score == pytest.approx(m2)
     assert softbleu.score([candidate], gold=edits, metric="imeasure").score == pytest.approx(improvement, abs=1e-9)
+
+
+def test_each_of_equal_insertions_is_matched_once():
+    twice = Annotation(0, (Edit(1, 1, "X", ("x",)),) * 2)
+    found = softbleu.score(["a x x x b"], gold=[GoldSegment("a b", (twice,))], metric="m2").numbers
+    assert (found.correct, found.proposed, found.gold) == (2, 3, 2)
 
 
 def test_references_or_gold_edits(files):
