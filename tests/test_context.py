@@ -36,7 +36,8 @@ class StaticEncoder(MadeUpEncoder):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
     kept._OPEN.clear()
     yield
