@@ -1,7 +1,5 @@
 """Four small systems and what three groups of people think of them: for tests of agreement and of calibration."""
 
-from __future__ import annotations
-
 REFERENCE = ["the cat sat on the mat", "it rained all night long"]
 OUTPUTS = {
     "a": ["the cat sat on the mat", "it rained all night"],

@@ -1,7 +1,5 @@
 """A tiny Llama of random weights, as a GGUF file."""
 
-from __future__ import annotations
-
 import numpy as np
 
 SIZES = {"depth": 2, "heads": 4, "groups": 2, "wide": 16, "inner": 32, "base": 10_000.0, "eps": 1e-5}
@@ -36,18 +34,12 @@ def write_llama(path, weights=None, architecture="llama", pre="gpt-2", pieces="g
     from gguf import GGUFWriter
 
     writer = GGUFWriter(path, architecture)
-    writer.add_block_count(SIZES["depth"])
-    writer.add_embedding_length(SIZES["wide"])
-    writer.add_feed_forward_length(SIZES["inner"])
-    writer.add_head_count(SIZES["heads"])
-    writer.add_head_count_kv(SIZES["groups"])
-    writer.add_layer_norm_rms_eps(SIZES["eps"])
-    writer.add_rope_freq_base(SIZES["base"])
-    writer.add_tokenizer_model(pieces)
-    writer.add_tokenizer_pre(pre)
-    writer.add_token_list(byte_pieces())
-    writer.add_token_merges(["t h", "th e"])
-    writer.add_bos_token_id(len(byte_pieces()) - 1)
+    known = {"block_count": SIZES["depth"], "embedding_length": SIZES["wide"], "feed_forward_length": SIZES["inner"]}
+    known |= {"head_count": SIZES["heads"], "head_count_kv": SIZES["groups"], "rope_freq_base": SIZES["base"]}
+    known |= {"layer_norm_rms_eps": SIZES["eps"], "tokenizer_model": pieces, "tokenizer_pre": pre}
+    known |= {"token_list": byte_pieces(), "token_merges": ["t h", "th e"], "bos_token_id": len(byte_pieces()) - 1}
+    for name, value in known.items():
+        getattr(writer, f"add_{name}")(value)
     for name, weight in (made_up_weights() if weights is None else weights).items():
         writer.add_tensor(name, weight)
     writer.write_header_to_file()

@@ -48,6 +48,7 @@ def test_parts_of_all_metrics_are_needed_once() -> None:
     assert reduce(or_, (chrf, softbleu, chrf)) == Requirements(
         vectors=True, idf="references", parts=("characters", "punctuation", "spelling")
     )
+    assert METRICS.find("softbleu")(rarity=0.0).requires.idf is None  # type: ignore[call-arg]
     assert (Requirements(idf="a text") | Requirements(idf="references")).idf == "references"
     assert (Requirements(idf="references") | Requirements(idf="a text")).idf == "references"
 
@@ -87,3 +88,10 @@ def test_blocks_score_as_the_whole(metric: Any) -> None:
 def test_the_best_of_a_metric_whose_lower_scores_are_better() -> None:
     rows, offsets = np.array([[3, 400], [1, 400], [1, 400], [2, 400]]), np.array([0, 3, 4])
     assert BestReference(METRICS.find("ter")()).chosen(rows, offsets).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("average", ["segments", "pieces"])
+def test_many_rows_of_bertscore_score_as_each_of_them(average: str) -> None:
+    metric: Any = METRICS.find("bertscore")(average=average)  # type: ignore[call-arg]
+    rows = np.random.default_rng(3).integers(2, 9, (5, 8))
+    assert metric.scores(rows).tolist() == pytest.approx([metric.score(row).score for row in rows])

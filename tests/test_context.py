@@ -36,7 +36,8 @@ class StaticEncoder(MadeUpEncoder):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
     kept._OPEN.clear()
     yield
@@ -67,9 +68,7 @@ RULES = st.tuples(st.sampled_from(SOFT), st.integers(1, 3), st.sampled_from([0.0
 @pytest.mark.parametrize("path", PATHS)
 @given(candidate=lines(6), reference=lines(6), rules=RULES)
 @settings(max_examples=12)
-def test_matches_are_those_of_the_oracle(
-    composition: str, path: str, candidate: list[str], reference: list[str], rules: Any
-) -> None:
+def test_matches_are_those_of_the_oracle(composition, path, candidate, reference, rules):
     matcher, order, threshold, (assignment, consumption) = rules
     options: dict[str, Any] = {"threshold": threshold, "assignment": assignment, "composition": composition}
     options["consumption"] = consumption
@@ -115,9 +114,7 @@ TEXTS = st.lists(lines(7), min_size=1, max_size=3)
 
 
 @given(candidates=TEXTS, references=TEXTS, matcher=st.sampled_from(SOFT), shared=st.fixed_dictionaries(SHARED))
-def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
-    candidates: list[list[str]], references: list[list[str]], matcher: str, shared: dict[str, Any]
-) -> None:
+def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(candidates, references, matcher, shared):
     encoder = StaticEncoder(fingerprint="2" * 64)
     words = sorted({word for line in [*candidates, *references] for word in line})
     pieces = encoder.tokenize([[word] for word in words])
@@ -135,9 +132,7 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
 
 
 @given(candidate=lines(6), reference=lines(6), idf=st.booleans(), others=st.lists(lines(4), max_size=3))
-def test_bertscore_is_that_of_the_oracle(
-    candidate: list[str], reference: list[str], idf: bool, others: list[list[str]]
-) -> None:
+def test_bertscore_is_that_of_the_oracle(candidate, reference, idf, others):
     encoder = MadeUpEncoder()
     texts = [reference, *others]
     documents = [set(encoder.tokenize([text]).ids.tolist()) for text in texts]
@@ -178,12 +173,6 @@ def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces
     # The empty candidate's reference is missed.
     assert pieces.precision == pytest.approx(precision, abs=1e-4)
     assert pieces.recall < np.mean([each.recall for each in segments[:2]])
-
-
-def test_bertscore_takes_the_best_reference():
-    measure = make_metric("bertscore", vectors=MadeUpEncoder())
-    one, other, both = (measure.corpus_score(["the cat"], [texts]).score for texts in ("mat", "cat", ["mat", "cat"]))
-    assert both == max(one, other) != min(one, other)
 
 
 # one number, however it is come by
@@ -266,21 +255,6 @@ def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:
     assert again.corpus_score(["the cat sat"], ["a cat sat"]).score == found.score
     changed = make_metric("softbleu", vectors="minilm-l6", power=0.7)
     assert changed.power == 0.7  # type: ignore[attr-defined]
-
-
-def test_sweeps_pages_and_explanations_are_those_of_single_runs() -> None:
-    encoder = MadeUpEncoder()
-    candidates, references = ["the cat sat down", "a dog"], ["a cat sat", "the dog down"]
-    thresholds = [0.0, 0.3, 0.6, 0.9]
-    soft: dict[str, Any] = {"vectors": encoder, "order": 2}
-    swept = softbleu.sweep(candidates, references, metrics="vleu", vary={"threshold": thresholds}, **soft)
-    for row in swept:
-        alone = softbleu.score(candidates, references, metric="vleu", threshold=row.threshold, **soft)
-        assert row.score == alone.score
-    assert len({row.score for row in swept}) > 1
-    (shown,) = softbleu.explain(candidates, references, metric="vleu", threshold=0.3, vectors=encoder, order=1)
-    cats = [match for match in shown.matches if match.candidate == ("cat",)]
-    assert [0 < match.similarity < 1 for match in cats] == [True]
 
 
 def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:

@@ -167,8 +167,3 @@ def test_limits_that_are_none(value: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv(LONGEST_LINE, value)
     with pytest.raises(InputError, match="SOFTBLEU_LONGEST_LINE must be a whole number from 1 to"):
         longest_line()
-
-
-def test_a_line_of_a_hundred_million_bytes_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(LONGEST_LINE, raising=False)
-    assert longest_line() == 100_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -35,44 +36,6 @@ def test_the_walk_finds_what_the_library_knows() -> None:
     assert {each.name for _, each in every_setting()} == set(measures.every_setting())
 
 
-DEFAULTS = """
-bertscore: idf=none average=segments
-bleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none denominator=order
-chrf: char_order=6(1..16) word_order=0(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
-chrf++: char_order=6(1..16) word_order=2(0..16) beta=2.0(0..1000000) whitespace=no eps_smoothing=no
-cleme: assumption=dependent weights=none annotators=running beta=0.5(1e-06..1000000)
-cleme2: assumption=dependent weights=none annotators=running
-gleu: matcher=exact variant=gleu+ order=4(1..16) penalty=exact weight=1.0(0..1e+300) swapped_bp=no multi=sample
-  iterations=500(1..1000000) seed=0(0..) segment_smoothing=no
-green: order=4(1..16) beta=2.0(0..1000000)
-hyter: extra=1.0(0..10) replacing=greater window=1(1..6) move=0.0(0..10) shifts=no idf=none rarity=1.0(0..4)
-  notation=text stem_cost=none(0..10) synonym_cost=none(0..10) paraphrase_cost=none(0..10)
-  neighbour_cost=none(0..10) optional_cost=none(0..10) neighbour_quantile=p99.9 alternatives=10(1..20)
-  mutual_neighbours=no inflection=no network_vectors=none meteor_data=none
-imeasure: weight=2.0(1e-06..1000000)
-m2: beta=0.5(1e-06..1000000) max_unchanged_words=2(0..16) annotators=running threshold=none(0..1) characters=0.0(0..1)
-meteor: task=rank stages=exact+stem+synonym+paraphrase soft=1.0(0..1) soft_weight=0.6(0..1) meteor_data=none
-netbleu: matcher=exact order=4(1..16) smooth=exp smooth_value=none(0..1000000) effective_order=none
-  denominator=order notation=text stem_cost=none(0..10) synonym_cost=none(0..10) paraphrase_cost=none(0..10)
-  neighbour_cost=none(0..10) optional_cost=none(0..10) neighbour_quantile=p99.9 alternatives=10(1..20)
-  mutual_neighbours=no inflection=no network_vectors=none meteor_data=none
-refless: alpha=none(0..1) beta=none(0..1) gamma=none(0..1) t=0.85(0..1) matched=stems meteor_data=none
-  aggregate=mean language_model=none detector=none coefficients=none
-softbleu: order=2(1..16) beta=1.0(0..1000000) power=0.7(1e-06..1000000) rarity=1.5(0..4) position=0.2(0..1000000)
-  characters=0.8(0..1) synonyms=0.0(0..1) paraphrases=0.0(0..1) meteor_data=none credit=both idf=references
-ter: normalized=no no_punct=no asian_support=no case_sensitive=no
-trained: head=none
-uot: beta=0.5(0..1000000) effect=added cost=cosine entropy=0.1(0.001..1000) marginal=0.1(0.001..1000)
-sleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
-vleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
-xleu: threshold=none(0..1) assignment=exact-first consumption=unit composition=mean
-Tokenizer: tokenize=none lowercase=no
-VectorChoice: vectors=glove-6b-100d vector_case=fallback normalize=yes layers=none exact_words=none quantile=none
-WordMeasure: similarity=cosine vectors_postprocess=none neighbours=none(1..50000) mutual=no function_words=soft
-"""
-"""Of every setting, and its bounds; a change here changes what users get who name nothing."""
-
-
 def said(setting: Setting) -> str:
     default = setting.default.name if setting.part is not None else format_value(setting.default)
     bounds = ["" if bound is None else f"{bound:.12g}" for bound in (setting.least, setting.most)]
@@ -83,7 +46,8 @@ def test_defaults_and_bounds() -> None:
     found: dict[str, list[str]] = {}
     for owner, each in every_setting():
         found.setdefault(f"{owner.name or owner.__name__}:", []).append(said(each))
-    assert [word for owner, own in found.items() for word in (owner, *own)] == DEFAULTS.split()
+    expected = Path(__file__).with_name("defaults.txt").read_text(encoding="utf-8").partition("\n\n")[2]
+    assert [word for owner, own in found.items() for word in (owner, *own)] == expected.split()
 
 
 @each_setting

@@ -11,12 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from softbleu.config.declare import all_settings
-from softbleu.embeddings.choice import VectorChoice
-from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS
-from softbleu.text.tokens import Tokenizer
-
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
@@ -44,16 +38,6 @@ def test_all_options_are_documented(made: dict[str, str]) -> None:
 def test_all_settings_are_documented(made: dict[str, str]) -> None:
     page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
     assert page == made["settings"], "run: python docs/reference/make_cli.py"
-    for owner in (*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice):
-        for each in all_settings(owner):
-            assert each.name == "quantile" or f"| `{each.name}` |" in page
-
-
-def test_nothing_is_left_to_fill_in() -> None:
-    for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        assert len(text) > 500, page
-        assert not re.search(r"@[A-Z_]+@", text), page
 
 
 def test_the_first_page_shows_commands_of_the_readme() -> None:
@@ -85,11 +69,6 @@ def test_every_dependency_of_a_user_has_its_licence() -> None:
 
 def lint(*pages: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, DOCS / "prose.py", *pages], capture_output=True, text=True, check=False)
-
-
-def test_pages_are_plain() -> None:
-    done = lint()
-    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize(

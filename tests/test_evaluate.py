@@ -44,7 +44,6 @@ def run(code: str, folder: Path) -> str:
 def test_numbers_are_those_of_softbleu(tmp_path: Path) -> None:
     given: dict[str, Any] = {"predictions": PREDICTIONS, "references": REFERENCES}
     calls = [
-        {**given, "metric": "vleu(threshold=0.5)"},
         {**given, "metric": "vleu", "threshold": 0.5},
         {**given, "metric": "bleu", "references": [one for one, *_ in REFERENCES]},
         {**given, "metric": "gleu", "source": SOURCE, "level": "segment"},

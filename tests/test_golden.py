@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from adversarial.test_differential import assert_same
 from complete import complete
 from sacrebleu.metrics import BLEU
-from sacrebleu.metrics.bleu import BLEUScore
 from shared_data import SHARED, shared
 
-from softbleu import score
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
-from softbleu.metrics import Bleu, BleuScore, Score
+from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
 from softbleu.results import score_corpus
 from softbleu.text.tokens import Tokenizer
@@ -26,7 +24,6 @@ GOLDEN = Path(__file__).parent / "golden"
 MORGAN: dict[str, Any] = json.loads((GOLDEN / "morgan2014.json").read_text())
 SOFT_SCORES: dict[str, Any] = json.loads((GOLDEN / "soft_scores.json").read_text())
 SYSTEMS = sorted(SHARED.glob("data/wmt13-de-en/system-outputs/*.txt"))
-RELATIVE = 1e-12
 
 
 @cache
@@ -36,31 +33,6 @@ def lines(path: Path) -> list[str]:
 
 def reference() -> Path:
     return shared("data", "wmt13-de-en", "reference.en")
-
-
-def outputs(count: int, start: int = 0) -> list[list[str]]:
-    """Outputs of some of the systems."""
-    reference()
-    return [lines(path) for path in SYSTEMS[start : start + count]]
-
-
-@pytest.fixture(autouse=True)
-def _no_advice(caplog: pytest.LogCaptureFixture) -> None:
-    """Sacrebleu advises against segment scores without effective order, thousands of times."""
-    caplog.set_level(logging.ERROR, logger="sacrebleu")
-
-
-def assert_same(ours: Score, theirs: BLEUScore, *, smooth: str = "exp") -> None:
-    assert isinstance(ours, BleuScore)
-    if smooth != "add-k":  # sacrebleu gives the counts after adding k
-        assert ours.matches == list(theirs.counts)
-        assert ours.totals == list(theirs.totals)
-    assert ours.candidate_length == theirs.sys_len
-    assert ours.reference_length == theirs.ref_len
-    assert ours.brevity_penalty == pytest.approx(theirs.bp, rel=RELATIVE, abs=0)
-    assert ours.precisions == pytest.approx(theirs.precisions, rel=RELATIVE, abs=0)
-    assert ours.score == pytest.approx(theirs.score, rel=RELATIVE, abs=0)
-    assert f"{ours.score:.2f} {'/'.join(f'{p:.1f}' for p in ours.precisions)}" in str(theirs)
 
 
 # sacrebleu
@@ -79,88 +51,6 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     for result, system in zip(results, SYSTEMS, strict=True):
         assert result.name == system.stem
         assert_same(result.numbers, metric.corpus_score(lines(system), None))
-
-
-SMOOTHINGS = [("none", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 0.25), ("exp", None)]
-
-
-def both(
-    candidates: list[str],
-    references: list[list[str | None]],
-    *,
-    level: str = "corpus",
-    smooth: str = "exp",
-    smooth_value: float | None = None,
-    tokenize: str = "none",
-    order: int = 4,
-    **settings: bool,
-) -> list[tuple[Score, BLEUScore]]:
-    """Scores of ours and of sacrebleu, side by side; `references` are given one list a reference."""
-    by_segment = [[text for text in texts if text is not None] for texts in zip(*references, strict=True)]
-    settings |= {"smooth_value": smooth_value, "tokenize": tokenize}  # type: ignore[dict-item]
-    ours = score(candidates, by_segment, level=level, smooth=smooth, order=order, **settings)  # type: ignore[call-overload]
-    theirs = BLEU(force=True, smooth_method=smooth, max_ngram_order=order, **settings)
-    if level == "corpus":
-        return [(ours.numbers, theirs.corpus_score(candidates, references))]
-    return [
-        (segment, theirs.sentence_score(candidate, texts))
-        for segment, candidate, texts in zip(ours.segments, candidates, by_segment, strict=True)
-    ]
-
-
-@pytest.mark.parametrize("effective_order", [False, True])
-@pytest.mark.parametrize(("smooth", "value"), SMOOTHINGS)
-def test_smoothing_at_corpus_level(smooth: str, value: float | None, effective_order: bool) -> None:
-    """The whole corpus, where smoothing hardly matters, and a few of its lines, where it does."""
-    candidates, other = outputs(2)
-    options = {"smooth": smooth, "smooth_value": value, "effective_order": effective_order}
-    for size in (400, 3, 2, 1):
-        for start in (0, 700):
-            part = slice(start, start + size)
-            for pair in both(candidates[part], [lines(reference())[part], other[part]], **options):
-                assert_same(*pair, smooth=smooth)
-
-
-SETTINGS: list[dict[str, Any]] = [
-    *({"order": order} for order in (1, 2, 6)),
-    *({"tokenize": name, "lowercase": case} for name in ("none", "13a", "intl", "zh") for case in (False, True)),
-]
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_settings(settings: dict[str, Any]) -> None:
-    candidates, other = outputs(2)
-    for pair in both(candidates[:300], [lines(reference())[:300], other[:300]], **settings):
-        assert_same(*pair)
-
-
-@pytest.mark.parametrize("level", ["corpus", "segment"])
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-@pytest.mark.parametrize("ragged", [False, True])
-def test_references(count: int, ragged: bool, level: str) -> None:
-    """As many of each segment, or of some segments more than of others."""
-    candidates, *others = outputs(count)
-    texts: list[list[str | None]] = [list(lines(reference())[:300])]
-    for number, other in enumerate(others, start=2):
-        texts.append([text if place % number or not ragged else None for place, text in enumerate(other[:300])])
-    for pair in both(candidates[:300], texts, level=level, effective_order=level == "segment"):
-        assert_same(*pair)
-
-
-@pytest.mark.parametrize("effective_order", [False, True])
-@pytest.mark.parametrize(("smooth", "value"), SMOOTHINGS)
-def test_segments(smooth: str, value: float | None, effective_order: bool) -> None:
-    candidates, other = outputs(2, start=5)
-    # Short lines on purpose, too: the first words of some.
-    cut = [
-        " ".join(text.split()[: number % 5]) if number % 3 else text for number, text in enumerate(candidates[:300])
-    ]
-    options = {"level": "segment", "smooth": smooth, "smooth_value": value, "effective_order": effective_order}
-    pairs = both(cut, [lines(reference())[:300], other[:300]], **options)
-    assert len(pairs) == 300
-    assert any(pair[1].score == 0 for pair in pairs)
-    for pair in pairs:
-        assert_same(*pair, smooth=smooth)
 
 
 # Morgan 2014

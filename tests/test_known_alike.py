@@ -11,9 +11,7 @@ from meteor_data import PARAPHRASES, SYNSETS, write_meteor_data
 from oracles import softbleu as oracle
 
 import softbleu
-from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric
-from softbleu.thesaurus import resources
 
 PLAIN: dict[str, Any] = {"order": 1, "power": 1.0, "rarity": 0.0, "position": 0.0, "characters": 0.0}
 PLAIN |= {"credit": "greedy", "tokenize": "none", "vectors": {"unknown": [1.0]}}
@@ -53,9 +51,7 @@ def scored(candidate: str, reference: str, data: str, **given: Any) -> float:
         ("small cat", "small cat", {"paraphrases": 0.1, "synonyms": 0.1}, 100),
     ],
 )
-def test_words_are_at_least_so_much_alike(
-    candidate: str, reference: str, given: dict[str, Any], expected: float, data: str
-) -> None:
+def test_words_are_at_least_so_much_alike(candidate, reference, given, expected, data):
     assert scored(candidate, reference, data, **given) == pytest.approx(expected, abs=1e-4)
 
 
@@ -93,9 +89,7 @@ SHARES = st.tuples(st.sampled_from([0.0, 0.5, 0.8]), st.sampled_from([0.0, 0.6, 
 
 @given(candidate=LINES, reference=LINES, shares=SHARES, order=st.integers(1, 2))
 @settings(max_examples=30)
-def test_as_the_oracle(
-    candidate: list[str], reference: list[str], shares: tuple[float, float], order: int, data: str
-) -> None:
+def test_as_the_oracle(candidate, reference, shares, order, data):
     given = {**dict(zip(("synonyms", "paraphrases"), shares, strict=True)), "order": order}
     own = {**PLAIN, **given, "position": 0.2, "rarity": 1.0, "credit": "both"}
     measure = make_metric("softbleu", meteor_data=data, **own)
@@ -120,13 +114,3 @@ def test_soft_meteor_matches_by_vectors_as_by_synonyms(candidate: str, reference
     known = {"metric": "meteor", "stages": "exact+stem+synonym", "meteor_data": data}
     assert softbleu.score([candidate], [reference], **known).numbers == soft
     assert (hard.score == soft.score) == (not candidate)
-
-
-def test_what_is_read_is_in_the_signature_or_named(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = softbleu.score(["a"], ["b"], metric="softbleu", synonyms=0.5, meteor_data=data)
-    assert "|meteor-data:data#" in one.signature
-    without = softbleu.score(["a"], ["b"], metric="softbleu", meteor_data=data)
-    assert "|meteor-data:none|" in without.signature
-    monkeypatch.setattr(resources, "package_folder", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
-        softbleu.score(["a"], ["b"], metric="softbleu", preset="paraphrases")

@@ -169,9 +169,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("module", READERS)
-def test_what_takes_more_time_than_its_size_warrants_is_refused(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_more_time_than_its_size_warrants_is_refused(module, tmp_path, monkeypatch):
     work, said = READERS[module]
     path = tmp_path / "gold.m2"
     path.write_text(GOLD)

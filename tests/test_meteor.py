@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from meteor_data import EXCEPTIONS, PARAPHRASES, SYNSETS, write_meteor_data
 from oracles import meteor as oracle
@@ -175,6 +175,7 @@ def test_a_beam_that_overflows_is_cut_as_by_the_oracle(data: str) -> None:
 
 
 @given(st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=3))
+@settings(max_examples=8)
 def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:
     candidates, references = zip(*segments, strict=True)
     together = softbleu.score(candidates, references, metric="meteor", meteor_data=data, level="segment")
@@ -194,9 +195,7 @@ def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatc
     assert "meteor-data:none" in plain.signature
 
 
-def test_making_large_tables_is_noted_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_making_large_tables_is_noted_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     folder, text = write_meteor_data(tmp_path / "own"), tmp_path / "text"
     text.write_text("a small cat\n")
@@ -235,8 +234,9 @@ def test_synonyms_without_exceptions(tmp_path: Path) -> None:
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.io.resources.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
-        softbleu.score(["a"], ["a"], metric="meteor")
+    for chosen in ({"metric": "meteor"}, {"metric": "softbleu", "preset": "paraphrases"}):
+        with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
+            softbleu.score(["a"], ["a"], **chosen)
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100
 
 

@@ -127,9 +127,6 @@ def test_defaults_are_those_declared(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = re.findall(r"`(--[\w-]+)`(?: \(| )(\d*\.?\d+)\b(?! pairs)", text)
     named += re.findall(r"`(--[\w-]+) ([\w.-]+)` \(default\)", text)
-    of_lists = re.findall(r"^- `([\w-]+)`:((?:(?!\n- ).)*)", text, re.MULTILINE | re.DOTALL)
-    said = [(name, re.search(r"default is ([\w.]+)", rest)) for name, rest in of_lists]
-    named += [(f"--{name}", found[1].rstrip(".")) for name, found in said if found]
     for option, value in named:
         number = float(value) if re.fullmatch(r"\d*\.?\d+", value) else value
         allowed = {float(each) if re.fullmatch(r"\d*\.?\d+", each) else each for each in defaults_of(option)}

@@ -1,9 +1,7 @@
 """Who does the work, and with which kernels, changes no digit: operations × executors × kernels.
 
-Operations: scores of a corpus and of segments (with means of segments, and references one by one), comparison,
-sweep, matrix and choice (`pairwise`, `score_systems`, `select`), explanation, meta-evaluation, spurious matches,
-data of pages. The expected result is that of one process, of the NumPy kernels and of texts in memory; the others
-read files. Processes of a cluster are tested in `cli/test_cluster.py`.
+The expected result is that of one process, of the NumPy kernels and of texts in memory; the others read files.
+Processes of a cluster are tested in `cli/test_cluster.py`.
 """
 
 from __future__ import annotations
@@ -175,9 +173,7 @@ def corpus_of(folder: Path) -> Any:
     indirect=["how"],
     scope="module",
 )
-def test_operations(
-    operation: str, kernels: str, how: dict[str, Any], folder: Path, expected: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_operations(operation, kernels, how, folder, expected, monkeypatch):
     pytest.importorskip(kernels)
     before = expected(operation)
     # From this size on, compiled kernels are taken.

@@ -162,22 +162,6 @@ def test_what_is_no_head_is_refused(change: dict[str, Any], said: str, tmp_path:
     refused(InputError, said, TrainedHead.parse, str(place))
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (["human\tcandidate"], "need columns score, candidate and reference"),
-        (["score\tcandidate\treference"], "there are no judgements"),
-        (["score\tcandidate\treference", "x\ta\tb"], "'x' is no assessment"),
-        (["score\tcandidate\treference", "1\ta\tb", "1\ta\tb", "1\ta\tb"], "3 judgements or more that differ"),
-        (["score\tcandidate\treference", "1\ta"], "2 cells under 3"),
-    ],
-)
-def test_judgements_that_teach_nothing_are_refused(lines: list[str], said: str, tmp_path: Path) -> None:
-    place = tmp_path / "judged.tsv"
-    place.write_text("".join(f"{line}\n" for line in lines))
-    refused(InputError, said, train, [str(place)], vectors="glove-6b-100d")
-
-
 @pytest.mark.slow
 def test_the_heads_in_the_box_are_those_of_their_recipes() -> None:
     """Fitted on the judgements of WMT15 and WMT16 into English."""

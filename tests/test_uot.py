@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import transport as oracle
-from refusing import refused
 
 import softbleu
-from softbleu.errors import InputError
 from softbleu.kernels.transport import transport
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "transport.json").read_text())["problems"]
@@ -82,11 +80,6 @@ def test_edits_that_the_encoder_does_not_see_count() -> None:
 def test_of_several_references_the_nearest_counts() -> None:
     texts = [REFERENCE], [["it rains", REFERENCE]], [SOURCE]
     assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score
-
-
-def test_vectors_of_words_have_no_sentences() -> None:
-    given: dict[str, Any] = {"metric": "uot", "vectors": {"a": [1.0]}}
-    refused(InputError, "name an encoder", softbleu.score, ["a b"], [["a c"]], ["a"], **given)
 
 
 def test_edits_are_linked_by_what_is_moved() -> None:

@@ -1,7 +1,5 @@
 """A few made-up vectors, and files of them as word2vec and GloVe have them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]

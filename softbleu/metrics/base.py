@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
@@ -389,8 +389,14 @@ def every_setting() -> dict[str, Setting]:
 
     Of several with one name the bounds and choices are what any of them allows.
     """
+    return _widened((*MATCHERS.classes(), *METRICS.classes()))
+
+
+@cache
+def _widened(owners: tuple[type[Declared], ...]) -> dict[str, Setting]:
+    """Settings of classes, kept: points of a sweep ask for them thousands of times."""
     found: dict[str, Setting] = {}
-    for owner in (*MATCHERS.classes(), *METRICS.classes()):
+    for owner in owners:
         for each in all_settings(owner, shared=True):
             found[each.name] = each.widened(found.get(each.name, each))
     return found

@@ -19,33 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SCORE = "score -c c.txt -r r.txt"
-WRITERS = {
-    "score": f"{SCORE} -f json -o o.json",
-    "page": f"{SCORE} --matcher vleu --vectors v.txt -f html -o o.html",
-    "compare": "compare -c c.txt d.txt -r r.txt --samples 20 -f latex -o o.tex",
-    "resume": "score -c long.txt -r long.txt -f json --resume -o o.json",
-    "sweep": "sweep -c c.txt d.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7 -f csv -o o.csv",
-    "experiment": "experiments run sweep.toml -o out --no-picture",
-    "select": "select --lists nbest.jsonl -m chrf -o o.jsonl",
-    "edits": "edits s.txt c.txt -o o.m2",
-    "convert": "embeddings convert v.txt new --force",
-    "replace": "embeddings convert v.txt st --force",
-    "index": "embeddings index st",
-    "graph": "embeddings graph --vocabulary words.txt -t 0.5 --vectors v.txt -o o.tsv",
-    "expand": "embeddings expand -r r.txt --vectors v.txt --budget 2 --output-prefix x",
-    "train": "embeddings train c.txt --dimension 4 --epochs 1 --min-count 1 -o trained --force",
-    "head": "train --judgements judged.tsv --vectors v.txt --samples 20 -o o.json",
-    "language": "language train c.txt -n 2 -o o.arpa",
-    "generate": "corpora generate --grammar g.cfg --pairing paraphrase --count 2 -f jsonl -o o.jsonl",
-    "networks": "networks make -r brackets.txt --notation brackets -o o.jsonl",
-    "kept lines": f"{SCORE} -m bertscore --vectors enc",
-    "kept graph": f"{SCORE} --matcher vleu -t 0.5 --vectors v.txt --neighbours 3",
-    "kept data": f"{SCORE} -m meteor --meteor-data met",
-    "kept model": "score -c c.txt -s s.txt -m refless --language-model tiny.gguf --coefficients weights.json",
-    "kept copy": f"{SCORE} --matcher vleu -t 0.5 --vectors file://{{folder}}/v.txt",
-}
-"""Commands that write: results, stores, models, what is kept for later."""
+WRITERS = dict(line.split(": ", 1) for line in Path(__file__).with_name("writers.txt").read_text().splitlines()[2:])
 JOURNALS = (".o.json.score", ".o.csv.sweep", "out/sweep.unfinished")
 """What an interrupted run keeps on purpose."""
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "sqlite3.connect"}

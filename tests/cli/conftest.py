@@ -5,20 +5,24 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from softbleu.cli.app import run
+from softbleu.embeddings import write_store
 
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
 SECOND = ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"]
 VECTORS = ["small 1.0 0.1 0.0", "little 0.9 0.2 0.0", "dog 0.0 1.0 0.1", "hound 0.0 0.9 0.2", "a 0.1 0.0 1.0"]
 VECTORS += ["the 0.2 0.0 0.9"]
+LINES: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("files.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -129,3 +133,10 @@ def refused(command: Command, files: Files, monkeypatch: pytest.MonkeyPatch) -> 
         return done.err
 
     return call
+
+
+def write_set(place: Path, words: Sequence[str]) -> Path:
+    """Made-up vectors as a store."""
+    rows = np.random.default_rng(4).normal(size=(len(words), 20))
+    write_store(place, list(words), rows, dtype="float32", name="set", source="made up", licence="CC0-1.0")
+    return place

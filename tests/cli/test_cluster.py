@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from made_up_executor import Strangers
 
 import softbleu
 from softbleu.corpora import ParallelFiles
@@ -68,46 +68,10 @@ def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_pa
     assert max(started) == 1
 
 
-class _Lazy(Future[Any]):
-    executor: Strangers
-
-    def result(self, timeout: float | None = None) -> Any:
-        self.executor.work()
-        return super().result(timeout)
-
-
-class Strangers(Executor):
-    """So many workers that share nothing, not even code in memory; what was sent last is done first."""
-
-    def __init__(self, workers: int, patch: Callable[[Any, str, Any], None]) -> None:
-        self._max_workers = workers
-        self.memories: list[dict[str, Any]] = [{} for _ in range(workers)]
-        self.sent: list[str] = []
-        self._waiting: list[tuple[_Lazy, bytes, tuple[Any, ...]]] = []
-        self._patch, self._next = patch, 0
-
-    def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
-        future = _Lazy()
-        future.executor = self
-        self._waiting.append((future, pickle.dumps((fn, *args)), args))
-        self.sent += args[1]
-        return future
-
-    def work(self) -> None:
-        while self._waiting:
-            future, packed, _ = self._waiting.pop()
-            self._patch(executors, "_held", self.memories[self._next % self._max_workers])
-            self._next += 1
-            fn, *args = pickle.loads(packed)
-            future.set_result(fn(*args))
-
-
 @pytest.mark.parametrize(
     ("workers", "kernels"), [(1, "numpy"), (8, "numpy"), pytest.param(2, "numba", marks=pytest.mark.slow)]
 )
-def test_any_executor_and_any_order_give_the_same_digits(
-    workers: int, kernels: Any, corpus: Any, alone: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_executor_and_any_order_give_the_same_digits(workers, kernels, corpus, alone, tmp_path, monkeypatch):
     pytest.importorskip(kernels)
     places = [str(tmp_path / name) for name in ("c.txt", "r.txt")]
     for place, lines in zip(places, corpus, strict=True):
@@ -184,17 +148,6 @@ def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
         with pytest.raises(WorkerError, match=r"^the cluster gave up \(.*\): .*") as error:
             softbleu.score(*corpus, metric="bleu", executor=client.get_executor(), progress=lose)
     assert "\n" not in str(error.value)
-
-
-@on_a_cluster
-def test_what_is_wrong_with_the_text_is_said_as_here(processes: Any, tmp_path: Path) -> None:
-    (tmp_path / "c.txt").write_bytes(b"one\ntw\xff\n")
-    (tmp_path / "r.txt").write_bytes(b"one\ntwo\n")
-    with (
-        ParallelFiles.open([str(tmp_path / "c.txt")], [str(tmp_path / "r.txt")]) as files,
-        pytest.raises(InputError, match=r"c\.txt, line 2, byte 3: not UTF-8"),
-    ):
-        score_corpus(files, executor=processes)
 
 
 @on_a_cluster

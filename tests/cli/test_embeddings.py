@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli.conftest import write_set
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
-from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.embeddings.training import TrainingSettings
 from softbleu.encoders import open_encoder
@@ -52,14 +52,7 @@ def test_coverage_of_texts(command, files):
 def test_the_list_of_sets(command):
     rows = {row["name"]: row for row in json.loads(command("embeddings", "list", "-f", "json").out)["rows"]}
     assert rows.keys() >= {entry.name for entry in read_catalogue()}
-    glove = {"kind": "words", "language": "en", "state": "download", "licence": "PDDL-1.0", "words": 2_200_000}
-    assert rows["glove-840b-300d"] == {"name": "glove-840b-300d", **glove, "dimension": 300, "download_MB": 2030}
-    assert rows["googlenews-vectors-negative300"]["download_MB"] is None
-    kinds = {
-        "minilm-l6": "encoder, bundled",
-        "glove-6b-100d": "words, bundled",
-        "all-mpnet-base-v2": "encoder, download",
-    }
+    kinds = {"minilm-l6": "encoder, bundled", "glove-840b-300d": "words, download"}
     assert {name: f"{rows[name]['kind']}, {rows[name]['state']}" for name in kinds} == kinds
     for entry in read_catalogue():
         found = json.loads(command("embeddings", "list", entry.name, "-f", "json").out)
@@ -67,36 +60,15 @@ def test_the_list_of_sets(command):
         assert "note" not in found or found["note"] == entry.note
 
 
-@pytest.fixture
-def comparable(files):
-    """More words than the vectors of the other tests have, for densities and neighbours."""
+def test_similarity(command, files):
+    # More words than the other tests have, for densities and neighbours.
     rows = [f"w{n} {n % 5 - 1.3:.2f} {n % 7 - 2.1:.2f} {n % 3 + 0.2:.2f} {n / 9:.3f}" for n in range(30)]
-    return files.write("words.txt", rows)
-
-
-def test_info_of_the_default_set(command):
-    done = command("embeddings", "info", "--format", "json")
+    vectors = files.write("words.txt", rows)
+    given = f"similarity w3 w12 --vectors {vectors} --similarity csls --vectors-postprocess mean,pc:1"
+    done = command("embeddings", *given.split(), "--neighbours", 9, "--mutual", "-f", "json")
     assert (done.code, done.err) == (0, "")
-    facts = describe_vectors(open_vectors("glove-6b-100d"))
-    text = json.dumps(json.loads(done.out))
-    for name, value in facts.items():
-        assert json.dumps(name) in text
-        assert json.dumps(value) in text
-
-
-MEASURES = {
-    "--similarity csls": WordMeasure("csls"),
-    "--vectors-postprocess mean,pc:1": WordMeasure(vectors_postprocess="mean,pc:1"),
-    "--neighbours 2 --mutual": WordMeasure(neighbours=2, mutual=True),
-}
-
-
-@pytest.mark.parametrize("options", MEASURES)
-def test_similarity(command, comparable, options):
-    given = ("similarity", "w3", "w12", "--vectors", comparable, *options.split(), "--format", "json")
-    done = command("embeddings", *given)
-    assert (done.code, done.err) == (0, "")
-    expected = compare_words(open_vectors(str(comparable)), "w3", "w12", MEASURES[options])
+    measure = WordMeasure("csls", vectors_postprocess="mean,pc:1", neighbours=9, mutual=True)
+    expected = compare_words(open_vectors(str(vectors)), "w3", "w12", measure)
     (row,) = json.loads(done.out)["rows"]
     assert row == {"one": "w3", "other": "w12", "similarity": expected.similarity, "percentile": expected.percentile}
 
@@ -125,20 +97,6 @@ def test_options_reach_the_store(command, files):
     words, rows = open_vectors(files.folder / "store").head()
     assert words == ["dog", "a"]
     np.testing.assert_array_equal(rows, np.array([[0, 1, 0.1], [0.1, 0, 1]], np.float32))
-    said = "exists already; choose another place, or replace it with --force (force=True)"
-    assert command("embeddings", "convert", *given[:2]).err.endswith(f"store: {said}\n")
-    assert command("embeddings", "convert", *given[:2], "--force").code == 0
-    assert len(open_vectors(files.folder / "store").head()[0]) == 6
-
-
-def test_pickles_need_trust(command, files):
-    models = pytest.importorskip("gensim.models")
-    keyed = models.KeyedVectors(2)
-    keyed.add_vectors(["a", "b"], np.eye(2, dtype=np.float32))
-    keyed.save(str(files.folder / "my.kv"))
-    assert command("embeddings", "convert", files.folder / "my.kv", files.folder / "store").code == 2
-    assert command("embeddings", "convert", files.folder / "my.kv", files.folder / "store", "--trust").code == 0
-    assert open_vectors(files.folder / "store").head()[0] == ["a", "b"]
 
 
 def test_a_model_becomes_an_encoder(command, tmp_path):
@@ -221,26 +179,11 @@ def test_words_found_by_13a_are_found_again_when_scored(words):
 
 
 TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
-SMALL = ("--dimension", 4, "--min-count", 1, "--bucket", 50)
 
 
 @pytest.fixture
 def text(files):
     return files.write("corpus.txt", TEXT)
-
-
-def test_train(command, files, text):
-    target = files.folder / "set"
-    done = command("embeddings", "train", text, "--output", target, *SMALL, "--tokenize", "13a", "--lowercase")
-    assert (done.code, done.err) == (0, "")
-    lines = dict(line.split(maxsplit=1) for line in done.out.splitlines()[:2])
-    assert lines == {"store": str(target), "words": "13"}
-    assert "WordSim-353" in done.out
-    meta = json.loads((target / "meta.json").read_text())
-    assert (meta["training"]["tokenizer"], meta["training"]["lowercase"]) == ("13a", True)
-    assert "| tokenizer | 13a |" in (target / "card.md").read_text()
-    texts = ("-c", files.candidate, "-r", files.reference)
-    assert command("score", *texts, "-m", "vleu(threshold=0.8)", "--vectors", target).code == 0
 
 
 def test_every_setting_is_an_option(command, files, text):
@@ -254,11 +197,19 @@ def test_every_setting_is_an_option(command, files, text):
     for name, value in values.items():
         options += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
     target = files.folder / "set"
-    done = command("embeddings", "train", text, "-o", target, *options, "--dtype", "int8", "--name", "mine")
+    options += ["--tokenize", "13a", "--lowercase", "--dtype", "int8", "--name", "mine"]
+    done = command("embeddings", "train", text, "-o", target, *options)
     assert (done.code, done.err) == (0, "")
+    lines = dict(line.split(maxsplit=1) for line in done.out.splitlines()[:2])
+    assert lines == {"store": str(target), "words": "13"}
+    assert "WordSim-353" in done.out
     meta = json.loads((target / "meta.json").read_text())
     assert meta["training"]["settings"] == values
+    assert (meta["training"]["tokenizer"], meta["training"]["lowercase"]) == ("13a", True)
     assert (meta["dtype"], meta["name"], meta["licence"]) == ("int8", "mine", "not stated")
+    assert "| tokenizer | 13a |" in (target / "card.md").read_text()
+    texts = ("-c", files.candidate, "-r", files.reference)
+    assert command("score", *texts, "-m", "vleu(threshold=0.8)", "--vectors", target).code == 0
 
 
 def test_help_names_the_defaults_of_the_library(command):
@@ -288,12 +239,6 @@ def test_a_language_model(command, files):
     assert found["model"] == str(target)
     sizes = [row["ngrams"] for row in found["rows"]]
     assert sizes == [len(table.keys) for table in model.tables] == [8, 7]
-
-
-def write_set(place: Path, words: list[str]) -> Path:
-    rows = np.random.default_rng(4).normal(size=(len(words), 20))
-    write_store(place, words, rows, dtype="float32", name="set", source="made up", licence="CC0-1.0")
-    return place
 
 
 def test_words_from_standard_input(command: Any, files: Any) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import table_of
+from cli.conftest import LINES, table_of
 
 import softbleu
 from softbleu.cli.explain import parse_segments
@@ -87,7 +87,7 @@ def test_edits_are_beside_gold_edits(command, files):
         assert [edit["verdict"] for edit in one["edits"]["gold"]] == ["hit", "wrong"]
 
 
-LISTS = ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]']
+LISTS = LINES["nbest.jsonl"]
 
 
 @pytest.fixture
@@ -136,39 +136,24 @@ def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
     assert len(alone) == 9 + 4
 
 
-@pytest.mark.parametrize("bad", ["3", '{"candidates": "text"}', '{"candidates": []}', '["a", null]', "{}"])
-def test_bad_lists_name_the_line(refused: Any, bad: str) -> None:
-    message = refused("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
-    assert message.startswith("softbleu: error: -, line 2: ")
-
-
-HUMAN = ["A 0.5", "B 0.4", "C 0.3", "D 0.1"]
-ONE = ["A 40", "B 30", "C 20", "D 10"]
-TWO = ["A 40", "B 10", "C 30", "D 20", "E 1"]
 CAT, RAIN = "the cat sat on the mat", "it rained all night long"
-ASSESSED = [
-    f"x-y\ts\t{text}\tit 's all right\t{score}" for text, score in (("it &apos;s all right", 1), ("it is wrong", 0))
+ASSESSED = [(f"it &apos;s all {word}", score) for word, score in (("right", 1), ("wrong", 0.5))] + [
+    ("it is wrong", 0)
 ]
-ASSESSED += ["x-y\ts\tit &apos;s all wrong\tit 's all right\t0.5"]
-RANKINGS = ["srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank"] + [
-    f"{segment},ann,{better},1,{worse},2" for segment in range(2) for better, worse in ("AB", "BC", "AC", "BD", "DC")
-]
+HEAD = "LP\tsource\ttranslation\treference\tHUMAN_score"
 
 
 @pytest.fixture
 def judged(files: Any, monkeypatch: Any) -> Any:
     for name, content in {
-        "human.tsv": HUMAN,
-        "one.tsv": ONE,
-        "two.tsv": TWO,
-        "rankings.csv": RANKINGS,
-        "flat.tsv": ["A 1", "B 1", "C 1", "D 1"],
+        **{name: LINES[name] for name in ("human.tsv", "one.tsv", "rankings.csv", "flat.tsv")},
+        "two.tsv": [*LINES["two.tsv"], "E 1"],
         "reference.txt": [CAT, RAIN],
         "a.txt": [CAT, RAIN],
         "b.txt": ["the cat sat on a mat", RAIN],
         "c.txt": ["a cat sat on a rug", "it was all night rain"],
         "d.txt": ["the cat sat on a rug", "it rained all night"],
-        "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score", *ASSESSED],
+        "assessed.tsv": [HEAD, *(f"x-y\ts\t{text}\tit 's all right\t{score}" for text, score in ASSESSED)],
     }.items():
         files.write(name, content)
     monkeypatch.chdir(files.folder)
@@ -192,7 +177,7 @@ def test_systems(command: Any, judged: Any) -> None:
 
 def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
     systems = [part for name in "abcd" for part in ("-c", f"{name}.txt")]
-    judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in RANKINGS])
+    judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in LINES["rankings.csv"]])
     given = ("metaeval", "--rankings", "rankings.csv", *systems, "-r", "reference.txt")
     done = command(*given, "--metric-settings", "bleu", "--table", "preferences", "-f", "json")
     hties, noties = table_of(done)
@@ -204,7 +189,7 @@ def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
 
 def test_scores_that_softbleu_wrote(command: Any, judged: Any) -> None:
     systems = [part for name in "abcd" for part in ("-c", f"{name}.txt")]
-    judged.write("human.tsv", [line.lower() for line in HUMAN])
+    judged.write("human.tsv", [line.lower() for line in LINES["human.tsv"]])
     spot = ("metaeval", "--human", "human.tsv", *systems, "-r", "reference.txt", "--metric-settings", "m=bleu")
     expected = table_of(command(*spot, "-f", "json"))
     for name in ("tsv", "json", "jsonl"):

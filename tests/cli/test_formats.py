@@ -1,9 +1,7 @@
-"""Every format of every command that writes a table: valid, and with the same figures.
+"""Every format of every command that writes a table (`formats.txt`): valid, and with the same figures.
 
-Commands: score (corpus, segment, macro, reference; gleu, softbleu, m2, imeasure; several metrics), compare (also
---all-pairs, --by, --show), explain, sweep, metaeval, matrix, select, diff, embeddings (info, similarity, neighbours,
-graph, evaluate, list, convert, train), experiments spurious, networks info, language train. Formats: those of
-`RECORD_WRITERS`, as programs read them (in full) or people (rounded). Names of systems are kept whole, or escaped.
+Formats are those of `RECORD_WRITERS`, as programs read them (in full) or people (rounded). Names of systems are kept
+whole, or escaped.
 """
 
 from __future__ import annotations
@@ -17,56 +15,13 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from cli.conftest import CANDIDATE, SECOND
+from cli.conftest import CANDIDATE, LINES, SECOND
 from judged_systems import OUTPUTS
 
 from softbleu.report.records import RECORD_WRITERS
 
-TEXTS = "-c one.txt two.txt -r reference.txt"
-SOFT = "--vectors vectors.txt"
-COMMANDS: dict[str, tuple[str, str]] = {
-    "score": (f"score {TEXTS}", "score brevity_penalty:4"),
-    "segments": (f"score {TEXTS} --level segment", "score"),
-    "means of segments": (f"score {TEXTS} --level macro", "score"),
-    "references": (f"score {TEXTS} -r second.txt -s second.txt -m gleu -n 1 --level reference", "score"),
-    "GLEU": (f"score {TEXTS} second.txt -s second.txt -m gleu -n 2", "score precisions_1 standard_deviation"),
-    "soft": (f"score {TEXTS} {SOFT} -m vleu(threshold=0.5)", "score"),
-    "softbleu": (f"score {TEXTS} {SOFT} -m softbleu", "score"),
-    "M2": ("score -c one.txt two.txt --gold gold.m2 -m m2", "score"),
-    "M2 by segment": ("score -c one.txt two.txt --gold gold.m2 -m m2 --level segment", "score"),
-    "M2 by annotator": ("score -c one.txt --gold gold.m2 -m m2 --level reference", "score"),
-    "I-measure": ("score -c one.txt two.txt --gold gold.m2 -m imeasure", "score weighted_accuracy"),
-    "several metrics": (f"score {TEXTS} -m bleu chrf", "score"),
-    "compare": (f"compare {TEXTS} --samples 20", "score lower upper difference"),
-    "compare metrics": (f"compare {TEXTS} -m gleu -s second.txt --multi max --samples 20", "score difference"),
-    "all pairs": (f"compare {TEXTS} second.txt --samples 20 --all-pairs", "difference"),
-    "buckets": (f"compare {TEXTS} --by length", ""),
-    "different n-grams": (f"compare {TEXTS} --show ngrams", ""),
-    "different lines": (f"compare {TEXTS} --show different", ""),
-    "explain": (f"explain {TEXTS} -l 1-3 -m sleu {SOFT}", "similarity"),
-    "sweep": (f"sweep {TEXTS} {SOFT} --matcher vleu -t 0.5 0.8", "threshold score"),
-    "metaeval": ("metaeval --human human.tsv --scores metric.tsv --samples 20", "pearson:3 spearman:3"),
-    "left out": ("metaeval --human human.tsv --scores metric.tsv other.tsv --table left-out", "spearman:3"),
-    "windows": ("metaeval --human human.tsv --scores metric.tsv --table windows --window 3", "spearman:3"),
-    "williams": ("metaeval --human human.tsv --scores metric.tsv other.tsv --table williams", "p_value:4"),
-    "matrix": ("matrix -c one.txt two.txt -m chrf", "one two"),
-    "pairs": ("matrix --lists lists.jsonl -m chrf", "score"),
-    "select": ("select --lists lists.jsonl -m chrf", "score"),
-    "diff": ("diff one.json two.json", "one two difference"),
-    "info": (f"embeddings info {SOFT[10:]}", ""),
-    "similarity": (f"embeddings similarity dog hound {SOFT}", "similarity:4 percentile:4"),
-    "neighbours": (f"embeddings neighbours dog {SOFT} -k 2", "similarity:4"),
-    "graph": (f"embeddings graph --vocabulary words.txt -t 0.5 {SOFT}", "similarity:4"),
-    "evaluate": (f"embeddings evaluate {SOFT} --corpus one.txt", "value:4"),
-    "list": ("embeddings list", ""),
-    "list one": ("embeddings list glove-840b-300d", ""),
-    "convert": ("embeddings convert vectors.txt store --force", ""),
-    "train": ("embeddings train one.txt -o trained --force --dimension 4 --min-count 1 --epochs 1", ""),
-    "language": ("language train one.txt -o model.arpa -n 2", ""),
-    "spurious": (f"experiments spurious {TEXTS[:10]} -r reference.txt {SOFT} --matcher sleu", "credit"),
-    "networks": ("networks info networks.txt --notation brackets", ""),
-}
-"""Commands, and columns whose numbers people are shown, with so many decimals (2 unless said)."""
+ROWS = [line.split(": ", 1) for line in Path(__file__).with_name("formats.txt").read_text().splitlines()[2:]]
+COMMANDS = {name: line.split(" => ") if " => " in line else [line, ""] for name, line in ROWS}
 GOLD = [
     "S the cat sit on a mat",
     "A 2 3|||V|||sat|||REQUIRED|||-NONE-|||0",
@@ -87,11 +42,8 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
         "one.txt": CANDIDATE,
         "two.txt": SECOND,
         "gold.m2": GOLD,
-        "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
-        "metric.tsv": ["A 40", "B 10", "C 30", "D 20"],
-        "other.tsv": ["A 40", "B 30", "C 20", "D 10"],
         "words.txt": ["dog", "small"],
-        "lists.jsonl": ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]'],
+        **{name: LINES[name] for name in ("human.tsv", "one.tsv", "two.tsv", "nbest.jsonl")},
         "networks.txt": ["[the|a] cat (sat|was sitting) on []one mat"],
     }.items():
         files.write(name, content)

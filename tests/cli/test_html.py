@@ -1,7 +1,5 @@
 """Pages of `softbleu score` and `compare`, and their one table that LaTeX takes as it is."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -44,7 +42,9 @@ def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
     done = command(*arguments)
     note = "softbleu: note: the page shows the first 2 of 3 segments; its scores are of all\n"
     assert (done.code, done.err) == (0, note)
-    assert (data_of(done.out)["shown"], data_of(done.out)["segments"]) == (2, 3)
+    data, whole = data_of(done.out), json.loads(command(*arguments[:-1], "json").out)
+    assert (data["shown"], data["segments"]) == (2, 3)
+    assert data["systems"][0]["score"] == whole["systems"][0]["score"]
     assert command(*arguments, "--quiet").err == ""
 
 

@@ -35,7 +35,10 @@ HEAVY = {"gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib
         # Sacrebleu's tokenizer is asked about few words only.
         (START.format([*TEXTS, "--tokenize", "13a"]), {"numpy"}, {"rich", "softbleu.metrics.hyter", *HEAVY}),
         (START.format([*TEXTS, "-m", "chrf", "--beta", "2"]), {"softbleu.metrics.hyter"}, set()),
-        (START.format([*TEXTS, "--kernels", "numba"]), {"numba.np.arraymath"}, {"scipy.linalg"}),
+        pytest.param(
+            *(START.format([*TEXTS, "--kernels", "numba"]), {"numba.np.arraymath"}, {"scipy.linalg"}),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_run_loads_what_it_needs_only(files, code, needed, unwanted):
@@ -68,10 +71,12 @@ def test_compiling_is_noted_once(program, files, tmp_path, more):
 
 
 def test_the_program_itself(program, files):
-    """Standard input, two processes and the command's version, as a shell has them."""
-    given = ("-r", files.reference, "-m", "softbleu", "--vectors", files.vectors, "-f", "json")
-    named = program("score", "-c", f"-={files.candidate}", *given)
-    piped = program("score", "-c", "-", *given, "--jobs", 2, stdin=files.candidate.read_bytes())
+    """Standard input, two processes, threads, any hash seed and the command's version, as a shell has them."""
+    given = ("-r", files.reference, "-m", "vleu", "softbleu", "chrf", "--vectors", files.vectors, "-f", "json", "-q")
+    named = program("score", "-c", f"-={files.candidate}", *given, environment={"PYTHONHASHSEED": "0"})
+    other = {"PYTHONHASHSEED": "7", **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "4")}
+    texts = files.candidate.read_bytes()
+    piped = program("score", "-c", "-", *given, "--jobs", 2, stdin=texts, environment=other)
     assert piped == named
     assert (named.code, named.err) == (0, "")
     assert program("--version").out == f"softbleu {softbleu.__version__}\n"

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from cli.conftest import LINES
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
@@ -26,83 +27,24 @@ from softbleu.metrics.bleu import Bleu
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"
 WITHOUT_OUTPUT = ("embeddings convert", "embeddings expand", "experiments run")
 WEIGHTS = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [0, 1]}
+TRAINED = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
 NO_LISTS = enumerate((None, 3, "x", [None]))
-SWEPT = ('references = ["reference.txt"]', "[sweep]", 'matchers = ["exact"]')
-JUDGED = [f"{n},ann,{a},1,{b},2" for n in range(2) for a, b in ("AB", "BC", "AC", "BD", "DC")]
-NO_RUNS = ["[1]", '{"systems": []}', '{"systems": [3]}', '{"systems": [{"name": "A", "score": "high"}]}']
-NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": [4]}]}']
-NO_RUNS += ['{"systems": [{"name": "A", "score": 1, "segments": 4}]}']
-NO_RUNS += ['{"signature": "nonsense", "systems": [{"name": "A", "score": 1}]}']
-NO_RUNS += ['{"system": "A", "score": 1} + {"score": 1}']
-ALONE, REFERRED = ['{"candidate": "a", "source": "b"}'], ['{"candidate": "a", "source": "b", "reference": "c"}']
 FILES: dict[str, list[str] | bytes] = {
-    "a.txt": ["the cat sat on the mat", "it rained all night long"],
-    "assessed.tsv": ["LP\tsource\ttranslation\treference\tHUMAN_score", "x-y\ts\tit is wrong\tit 's all right\t0"],
-    "bad.json": ["{}"],
+    **LINES,
     "bad.txt": b"the cat\nna\xefve dog\nrain\n",
-    "arrow.cfg": ["S -> 'a' |", "X"],
-    "beyond.jsonl": ['{"candidate": "a", "reference": "b", "alignment": [[0, 1]], "label": "related"}'],
-    "blank.txt": ["", " "],
-    "c.jsonl": ['{"candidate": "a", "references": ["b"]}', '{"candidate": "a", "references": [null]}'],
-    "c.pairs": ["a ||| b", "alone"],
-    "c.tsv": ["candidate\treference", "a\tb", "alone"],
-    "corpus.txt": ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20,
-    "cycle.cfg": ["S -> S 'a' | 'b'"],
-    "cut.txt": ["5 2", "a 1 2", "b 1 2"],
+    "corpus.txt": TRAINED,
     "deep.jsonl": ['{"candidate": ' + "[" * 100_000],
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
-    **{f"d{number}.json": text.split(" + ") for number, text in enumerate(NO_RUNS)},
-    "digits.m2": ["S a b", f"A 0 1|||V|||c|||REQUIRED|||-NONE-|||{'9' * 26}"],
-    **{f"empty.{suffix}": [] for suffix in ("jsonl", "tsv", "txt")},
-    "few.csv": ["x,y", "a,b"],
-    "few.tsv": ["A 1", "B 2"],
-    "heads.tsv": ["candidate\treference"],
-    "flat.tsv": ["A 1", "B 1", "C 1", "D 1"],
-    "four.txt": ["one"] * 4,
-    "gold.m2": ["S He eat", "A 1 2|||V|||eats|||REQUIRED|||-NONE-|||0"],
-    "good.txt": ["the cat sat on the mat", "a little dog barked loudly", "rain fell all night"],
-    "great.tsv": ["system\tscore", "A\t1e308", "B\t1", "C\t2", "D\t3"],
-    "human.tsv": ["A 0.5", "B 0.4", "C 0.3", "D 0.1"],
-    "labels.tsv": ["x\ty", "a"],
     "latin.txt": b"one\ntw\xf6\nthree\n",
-    "lone.jsonl": ['{"candidate": "a"}'],
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
     "mark.txt": b"\xef\xbb\xbf",
-    "more.2": ["old"],
-    "named.tsv": ["candidate:a\tcandidate:a\treference", "x\ty\tz"],
-    "nbest.jsonl": ['{"candidates": ["a cat sat", "the cat sat"]}', '["it rains", "so be it"]'],
     "none.vec": b"c\xff 1 2\n",
     "odd.txt": b"str\xffnge\n",
-    "one.tsv": ["A 40", "B 30", "C 20", "D 10"],
-    "other.tsv": ["candidates\treference", "x\ty"],
     "own.json": [json.dumps(WEIGHTS)],
-    "partly.jsonl": ALONE + REFERRED,
-    "partly.turned.jsonl": REFERRED + ALONE,
-    "plain.txt": ["a dog"] * 3,
-    "poor.txt": ["cats sit", "a dog barked", "all night rain"],
-    "prose.txt": ["Once upon a time", "there was a word"],
-    "ragged.txt": ["a 1 2", "b 1"],
-    "rankings.csv": ["srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank", *JUDGED],
-    "ref.1": ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"],
-    "run.json": [json.dumps({"systems": [{"name": "A", "score": 1}]})],
-    "scores.tsv": ["system\tscore", "A\t1", "B\t2", "C\t3", "D\t4"],
-    "segments.tsv": [f"{system} 1 {score}" for score, system in enumerate("DCBA")],
-    "short.txt": ["one line"],
-    "small.json": ['{"system": "A", "score": 1e-320}', *(f'{{"system": "{name}", "score": 1}}' for name in "BC")],
-    "source.jsonl": ['{"candidate": "a", "reference": "a", "source": "a"}', '{"candidate": "b", "reference": "b"}'],
-    "source.txt": ["He go to the school yesterday .", "This are good informations ."],
     "strange.txt": b"fine\nstr\xffnge\n",
-    "symbol.cfg": ["S -> NPP", "NP -> 'a'"],
-    "system.txt": ["He eats"],
-    "tiny.toml": ['kind = "sweep"', "[corpus]", 'candidates = ["candidate.txt"]', *SWEPT],
     "turned.json": [json.dumps({**WEIGHTS, "fluency": [1, 0]})],
-    "twice.tsv": ["candidate\tcandidate:candidate\treference", "x\ty\tz"],
-    "two.txt": ["cats sit", "a dog barked"],
-    "unaligned.jsonl": ['{"candidate": "a dog", "reference": "the dog"}'],
-    "unreferenced.jsonl": ['{"candidate": "a", "references": []}'],
     "wide.tsv": ["x" * 200_000],
-    "unheard.txt": ["unheard"],
 }
 
 
@@ -121,6 +63,7 @@ def rows() -> list[tuple[str, str, str]]:
 def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
     monkeypatch.setattr("softbleu.io.urls._PAUSE", 0.0)
+    monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
     for name, content in FILES.items():
         if name.partition(".")[0] in f"{above} {typed}":
             files.write(name, content)
@@ -182,9 +125,7 @@ def test_names_that_are_no_text(command, files):
         ("fsspec.core", "score -c s3://texts/c.txt -r reference.txt", "remote"),
     ],
 )
-def test_the_extra_is_named_where_it_is_missing(
-    command: Any, refused: Any, files: Any, monkeypatch: Any, missing: str, line: str, extra: str
-) -> None:
+def test_the_extra_is_named_where_it_is_missing(command, refused, files, monkeypatch, missing, line, extra):
     files.write("tiny.toml", FILES["tiny.toml"])
     monkeypatch.setitem(sys.modules, missing, None)
     message = refused(*line.replace("TEXTS", TEXTS).split(), output=None)

@@ -11,7 +11,7 @@ import pytest
 from softbleu.corpora import ParallelFiles
 from softbleu.engine import checkpoint, runner
 from softbleu.meta import sweep_corpus, sweep_points
-from softbleu.results.api import compare_corpus, score_corpus
+from softbleu.results.api import score_corpus
 
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
 LINES = 5000
@@ -59,14 +59,6 @@ def test_a_run_goes_on_where_it_was(texts: list[str], tmp_path: Path, metric: st
         again = score_corpus(corpus, metric, level=level, **how)
     assert again == whole
     assert seen == [LINES]
-
-
-def test_a_comparison_goes_on(texts: list[str], tmp_path: Path) -> None:
-    with ParallelFiles.open({"one": texts[0], "two": texts[1]}, texts[1:]) as corpus:
-        whole = compare_corpus(corpus).records()
-        with pytest.raises(StopError):
-            compare_corpus(corpus, checkpoint=str(tmp_path / "journal"), progress=stop_after(3000))
-        assert compare_corpus(corpus, checkpoint=str(tmp_path / "journal")).records() == whole
 
 
 def test_a_sweep_goes_on_within_a_system(texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

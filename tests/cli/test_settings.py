@@ -1,7 +1,5 @@
 """Options that are made of declarations, those of plug-ins among them; several metrics in one run."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import EntryPoint
@@ -15,6 +13,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
 from softbleu.text.tokens import Tokenizer
+from softbleu.version import __version__
 
 OWNERS = (*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice)
 SETTINGS = {(owner.name or owner.kind, each.name): each for owner in OWNERS for each in all_settings(owner)}
@@ -84,16 +83,73 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
     assert name.replace("_", " ") in done.err.replace("_", " ").replace("-", " ")
 
 
-def test_options_go_before_a_signature(command, files):
-    arguments = ("score", "-c", files.candidate, "-r", files.reference, "-f", "json", "--vectors", files.vectors)
-    arguments += ("--matcher", "vleu")
-    first = command(*arguments, "--lowercase", "-t", "p80")
-    signature = json.loads(first.out)["signature"]
-    assert command(*arguments, "--signature", signature).out == first.out
-    again = command(*arguments, "--signature", signature, "--no-lowercase", "-t", 0.25)
-    found = parse_signature(json.loads(again.out)["signature"])
+# runs from a signature
+
+
+@pytest.fixture
+def texts(files, monkeypatch):
+    monkeypatch.chdir(files.folder)
+    files.write("idf.txt", ["the a on it", "the night", "a"])
+    files.write("source.txt", ["the cat sit on mat", "a small dog barks loud", "rain falled all night"])
+    return ["score", "-c", "candidate.txt", "-r", "reference.txt", "second.txt", "-s", "source.txt", "-f", "json"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--order 2 --smooth add-k --smooth-value 0.5",
+        "--tokenize char --order 6",
+        "--matcher xleu --vectors vectors.txt --threshold 0.25 --composition aligned",
+        "--matcher vleu --vectors vectors.txt --preset morgan2014 --order 2",
+        "--metric gleu --order 2 --iterations 9 --seed 4",
+        "--metric gleu --variant gleu0 --lambda 0.25 --swapped-bp --order 2",
+        "--metric gleu --matcher vleu --vectors vectors.txt --threshold 0 --penalty soft --order 2",
+        "--metric softbleu --vectors vectors.txt --idf idf.txt --level segment",
+        "--level segment --no-effective-order --order 2",
+        "--metric gleu --level macro --multi mean --order 3",
+    ],
+)
+def test_a_signature_runs_again(command, texts, options):
+    """The very same JSON; the signature alone says what to compute, at which level."""
+    done = command(*texts, *options.split())
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert command(*texts, "--signature", found["signature"]) == done
+    assert json.loads(command(*texts).out)["systems"][0] != found["systems"][0]
+
+
+def test_options_go_before_the_signature_and_what_differs_is_noted(command, texts):
+    given = (*texts, "--signature", "metric:bleu|matcher:exact|order:2|smooth:none|tok:none|level:corpus")
+    done = command(*given, "--order", 3)
+    assert done.err == "softbleu: note: order is 3 here, 2 in the signature\n"
+    assert len(json.loads(done.out)["systems"][0]["totals"]) == 3
+    assert command(*given, "--order", 3, "--quiet").err == ""
+    done = command(*given[:-1], f"{given[-1]}|version:0.0.1")
+    assert (done.code, done.err) == (0, f"softbleu: note: version is {__version__} here, 0.0.1 in the signature\n")
     # A threshold beside a signature is of no quantile.
+    soft = "metric:bleu|matcher:vleu|quantile:p80|threshold:0.3|lowercase:yes"
+    options = ("--matcher", "vleu", "--no-lowercase", "-t", 0.25, "--vectors", "vectors.txt")
+    done = command(*texts, "--signature", soft, *options)
+    found = parse_signature(json.loads(done.out)["signature"])
     assert [found[key] for key in ("lowercase", "threshold", "quantile")] == ["no", "0.25", "none"]
+
+
+def test_vectors_are_those_of_the_signature_wherever_they_lie(command, texts, files, monkeypatch):
+    texts = [str(files.folder / part) if part.endswith(".txt") else part for part in texts]
+    first = command(*texts, "--matcher", "vleu", "-t", 0.5, "--vectors", "vectors.txt")
+    signature = json.loads(first.out)["signature"]
+    promised = parse_signature(signature)["vectors"]
+    assert promised.startswith("vectors.txt#")
+    monkeypatch.chdir(files.folder.parent)
+    done = command(*texts, "--signature", signature)
+    assert (done.code, done.err.count("\n"), "vectors.txt" in done.err) == (2, 1, True)
+    assert command(*texts, "--signature", signature, "--vectors", files.vectors) == first
+    files.write("vectors.txt", ["cat 1 2", "cats 2 1"])
+    output = files.folder / "out.json"
+    done = command(*texts, "--signature", signature, "--vectors", files.vectors, "--output", output)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert promised in done.err
+    assert not output.exists()
 
 
 def scores_of(done):
@@ -175,16 +231,9 @@ def test_a_plug_in_brings_its_options(command, refused, files):
     assert "round, flat" in refused("score", *given, "--metric", "excess", "--excess-shape", "x")
     words = {"COMP_WORDS": "softbleu score --metric ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
     assert {"excess", "near", "bleu"} <= set(command(environment=words).out.split())
+    soft = ("score", *given, "--vectors", files.vectors, "-t", 0.5, "-f", "json", "--matcher")
+    near, vleu = (json.loads(command(*soft, *each).out) for each in (("near", "--near-reach", 0), ("vleu",)))
+    assert parse_signature(near["signature"])["reach"] == "0"
+    assert near["systems"] == vleu["systems"]
     idle = command("score", *given, "--excess-per-word", 2)
     assert idle.err.startswith("softbleu: note: --excess-per-word has no effect here, with --metric bleu")
-
-
-@pytest.mark.usefixtures("installed")
-def test_a_plug_in_matcher_brings_its_options(command, files):
-    given = ("score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors, "-f", "json")
-    done = command(*given, "--matcher", "near", "--near-reach", 0, "-t", 0.5)
-    assert (done.code, done.err) == (0, "")
-    signature = parse_signature(json.loads(done.out)["signature"])
-    assert (signature["matcher"], signature["reach"], signature["threshold"]) == ("near", "0", "0.5")
-    vleu = json.loads(command(*given, "--matcher", "vleu", "-t", 0.5).out)
-    assert json.loads(done.out)["systems"] == vleu["systems"]

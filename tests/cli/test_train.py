@@ -21,25 +21,11 @@ def test_train_writes_a_head_that_scores(command: Any, tmp_path: Path) -> None:
     texts = next(iter(rows.texts.candidates.values()))
     cells = zip(rows.scores.tolist(), texts, (each[0] for each in rows.texts.references), "ab" * 20, strict=True)
     file, head = tmp_path / "judged.tsv", tmp_path / "head.json"
-    file.write_text(
-        "".join("\t".join(map(str, row)) + "\n" for row in [("human", "candidate", "reference", "group"), *cells])
-    )
+    rows_of_file = [("human", "candidate", "reference", "group"), *cells]
+    file.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows_of_file))
     assert sorted(read_judged(str(file))) == ["a", "b"]
-    done = command(
-        "train",
-        "--judgements",
-        file,
-        "-o",
-        head,
-        "--vectors",
-        "glove-6b-100d",
-        "-m",
-        "chrf",
-        "--samples",
-        50,
-        "-f",
-        "json",
-    )
+    given = ["--vectors", "glove-6b-100d", "-m", "chrf", "--samples", "50", "-f", "json"]
+    done = command("train", "--judgements", file, "-o", head, *given)
     assert [row["group"] for row in json.loads(done.out)["rows"]] == ["a", "b", "mean"]
     card = json.loads(head.read_text())["card"]
     assert (card["judgements"], card["groups"]) == (40, ["a", "b"])
@@ -85,10 +71,8 @@ def test_train_reads_rankings_and_scores_of_systems(command: Any, tmp_path: Path
 def test_explanations_say_what_cost_points(command: Any, tmp_path: Path) -> None:
     for name, line in (("c", "the cat sat"), ("r", "the dogs never sat down")):
         (tmp_path / name).write_text(f"{line}\n")
-    said = command(
-        "explain", "-c", tmp_path / "c", "-r", tmp_path / "r", "-m", "trained(head=static)", "-f", "json"
-    ).out
-    (segment,) = json.loads(said)["segments"]
+    texts = ("-c", tmp_path / "c", "-r", tmp_path / "r")
+    (segment,) = json.loads(command("explain", *texts, "-m", "trained(head=static)", "-f", "json").out)["segments"]
     values = [found["value"] for found in segment["findings"]]
     assert values == sorted(values, reverse=True)
     assert segment["score"] == pytest.approx(max(0, 100 - sum(values)), abs=1e-4)

@@ -92,9 +92,7 @@ def cluster(s3: str, tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_workers_killed_three_times_while_they_read_ranges_of_s3(
-    s3: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_killed_three_times_while_they_read_ranges_of_s3(s3, cluster, tmp_path, monkeypatch):
     """Lines are found and read by the workers, and the digits are those of files and one process."""
     monkeypatch.setattr(files, "_RANGE", 20_000)
     candidate, reference = corpus_of(str(tmp_path))
@@ -299,9 +297,7 @@ def test_no_permission_is_one_line(refused: Any, files: Any, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("place", [S3, "memory"])
-def test_a_sweep_goes_on_at_a_url(
-    command: Any, request: Any, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_goes_on_at_a_url(command, request, tmp_path, place, monkeypatch):
     url = {"memory": "memory://sweeps"}.get(place) or request.getfixturevalue("s3")
     for number in (1, 2):
         (tmp_path / f"s{number}").write_text("a cat sat\n" * number + "a dog ran\n" * (2 - number))

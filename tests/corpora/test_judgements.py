@@ -1,7 +1,5 @@
 """Readers of what people said, and of what metrics said."""
 
-from __future__ import annotations
-
 import gzip
 import json
 
@@ -153,56 +151,3 @@ def test_assessments(tmp_path):
     assert texts == [["it &apos;s"], ["it 's"]]
     two = {"translation": np.zeros(2)}
     refused(InputError, "bleu has 2 segments, 1 texts were assessed", clean.pick, two, "bleu")
-
-
-BROKEN = {
-    read_rankings: [
-        (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
-        (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
-        (
-            XML.replace("</error", '<ranking-item id="1" user="b"/></error'),
-            "line 9: id numbers this segment, src-id those above",
-        ),
-        (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
-        (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
-        (XML.replace("</appraise", "</praise"), "line 10: not XML"),
-        (XML.replace('"3"', '"9999999999999"'), "line 4: the segment cannot be 9999999999999"),
-        (FIVE.replace("\n4,", "\n0,"), "line 2: segment 0, though the first is 1"),
-        (FIVE.replace("1,2,-1", "1,2"), "line 2: 7 cells under 8 column names"),
-        (FIVE.replace("1,2,-1", "1,x,-1"), "line 2: rank is a whole number, not 'x'"),
-        (FIVE.replace("1,2,-1", "1,-1,-1"), "there are no comparisons"),
-        (FIVE.replace("judgeId", "judge"), "line 1: rankings need a column judgeid"),
-        (FIVE.replace("system3rank", "rank3"), "line 1: rankings need a column system3rank"),
-        ("", "line 1: rankings need columns system1Id"),
-    ],
-    read_scores: [
-        ("", "there are no scores"),
-        ("a\n", "line 1: 1 columns and no names of columns"),
-        ("a 1\nb\n", "line 2: 1 cells, where 2 are needed"),
-        ("a 1\nb high\n", "line 2: 'high' is no score: a number is needed"),
-        ("a 1\nb nan\n", "line 2: 'nan' is no score: a number is needed, 0 or of size 1e-100 to 1e+100"),
-        ("a 1\na 1\n", "line 2: a second score of 'a'"),
-        ("a 5 1\na 600000 1\n", "2 scores cannot be of 600,000 segments: are these their numbers?"),
-        ('{"system": "a"}', "no scores; JSON is read as"),
-        ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
-        ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
-    ],
-    read_assessments: [
-        ("", "line 1: assessments need columns"),
-        (DA, "name one direction of cs-en, de-en"),
-        (CZECH.replace(" 2 0.5", " 0 0.5"), "line 2: SID is the number of a segment"),
-        (CZECH.replace("0.5", "inf"), "line 2: 'inf' is no assessment: a number is needed"),
-        (DA.replace("B 1 -0.5", "B 1"), "line 3: 4 cells under 5 column names"),
-        ("LP SYSTEM SID HUMAN\n", "there are no assessments"),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("read", "content", "message"), [(read, *row) for read, rows in BROKEN.items() for row in rows]
-)
-def test_broken_files(tmp_path, read, content, message):
-    name = written(tmp_path, content)
-    said = refused(InputError, "", read, name)
-    assert message in said
-    assert said.startswith(name)

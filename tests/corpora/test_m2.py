@@ -1,15 +1,12 @@
 """Gold edits in `.m2` files: what is read, what references it makes, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
-import re
 
 import pytest
 from refusing import refused
 from shared_data import shared
 
-from softbleu.corpora import ParallelFiles, Segments, read_m2
+from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
@@ -96,39 +93,6 @@ def test_forms_of_the_file(tmp_path):
         assert read_m2(written(tmp_path, data, name)) == expected, name
     assert read_m2(written(tmp_path, "S é\n".encode("latin-1")), "latin-1")[0].source == "é"
     assert read_m2(written(tmp_path, "S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no sentences"),
-        ("\n\n", "no sentences"),
-        ("A 0 1|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 1: an edit before any sentence"),
-        ("S a b\nwhat is this\n", "line 2: neither a sentence"),
-        ("S a b\nA 0 1|||X|||a|||REQUIRED|||0\n", "line 2: 5 fields, not 6"),
-        ("S a b\nA 0 1|||X|||a|||REQUIRED|||-NONE-|||zero\n", "line 2: start, end and annotator are whole numbers"),
-        ("S a b\nA 0|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 2: start, end and annotator are whole numbers"),
-        ("S a b\nA 0 3|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 2: no words 0 to 3 in a sentence of 2 words"),
-        ("S a b\nA 2 1|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 2: no words 2 to 1"),
-        ("S a b\n\nS c\nA -1 0|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 4: no words -1 to 0"),
-        ("S a b\nA 0 1|||X|||a|||REQUIRED|||-NONE-|||-1\n", "line 2: annotators are numbered from 0"),
-    ],
-)
-def test_what_is_not_understood_is_named(tmp_path, text, message):
-    assert "gold.m2" in refused(InputError, re.escape(message), lambda: read_m2(written(tmp_path, text)))
-
-
-def test_files_with_gold_edits(tmp_path):
-    gold = written(tmp_path, TEXT)
-    system = written(tmp_path, "one\ntwo\nthree\n", "system.txt")
-    source = written(tmp_path, "He eat a apple .\nAll is well .\nThey they go home\n", "source.txt")
-    with ParallelFiles.open([system], [], source, gold=gold) as corpus:
-        (block,) = corpus.blocks()
-        segments = block.load()
-    assert (len(corpus), len(block), len(segments)) == (3, 3, 3)
-    assert segments.source == ["He eat a apple .", "All is well .", "They they go home"]
-    assert segments.references[2] == ("They they -NONE- home", "They go home .")
-    assert [one.gold[0].source for one in segments.blocks()] == ["He eat a apple ."]
 
 
 def test_segments_with_gold_edits(tmp_path):

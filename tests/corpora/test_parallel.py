@@ -1,7 +1,5 @@
 """Parallel text files: what is a line, what is a blank, and what is wrong with a file."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Whole segments in one file: pairs, TSV and JSONL, and everything that can be wrong with them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -21,7 +19,6 @@ JSONL = (
     '{"candidate": "", "reference": "empty", "source": "S2", "more": [1]}\n'
     '{"candidate": "x", "references": ["", null, ""], "source": "S3"}\n'
 )
-OTHER_SYSTEM = '{"candidate": {"A": "a"}, "reference": "b"}\n{"candidate": {"B": "a"}, "reference": "b"}\n'
 RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
 
 
@@ -66,36 +63,6 @@ def test_kinds_of_files(content, name, tmp_path, monkeypatch):
     assert read(tmp_path, data, name) == expected
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
     assert read_segments("-").references == RAGGED
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("c.txt", "a ||| b\n\nc ||| d\n", "c.txt, line 2: no reference; write 'candidate ||| reference'"),
-        ("c.tsv", "a\tb\n", "c.tsv, line 1: the first line must name columns 'candidate' and 'reference'"),
-        ("c.tsv", "candidate\treference\na\tb\tc\n", "c.tsv, line 2: 3 cells under 2 column names"),
-        ("c.tsv", "candidate\treference\na\tb\n\n", "c.tsv, line 3: .*no reference"),
-        ("c.tsv", "candidates\treference\na\tb\n", "'?candidate"),
-        ("c.tsv", "reference\tcandidate\nb\ta\nb\n", "c.tsv, line 3: no candidate of system 'candidate'"),
-        ("c.tsv", "reference\tcandidate\nb\nb\ta\n", "c.tsv, line 2: no candidate of system 'candidate'"),
-        ("c.tsv", "candidate\tcandidate\treference\na\tb\tc\n", "two columns have the same name, 'candidate'"),
-        ("c.jsonl", '{"candidate": "a", "reference": "b"}\n{"cand', "c.jsonl, line 2, column 2: not JSON"),
-        ("c.jsonl", "\n", "c.jsonl, line 1, column 1: not JSON"),
-        ("c.jsonl", "[1]\n", "c.jsonl, line 1: an object with 'candidate' and 'references' is needed"),
-        ("c.jsonl", '{"reference": "b"}\n', "c.jsonl, line 1: an object with 'candidate'"),
-        ("c.jsonl", '{"candidate": 5, "reference": "b"}\n', "c.jsonl, line 1: text is needed, not 5"),
-        ("c.jsonl", '{"candidate": null, "reference": "b"}\n', "c.jsonl, line 1: text is needed, not null"),
-        ("c.jsonl", '{"candidate": "a", "references": ["b", 5]}\n', "c.jsonl, line 1: text is needed, not 5"),
-        ("c.jsonl", '{"candidate": "a", "references": 5}\n', "c.jsonl, line 1: .*5"),
-        ("c.jsonl", '{"candidate": "a", "references": true}\n', "c.jsonl, line 1: .*true"),
-        ("c.jsonl", '{"candidate": "a", "references": {"b": "c"}}\n', "c.jsonl, line 1: "),
-        ("c.jsonl", '{"candidate": "a", "reference": "b", "source": 5}\n', "c.jsonl, line 1: text is needed, not 5"),
-        ("c.jsonl", '{"candidate": {"x": "y\\nz"}, "references": [["a\\nb"]]}\n', "c.jsonl, line 1: "),
-        ("c.jsonl", OTHER_SYSTEM, "c.jsonl, line 2: system 'A' is not in every segment"),
-    ],
-)
-def test_errors(name, content, message, tmp_path):
-    refused(InputError, message, read, tmp_path, content, name)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
@@ -156,7 +123,13 @@ def test_transposed_references_are_refused(systems):
         (["a", "b"], ["a", 5], "segment 2.* text is needed, not int"),
         (["a"], [b"a"], "segment 1.* text is needed, not bytes"),
         (["a"], [[["a"]]], "reference of segment 1, number 1: text is needed, not list"),
+        ([], [], "an empty corpus"),
+        ({"A": []}, [], "an empty corpus"),
+        ({}, ["a"], "no candidates at all"),
+        (["a", "b"], [["a"], ["b"], ["c"]], "2 candidates but references for 3 segments"),
+        ({"A": list("abc"), "B": list("ab")}, list("abc"), "2 candidates of 'B' but references for 3"),
+        *((["a", "b"], [["a"], entry], "segment 2 has no reference") for entry in (None, [], [None], (None, None))),
     ],
 )
-def test_anything_but_text(candidates, references, message):
+def test_what_is_no_corpus(candidates, references, message):
     refused(InputError, message, Segments.of, candidates, references)

@@ -1,7 +1,5 @@
 """Models that the package transformers runs, where it is installed."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

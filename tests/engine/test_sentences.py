@@ -79,15 +79,6 @@ def test_a_sentence_scores_as_a_corpus_of_it(title: str, candidate: str, referen
     assert float(found) == alone.segments[0].score
 
 
-@pytest.mark.parametrize("title", ["bleu", "vleu", "gleu", "chrf", "softbleu"])
-def test_sentences_that_are_looked_at_differ(title: str) -> None:
-    """Guards the test above: neither way gives the same number whatever it is given."""
-    reference, source = "the cat not a dog the mat", "the mat"
-    texts = [reference, "the cat not a dog", "the cat not a", "oov"]
-    scores = [float(MEASURES[title].sentence_score(text, [reference, "a dog"], source)) for text in texts]
-    assert len(set(scores)) >= 3
-
-
 def test_vectors_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
     real = sentences.open_vectors
