@@ -101,13 +101,17 @@ def set_of(name: str) -> Set:
 def measures_of(metrics: Sequence[Any]) -> dict[tuple[str, str], np.ndarray]:
     """All planned measures of metrics, by data and measure; means of pairs are of each sample."""
     mqm, ranked = set_of("MQM zh-en"), set_of("WMT13 fr-en")
-    scores = mqm.scores(metrics)
+    scores, means = mqm.scores(metrics), mqm.people.mean(axis=0, keepdims=True)
+    apart = mqm.people - means
     seventeen = [set_of(f"WMT17 {pair}") for pair in PAIRS17]
     systems = [set_of(f"WMT21 {pair} A") for pair in PAIRS21]
     assert ranked.comparisons is not None
     return {
         ("WMT21 zh-en, MQM", "r"): pearson(scores, mqm.people),
         ("WMT21 zh-en, MQM", "accuracy"): accuracy(scores, mqm.people),
+        # Found: the same r over deviations from the means of segments, and over these means.
+        ("WMT21 zh-en, MQM", "r within"): pearson(scores - scores.mean(axis=1, keepdims=True), apart),
+        ("WMT21 zh-en, MQM", "r between"): pearson(scores.mean(axis=1, keepdims=True), means),
         ("WMT17", "r"): np.mean([pearson(each.scores(metrics), each.people) for each in seventeen], axis=0),
         ("WMT13 fr-en", "tau"): tau(ranked.scores(metrics), ranked.texts.systems, ranked.comparisons),
         ("WMT21 systems", "SPA"): np.mean(
@@ -303,7 +307,9 @@ def spans(axes: Any, rows: Sequence[tuple[str, Mapping[str, str], str]], title: 
 def draw_effects() -> None:
     """Draw the planned effects, set by set."""
     figure = Figure(figsize=(13, 6), layout="constrained")
-    kinds = dict.fromkeys((row["data"], row["measure"]) for row in read("effects") if row["measure"] != "accuracy")
+    kinds = dict.fromkeys(
+        (row["data"], row["measure"]) for row in read("effects") if row["measure"] in ("r", "tau", "SPA")
+    )
     for axes, (data, measure) in zip(figure.subplots(1, len(kinds), sharey=True), kinds, strict=True):
         rows = [row for row in read("effects", data=data, measure=measure) if row["sign"]]
         spans(axes, [(f"{row['factorial']}: {row['effect']}", row, "") for row in rows], data, f"effect on {measure}")
