@@ -20,32 +20,29 @@ from softbleu.corpora.judgements.assessments import read_assessments
 from softbleu.meta.evidence import name_outputs, read_metrics
 from softbleu.results import RunOptions, collect_statistics, make_results
 from softbleu.text.tokens import Tokenizer
+from softbleu.version import __version__
 
 HERE = Path(__file__).resolve().parent
-DATA = HERE.parents[2] / "shared" / "data"
-if "SOFTBLEU_SHARED" in os.environ:
-    DATA = Path(os.environ["SOFTBLEU_SHARED"]) / "data"
-KEPT = HERE.parents[1] / "build" / "softness"
+DATA = Path(os.environ.get("SOFTBLEU_SHARED", HERE.parents[2] / "shared")) / "data"
+KEPT = HERE.parents[1] / "build" / "softness" / __version__  # Another version may give other digits
 SEED = 32  # Of drawn lines
 GOOGLENEWS = DATA / "googlenews-26k" / "googlenews-26k-300d.bin"
 IN_CONTEXT = "vectors=minilm-l6"
 
 Levels = tuple[tuple[str, str], ...]  # Factor and level, in order
-
-
 UNITS = {
-    "sleu": ("sleu", ""),
-    "vleu": ("vleu", ""),
-    "aligned": ("vleu", ", composition=aligned"),
-    "xleu": ("xleu", ""),
+    "sleu": "sleu(threshold={}{})",
+    "vleu": "vleu(threshold={}{})",
+    "aligned": "vleu(threshold={}, composition=aligned{})",
+    "xleu": "xleu(threshold={}{})",
 }
 THRESHOLDS = {".5": "0.5", ".8": "0.8", "p99.9": "p99.9"}
 VECTORS = {"words": "", "context": f", {IN_CONTEXT}"}
 PRECISION: dict[Levels, str] = {
     (("unit", "exact"), ("threshold", "-"), ("vectors", "exact")): "bleu",
     **{
-        (("unit", unit), ("threshold", threshold), ("vectors", vectors)): (
-            f"{UNITS[unit][0]}(threshold={THRESHOLDS[threshold]}{UNITS[unit][1]}{VECTORS[vectors]})"
+        (("unit", unit), ("threshold", threshold), ("vectors", vectors)): UNITS[unit].format(
+            THRESHOLDS[threshold], VECTORS[vectors]
         )
         for unit, threshold, vectors in product(UNITS, THRESHOLDS, VECTORS)
     },

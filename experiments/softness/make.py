@@ -39,10 +39,11 @@ from softbleu.embeddings import open_vectors, write_store
 from softbleu.report.plots import Scatter, draw
 from softbleu.results.significance import correct
 
+SOFT = ("vectors", "context", "exact")
 SOFTNESS = [
     Effect("1a context − words", "vectors", "context", "words", sign="+"),
     Effect("1b words − exact", "vectors", "words", "exact", sign="+"),
-    Effect("1c context − exact", "vectors", "context", "exact", sign="+"),
+    Effect("1c context − exact", *SOFT, sign="+"),
 ]
 IN_P = [
     *SOFTNESS,
@@ -57,16 +58,8 @@ IN_F = [
     Effect("1h F − precision", "weight", "F", "precision", sign="+"),
     Effect("1i idf − none", "idf", "yes", "no", sign="+"),
     Effect("1j word order − none", "order", "pairs", "none", sign="+"),
-    Effect(
-        "1k softness at F − at precision",
-        "vectors",
-        "context",
-        "exact",
-        ("weight", "F"),
-        ("weight", "precision"),
-        sign="0",
-    ),
-    Effect("1l softness with idf − without", "vectors", "context", "exact", ("idf", "yes"), ("idf", "no"), sign="0"),
+    Effect("1k softness at F − at precision", *SOFT, ("weight", "F"), ("weight", "precision"), sign="0"),
+    Effect("1l softness with idf − without", *SOFT, ("idf", "yes"), ("idf", "no"), sign="0"),
 ]
 FOUND = {  # Looked at after the plan
     f"{name}{' in context' if vectors == 'context' else ''}": cell
