@@ -15,12 +15,11 @@ from softbleu.errors import InputError, known_name
 from softbleu.io.data_files import read_toml
 from softbleu.io.resources import required_resource
 
-Spoilt = Literal["candidate", "reference"]
 Rewrite = tuple[int, int, Sequence[str]]  # First word, the word behind the last one, and what stands there then
 _MOST = 10**15
 _WORD = re.compile(r"([^\w$€£%]*)(.*?)((?:['’]s)?[^\w$€£%]*)")
 _NUMBER = re.compile(r"[$€£]?\d[\d.,:]*%?")
-_APART = 6  # So many places are words apart that change places, at most
+_APART, _NAMES_APART = 6, 50  # So many places are words, and names, apart that change places, at most
 
 
 class Challenge(NamedTuple):
@@ -39,7 +38,7 @@ class ChallengeSettings(Declared):
     change: tuple[str, ...] = setting((), "Names of `CHANGES`; all of them unless given")
     count: int = setting(500, "Pairs of each set, if there are as many", least=1, most=_MOST)
     seed: int = setting(0, "The same seed gives the same sets", least=0, most=_MOST)
-    spoil: Spoilt = setting("candidate", "Whose text is changed: the reference's gives a bad text that is near to it")
+    spoil: Literal["candidate", "reference"] = setting("candidate", "Which text is changed; the reference stays near")
 
 
 @cache
@@ -65,6 +64,7 @@ class SplitText:
     words: tuple[str, ...]
     parts: tuple[tuple[str, str, str], ...]
     cores: tuple[str, ...]  # Words without signs
+    small: frozenset[str]  # The same in lower case
     behind: tuple[str, ...]  # Signs behind each word; of signs alone themselves
 
     @classmethod
@@ -76,8 +76,9 @@ class SplitText:
         """
         words = tuple(text.split())
         parts = tuple((each[1], each[2], each[3]) for each in map(_WORD.fullmatch, words) if each is not None)
+        cores = tuple(core for _, core, _ in parts)
         behind = tuple(after if core else before for before, core, after in parts)
-        return cls(words, parts, tuple(core for _, core, _ in parts), behind)
+        return cls(words, parts, cores, frozenset(map(str.lower, cores)), behind)
 
     @cached_property
     def starts(self) -> frozenset[int]:
@@ -115,14 +116,10 @@ class Spoiler:
         cores, small = enumerate(self.line.cores), _tables()["function"]
         return [place for place, core in cores if core.isalpha() and core.islower() and core not in small]
 
-    @cached_property
-    def taken(self) -> frozenset[str]:
-        """Words of both texts, small."""
-        return frozenset(core.lower() for core in (*self.line.cores, *self.beside.cores))
-
     def pick(self, options: Iterable[str]) -> Iterator[str]:
         """Draw one whose words are not in both texts already: it would come nearer to what is meant."""
-        if free := [each for each in options if each.lower() not in self.taken]:
+        texts = self.line.small, self.beside.small
+        if free := [each for each in options if not any(each.lower() in text for text in texts)]:
             yield free[self.chance.below(len(free))]
 
     def put(self, place: int, core: str) -> Rewrite:
@@ -139,11 +136,12 @@ class Spoiler:
             others = groups.get(core) or [cased(word, core) for word in groups.get(core.lower(), ())]
             yield from self.replace(place, others or [sign + core[1:] for sign in groups.get(core[:1], ())])
 
-    def exchange(self, places: Sequence[int], most: float) -> Iterator[Rewrite]:
+    def exchange(self, places: Sequence[int], most: int) -> Iterator[Rewrite]:
         """Let two words change places that are no neighbours; their signs stay."""
         line = self.line
-        for place in places:
-            for other in (each for each in places if 1 < each - place <= most and line.joined(place, each)):
+        for at, place in enumerate(places):
+            near = (each for each in places[at + 1 : at + 1 + most] if 1 < each - place <= most)
+            for other in (each for each in near if line.joined(place, each)):
                 one, two = line.cores[place], line.cores[other]
                 told = line.signed(two, place), *line.words[place + 1 : other], line.signed(one, other)
                 if one.lower() != two.lower():
@@ -185,8 +183,8 @@ def _numbers(given: Spoiler) -> Iterator[Rewrite]:
 
 def _dropped(given: Spoiler) -> Iterator[Rewrite]:
     """Leave out a word, or what follows a comma; the other text has it, or half of its words."""
-    line, others = given.line, {core.lower() for core in given.beside.cores}
-    content = [place for place in given.content if line.cores[place] in others]
+    line = given.line
+    content = [place for place in given.content if line.cores[place] in given.beside.small]
     yield from ((place, place + 1, ()) for place in content if line.words[place] == line.cores[place])
     for place in (each for each, signs in enumerate(line.behind) if "," in signs):
         end = min((each for each in line.starts if each > place), default=len(line.words))
@@ -210,7 +208,7 @@ CHANGES: dict[str, Callable[[Spoiler], Iterator[Rewrite]]] = {
     "numbers": _numbers,
     "units": lambda given: given.in_group(_groups("units")),
     "names": lambda given: given.in_group(given.known),
-    "roles": lambda given: given.exchange(given.names, _MOST),
+    "roles": lambda given: given.exchange(given.names, _NAMES_APART),
     "antonyms": lambda given: given.in_group(_groups("antonyms")),
     "pronouns": lambda given: given.in_group(_groups("pronouns")),
     "order": lambda given: given.exchange(given.content, _APART),

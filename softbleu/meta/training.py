@@ -37,6 +37,7 @@ MARGIN, WEIGHT = 0.6, 0.6
 SEVERITY_PENALTIES = (1000.0, 3000.0, 10000.0, np.inf)
 _FOLDS, _DRAWS, _ROUNDS = 5, 10, 2
 """Parts that a single group is cut into, draws of each size of the learning curve, fits of prices and severities."""
+_FLAT = 1e-4  # A column whose spread among judged pairs is this share of its greatest value teaches nothing
 _SMALLEST = 25  # Judgements of the first point of the learning curve; each next one has twice as many
 
 
@@ -185,11 +186,11 @@ def _ridge(
     for group in np.unique(judged.groups):
         those = judged.groups == group
         both[those] -= both[those].mean(axis=0)
-    spread = both[:, :-1].std(axis=0)
-    spread[spread <= 1e-12] = np.inf
     changed = (judged.own.distances != judged.spoilt.distances).any(axis=1)
     more = np.column_stack((spoilt - own, wanted[1]))[changed] * np.sqrt(WEIGHT)
     rows = np.concatenate((both, more))
+    spread = both[:, :-1].std(axis=0)
+    spread[spread <= np.maximum(_FLAT * np.abs(rows[:, :-1]).max(axis=0), 1e-12)] = np.inf
     scaled = rows[:, :-1] / spread
     square, right = scaled.T @ scaled + penalty * np.eye(len(spread)), scaled.T @ rows[:, -1]
     if signed:

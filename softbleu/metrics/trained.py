@@ -145,8 +145,9 @@ class Trained(Metric):
 
     @property
     def used(self) -> TrainedHead:
-        """The head, that in the box where none is named."""
-        return self.head or bundled_head(DEFAULT_HEAD)
+        """The head, that in the box where none is named; over other vectors than its own it has no severities."""
+        head = self.head or bundled_head(DEFAULT_HEAD)
+        return head if self.vector_choice.vectors == head.vectors else replace(head, severity=())
 
     @property
     def requires(self) -> Requirements:

@@ -272,6 +272,8 @@ TEXTS: dict[str, list[str]] = {
     "rankings.csv": [line.lower() for line in LINES["rankings.csv"]],
     "judged.tsv": ["score\tcandidate\treference"]
     + [f"{-number}\tit {'is ' * number}right {number % 7}\tit is right {number % 7}" for number in range(1, 60)],
+    "human-a.txt": ["Today Ann was seen there .", "At noon Bob was there ."],
+    "human-b.txt": ["There Ann was seen .", "There Bob was at noon ."],
     "brackets.txt": ["the [big] (dog|hound) barked"] * 3,
     "my-sweep.toml": SWEEP,
     **{f"{day}.json": [RUN % score] for day, score in (("monday", 20.5), ("tuesday", 21.5))},

@@ -24,10 +24,8 @@ def make_challenge_sets(given: Given) -> None:
     With such a file 'softbleu metaeval --da FILE --direction SET --table preferences' says how often metrics prefer
     the former.
     """
-    from collections import Counter
-
     from softbleu.corpora import read_segments
-    from softbleu.corpora.challenges import ChallengeSettings, make_challenges, write_challenges
+    from softbleu.corpora.challenges import CHANGES, ChallengeSettings, make_challenges, write_challenges
     from softbleu.corpora.parallel import open_texts
     from softbleu.errors import InputError
 
@@ -42,9 +40,9 @@ def make_challenge_sets(given: Given) -> None:
     else:
         raise InputError("give --candidate and --reference, or both texts in one file by --pairs")
     made = list(make_challenges(good, references, settings))
-    counts = Counter(each.change for each in made)
     if not made:
         raise InputError("no pair of lines that differ allows such a change")
-    for name in (each for each in settings.change or counts if counts[each] < settings.count):
-        given.note(f"{name}: {counts[name]:,} pairs, as other lines do not allow it")
+    for name in settings.change or CHANGES:
+        if (count := sum(each.change == name for each in made)) < settings.count:
+            given.note(f"{name}: {count:,} pairs, as other lines do not allow it")
     place.write(write_challenges(made))
