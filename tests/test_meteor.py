@@ -174,6 +174,17 @@ def test_a_beam_that_overflows_is_cut_as_by_the_oracle(data: str) -> None:
     assert rows_of([candidate], [reference], meteor_data=data)[0, :23].tolist() == expected_row(candidate, reference)
 
 
+REPEATED = st.lists(st.sampled_from(["the", "of", "cat", "cats", "little", "small"]), min_size=9, max_size=14)
+
+
+@given(REPEATED, REPEATED)
+@settings(max_examples=12)
+def test_words_that_recur_overflow_the_beam_as_in_the_oracle(data: str, ours: list[str], theirs: list[str]) -> None:
+    # Paths that have taken the same words share what is left; here many have taken others.
+    pair = " ".join(ours), " ".join(theirs)
+    assert rows_of(*([line] for line in pair), meteor_data=data)[0, :23].tolist() == expected_row(*pair)
+
+
 @given(st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=3))
 @settings(max_examples=8)
 def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:

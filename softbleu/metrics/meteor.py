@@ -419,28 +419,20 @@ def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
     segments = np.unique(matches.segment[~alone])
     bounds = np.searchsorted(matches.segment, np.stack((segments, segments + 1)))
     lengths = chunk.references.lengths.tolist()
-    indices = matches.place - chunk.references.offsets[matches.segment]
+    gains = np.where(matches.stage > 0, matches.size // 2 + matches.width // 2, matches.size + matches.width)
     columns = (
-        indices,
+        matches.place - chunk.references.offsets[matches.segment],
         matches.size,
         matches.start - chunk.candidates.offsets[matches.segment],
         matches.width,
-        alone,
-        # Names in the search: exact matches have the least.
-        np.arange(len(indices)) + len(indices) * (matches.stage > 0),
+        gains,
     )
     for segment, first, end in zip(segments.tolist(), *bounds.tolist(), strict=True):
-        fixed: dict[int, tuple[int, int, int]] = {}
-        choices: dict[int, list[tuple[int, int, int, int]]] = {}
-        for index, size, start, width, only, name in zip(
-            *(each[first:end].tolist() for each in columns), strict=True
-        ):
-            if only:
-                fixed[index] = size, start, width
-            else:
-                choices.setdefault(index, []).append((size, start, width, name))
-        for name in best_matches(lengths[segment], fixed, choices, len(indices)):
-            kept[name % len(indices)] = True
+        only = first + np.flatnonzero(alone[first:end])
+        others = first + np.flatnonzero(~alone[first:end])
+        fixed = {index: rest for index, *rest in zip(*(each[only].tolist() for each in columns[:4]), strict=True)}
+        chosen = best_matches(lengths[segment], fixed, *(each[others] for each in columns))
+        kept[others[chosen]] = True
     return matches.chosen(kept)
 
 
@@ -479,28 +471,35 @@ _CHUNK = 1 << 40
 _WORD = 1 << 72
 _rank = itemgetter(0)
 
-Match = tuple[int, int, int, int]  # Words of the reference, place and words in the candidate, name
-_Step = tuple[int, int, int, int, int, int]
-"""A match as paths take it: words of the reference, start and end in the candidate, its words as bits, what they
-gain, its name."""
 Path = tuple[int, int, int, int, Any]
 """Its rank, the candidate's words that are taken (bits), where its last match ends in the candidate and in the
 reference (-1 where that was left behind), and the matches that it took, the last first."""
+_Costs = list[tuple[int, int]]  # What a match adds to the rank of a path, and its number: the least first
 
 
 def best_matches(
-    length: int, fixed: Mapping[int, tuple[int, int, int]], choices: Mapping[int, Sequence[Match]], exact: int
+    length: int,
+    fixed: Mapping[int, Sequence[int]],
+    indices: Integers,
+    sizes: Integers,
+    starts: Integers,
+    widths: Integers,
+    gains: Integers,
 ) -> list[int]:
-    """Choose among matches by a beam that runs over the reference from left to right.
+    """Choose among matches by a beam that runs over the reference from left to right; return their numbers.
 
     As the program does it: a word of a match that is not exact counts half, rounded down a match and side; the
     distance of a match does not burden the path that takes it, but those that the same path leads to after it.
     `fixed` are matches that no other overlaps (words of the reference, place and words in the candidate), by their
-    place in the reference, as are the `choices`, in the order in which they are tried; names below `exact` are exact.
+    place in the reference. The matches to choose from are given by their places in the reference, in the order in
+    which they are tried, the words that they cover there, the same in the candidate, and the words that they count.
 
-    >>> best_matches(3, {1: (1, 1, 1)}, {0: [(1, 0, 1, 0), (1, 2, 1, 1)], 2: [(1, 0, 1, 2), (1, 2, 1, 3)]}, exact=4)
-    [3, 0]
+    >>> two = np.array([0, 0, 2]), np.array([1, 1, 1]), np.array([0, 2, 2]), np.array([1, 1, 1]), np.array([2, 2, 2])
+    >>> best_matches(3, {1: (1, 1, 1)}, *two)
+    [2, 0]
     """
+    bounds = np.searchsorted(indices, np.arange(length + 1)).tolist()
+    search = _Search(*(each.tolist() for each in (sizes, starts, widths, gains)))
     paths: list[Path] = [(0, 0, -1, -1, None)]
     for index in range(length):
         new: list[Path] = []
@@ -509,15 +508,16 @@ def best_matches(
             for rank, taken, end, last, trail in paths:
                 closed = last >= 0 and (end != start or last != index)
                 new.append((rank + _CHUNK if closed else rank, taken, start + width, index + size, trail))
-        elif index in choices:
-            new = _extended(paths, index, [_step(match, exact) for match in choices[index]])
+        elif bounds[index] < bounds[index + 1]:
+            paths = search.extended(paths, index, range(bounds[index], bounds[index + 1]))
+            continue
         elif any(0 <= path[3] <= index for path in paths):
             for path in paths:
                 new.append(_left(path) if 0 <= path[3] <= index else path)
         else:
             continue
         new.sort(key=_rank)
-        paths = new[:BEAM]
+        paths = new
     best = min((_left(path) if path[3] >= 0 else path for path in paths), key=_rank)
     found, trail = [], best[4]
     while trail is not None:
@@ -531,38 +531,89 @@ def _left(path: Path) -> Path:
     return path[0] + _CHUNK, path[1], -1, -1, path[4]
 
 
-def _step(match: Match, exact: int) -> _Step:
-    size, start, width, name = match
-    words = size + width if name < exact else size // 2 + width // 2
-    return size, start, start + width, ((1 << width) - 1) << start, words * _WORD, name
+class _Search:
+    """The matches to choose from, by number, and the words of the candidate that each takes, as bits."""
 
+    def __init__(self, sizes: list[int], starts: list[int], widths: list[int], gains: list[int]) -> None:
+        self._sizes, self._starts, self._widths, self._gains = sizes, starts, widths, gains
+        words = [1 << place for place in range(max(starts, default=-1) + 1)]
+        self._bits = [
+            words[start] if width == 1 else ((1 << width) - 1) << start
+            for start, width in zip(starts, widths, strict=True)
+        ]
 
-def _extended(paths: Sequence[Path], index: int, steps: Sequence[_Step]) -> list[Path]:
-    """The paths that go on from these, without most of those that the beam would drop."""
-    new: list[Path] = []
-    most, bound = max(step[4] for step in steps), inf
-    for path in paths:
-        if path[3] > index:
-            new.append(path)
-        else:
-            _extend(path, index, steps, most, bound, new)
-        if len(new) > 2 * BEAM:
-            new.sort(key=_rank)
-            del new[BEAM:]
-            bound = new[-1][0]
-    return new
+    def extended(self, paths: Sequence[Path], index: int, matches: range) -> list[Path]:
+        """The best of the paths that go on from these with one of the matches at a word of the reference, or none."""
+        found = []
+        for rank, place, match in self._best(paths, index, matches):
+            path = paths[place]
+            if match == matches.stop:
+                path = rank, path[1], -1, -1, path[4]
+            elif match >= 0:
+                end = self._starts[match] + self._widths[match]
+                path = rank, path[1] | self._bits[match], end, index + self._sizes[match], (match, path[4])
+            found.append(path)
+        return found
 
+    def _best(self, paths: Sequence[Path], index: int, matches: range) -> list[tuple[int, int, int]]:
+        """Ranks of the best paths, the places of those that they go on from, and the matches; -1 within a match.
 
-def _extend(path: Path, index: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
-    """Add the paths that take a match, and none, if they rank before `bound`; no match gains more than `most`."""
-    rank, taken, end, last, trail = path
-    for size, start, stop, bits, gain, name in steps:
-        if rank - most >= bound:
-            return
-        if taken & bits:
-            continue
-        own = rank - gain + (_CHUNK if last >= 0 and (end != start or last != index) else 0)
-        if own < bound:
-            new.append((own, taken | bits, stop, index + size, (name, trail)))
-        rank += abs(index - start)
-    new.append((rank + _CHUNK, taken, -1, -1, trail) if last >= 0 else (rank, taken, -1, -1, trail))
+        Paths from which the same matches are left, at the same cost, make a group. In a group the k-th cheapest match
+        of the i-th path ranks behind i k others, so that few need a look.
+        """
+        differ = self._differing(paths, matches)
+        groups: dict[tuple[int, int], tuple[list[int], _Costs, _Costs]] = {}
+        new: list[tuple[int, int, int]] = []
+        bound: float = inf
+        for place, (rank, taken, end, last, _) in enumerate(paths):
+            if last > index:
+                new.append((rank, place, -1))
+                continue
+            # Where a match would go on with a chunk; -1 where it begins another, -2 where none has to be ended.
+            goes_on = end if last == index else -1 if last >= 0 else -2
+            key = taken & differ, goes_on
+            if key not in groups:
+                groups[key] = [0], *self._costs(taken, goes_on, index, matches)
+            count, following, others = groups[key]
+            count[0] += 1
+            new += [(rank + cost, place, match) for cost, match in following]
+            if last >= 0:
+                rank += _CHUNK
+            for cost, match in others[: BEAM // count[0]]:
+                if rank + cost >= bound:
+                    break
+                new.append((rank + cost, place, match))
+            if len(new) > 2 * BEAM:
+                new.sort()
+                del new[BEAM:]
+                bound = new[-1][0]
+        new.sort()
+        return new[:BEAM]
+
+    def _differing(self, paths: Sequence[Path], matches: range) -> int:
+        """The words of the matches, as bits, or none if all paths have taken the same of these, as nearly always."""
+        words, differing = 0, 0
+        for bits in self._bits[matches.start : matches.stop]:
+            words |= bits
+        for path in paths:
+            differing |= path[1] ^ paths[0][1]
+        return words if differing & words else 0
+
+    def _costs(self, taken: int, goes_on: int, index: int, matches: range) -> tuple[_Costs, _Costs]:
+        """What matches cost that are left and go on with a chunk, and the cheapest of the others.
+
+        To take none has the number after the last.
+        """
+        following: _Costs = []
+        others: _Costs = []
+        distance = 0
+        part = slice(matches.start, matches.stop)
+        for match, start, bits, gain in zip(
+            matches, self._starts[part], self._bits[part], self._gains[part], strict=True
+        ):
+            if not taken & bits:
+                (following if start == goes_on else others).append((distance - gain * _WORD, match))
+                distance += abs(index - start)
+        others.append((distance, matches.stop))
+        others.sort()
+        return following, others[:BEAM]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _LIMIT = Limit(
     "comparing all", "pairs of texts", 10_000_000, "1,000 candidates with one another: 1,000,000", "make it shorter"
 )
+_AT_ONCE = 1 << 24  # Numbers of statistics that are held
 _LENGTH = 1000  # Characters of a text; so many more count as another
 
 
@@ -203,6 +204,22 @@ def pair_systems(corpus: Corpus) -> list[TextList]:
     return [TextList(*each) for each in zip(candidates, references, strict=True)]
 
 
+def _stacked(found: Iterable[Rows]) -> Iterator[Rows]:
+    """Statistics of lists as (pairs, lists, k), of so many lists together that they take little memory."""
+    held: list[Rows] = []
+    for rows in found:
+        held.append(rows)
+        if len(held) * rows.size >= _AT_ONCE:
+            yield _together(held)
+            held = []
+    if held:
+        yield _together(held)
+
+
+def _together(held: Sequence[Rows]) -> Rows:
+    return np.stack([rows.reshape(-1, rows.shape[-1]) for rows in held], axis=1)
+
+
 def score_systems(
     lists: Sequence[TextList],
     names: Sequence[Sequence[str]],
@@ -217,10 +234,12 @@ def score_systems(
     `lists` have of each segment as many candidates and as many references, see `pair_systems`; `names` are those of
     the candidates, and of the references.
     """
-    options, offsets = RunOptions(jobs, executor, progress=progress), np.arange(len(lists) + 1)
+    options = RunOptions(jobs, executor, progress=progress)
     with _comparing(lists, metric, options, "corpus") as (scorer, signatures, coverage, found):
-        rows = np.stack([*chain.from_iterable(found)], axis=2)
-        scores = np.array([[scorer.aggregation.score(each, offsets).score for each in row] for row in rows])
+        stream = scorer.aggregation.stream()
+        for rows in _stacked(chain.from_iterable(found)):
+            stream.add(rows, np.ones(rows.shape[1], np.int64))
+        scores = np.array([each.score for each in stream.scores()]).reshape(len(names[0]), len(names[1]))
         note_coverage([("all texts", metric.label, coverage)])
         return PairScores(scores, str(metric), *signatures, names[0], names[1], coverage)
 

@@ -139,7 +139,9 @@ def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: 
     assert all(each == found[number % 2] for number, each in enumerate(found))
 
 
-def test_corpora_of_systems() -> None:
+@pytest.mark.parametrize("together", [1, 1 << 24])
+def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    monkeypatch.setattr("softbleu.results.pairs._AT_ONCE", together)
     systems = {"one": TEXTS[:3], "two": TEXTS[1:4], "three": TEXTS[3:6]}
     corpus = Segments.of(systems, list(zip(*systems.values(), strict=True)))
     measure = read_metric("bleu")
