@@ -16,7 +16,7 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
-from softbleu.metrics.meteor import STAGES, Meteor
+from softbleu.metrics.meteor import Meteor
 from softbleu.metrics.optional import ShowsEdits
 from softbleu.metrics.softbleu import Softbleu
 
@@ -210,21 +210,14 @@ def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
 
 def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> Iterator[list[Mark]]:
     """The alignment with the best reference, and the stage at which words matched."""
-    names = [*STAGES, "soft"]
     for chunk in text.chunks():
-        matches, best = metric.alignments(chunk, words)
-        candidates = chunk.by_reference().candidates.offsets
-        order = np.argsort(matches.segment, kind="stable")
-        bounds = np.searchsorted(matches.segment[order], np.stack((best, best + 1)))
-        starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
-        for segment, (line, first, end) in enumerate(zip(best.tolist(), *bounds.tolist(), strict=True)):
+        for first, pairs in zip(chunk.segment_offsets.tolist(), metric.pairs(chunk, words), strict=False):
             marks: list[Mark] = []
-            for link, number in enumerate(order[first:end].tolist()):
-                stage = names[int(matches.stage[number])]
-                index = int(matches.start[number] - candidates[line])
-                other = int(matches.place[number] - starts[segment])
-                marks.append((CANDIDATE, index, int(matches.width[number]), stage, link, stage))
-                marks.append((REFERENCE, other, int(matches.size[number]), stage, link, stage))
+            for link, pair in enumerate(pairs):
+                offsets = chunk.references.offsets
+                other = int(offsets[first + pair.reference] - offsets[first]) + pair.reference_start
+                marks.append((CANDIDATE, pair.start, pair.length, pair.kind, link, pair.kind))
+                marks.append((REFERENCE, other, pair.reference_length, pair.kind, link, pair.kind))
             yield marks
 
 

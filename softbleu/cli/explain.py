@@ -16,12 +16,13 @@ Input
 """,
     # What says how n-grams are matched, what paths are closest, or what edits are found.
     settings=lambda each: (
-        about_matches(each) or not {"hyter", "m2", "cleme", "cleme2", "uot"}.isdisjoint(each.owners)
+        about_matches(each) or not {"hyter", "meteor", "m2", "cleme", "cleme2", "uot"}.isdisjoint(each.owners)
     ),
 )
 def explain(given: Given) -> None:
     """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found.
 
+    For meteor it shows which words stand for which, and at what stage they match.
     For m2, cleme and uot it shows edits: which are gold edits, which are wrong, and which gold edits are missed.
     """
     from softbleu.analysis import choose_lines

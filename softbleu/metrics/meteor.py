@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import inf
@@ -18,6 +18,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
+from softbleu.metrics.optional import WordPair
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens
 from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
@@ -361,6 +362,28 @@ class Meteor(Metric):
         """The matches that hold of each candidate with each of its references, and the line of the best of these."""
         matches, _, best = self._matched(chunk, words)
         return matches, best
+
+    def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
+        """The pairs of each candidate with its best reference, by their place in the candidate."""
+        names = [*STAGES, "soft"]
+        matches, best = self.alignments(chunk, words)
+        single = chunk.by_reference()
+        owns, others = single.candidates.offsets, single.references.offsets
+        order = np.lexsort((matches.start, matches.segment))
+        bounds = np.searchsorted(matches.segment[order], np.stack((best, best + 1)))
+        numbers = (best - chunk.segment_offsets[:-1]).tolist()
+        for number, line, first, end in zip(numbers, best.tolist(), *bounds.tolist(), strict=True):
+            yield tuple(
+                WordPair(
+                    names[int(matches.stage[at])],
+                    int(matches.start[at] - owns[line]),
+                    int(matches.width[at]),
+                    number,
+                    int(matches.place[at] - others[line]),
+                    int(matches.size[at]),
+                )
+                for at in order[first:end].tolist()
+            )
 
     def _matched(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers, Integers]:
         """Matches of each candidate with each of its references, their statistics, and the best rows."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -104,6 +105,26 @@ class ShowsEdits(Protocol):
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
         """Edits of each segment beside those of the reference that counts; `forms` are the words of the codes."""
+
+
+@dataclass(frozen=True)
+class WordPair:
+    """Words of a candidate and those of its best reference that they stand for; places are tokens from 0."""
+
+    kind: str  # How they match: for METEOR the stage
+    start: int
+    length: int
+    reference: int  # Which of the segment's references, from 0
+    reference_start: int
+    reference_length: int
+
+
+@runtime_checkable
+class ShowsPairs(Protocol):
+    """Aligns words of a candidate with those of its best reference."""
+
+    def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
+        """The pairs of each segment, by their place in the candidate."""
 
 
 @runtime_checkable

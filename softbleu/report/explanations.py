@@ -47,8 +47,14 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
     """Make a row per candidate n-gram, step of a path, finding, or pair of edits; positions count from 0."""
     from softbleu.results import NgramMatch
-    from softbleu.results.explain import EditPair
+    from softbleu.results.explain import AlignedWords, EditPair
 
+    if any(explanation.pairs is not None for explanation in explanations):
+        aligned = [(each, pair) for each in explanations for pair in each.word_pairs()]
+        return Records(
+            ["system", "segment", *AlignedWords.__dataclass_fields__],
+            [[each.system, each.segment, *vars(pair).values()] for each, pair in aligned],
+        )
     if any(explanation.numbers for explanation in explanations):
         return Records(
             ["system", "segment", "kind", "text", "value", "message"],
@@ -94,6 +100,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
     if explanation.path:
         lines += _steps(explanation.path, digits)
+    if explanation.pairs is not None:
+        lines += _aligned(explanation, several)
     if explanation.edits is not None:
         lines += _edits(explanation, digits)
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
@@ -121,6 +129,17 @@ def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
         rows.append([pair.verdict, *(one_line(cell) for cell in (pair.kind, pair.source, become, gold)), share])
     for row, line in zip(rows, align(rows, [False] * 6), strict=True):
         yield _VERDICTS[row[0]], f"  {line.rstrip()}"
+
+
+def _aligned(explanation: Explanation, several: bool) -> Iterator[tuple[str, str]]:
+    """Words of the candidate, those of the reference that they stand for, and how they match."""
+    rows = []
+    for pair in explanation.word_pairs():
+        sign = "=" if pair.kind == "exact" else "~"
+        number = [f"reference {pair.reference_number + 1}"] if several else []
+        rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number])
+    for row, line in zip(rows, align(rows, [False] * (4 + several)), strict=True):
+        yield _STYLES[row[1]], f"  {line}"
 
 
 def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,15 @@ from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import JudgesLines, NamesCauses, ShowsEdits, ShowsPaths, matcher_of, shows_matches
+from softbleu.metrics.optional import (
+    JudgesLines,
+    NamesCauses,
+    ShowsEdits,
+    ShowsPairs,
+    ShowsPaths,
+    matcher_of,
+    shows_matches,
+)
 from softbleu.metrics.result import Score
 from softbleu.results.judged import judge_corpus
 from softbleu.results.significance import segment_numbers
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
+    from softbleu.metrics.optional import WordPair
     from softbleu.text.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]
@@ -69,6 +78,18 @@ class EditPair:
 
 
 @dataclass(frozen=True)
+class AlignedWords:
+    """Words of a candidate and those of a reference that they stand for; places are tokens from 0."""
+
+    kind: str
+    candidate: str
+    reference: str
+    candidate_start: int
+    reference_number: int
+    reference_start: int
+
+
+@dataclass(frozen=True)
 class Explanation:
     """All matches of one segment of one system."""
 
@@ -86,6 +107,17 @@ class Explanation:
     """Of networks the path that the score is about, in the place of references and matches."""
     edits: JudgedEdits | None = None
     """Of metrics that judge edits these, and gold edits, in the place of references and matches."""
+
+    pairs: tuple[WordPair, ...] | None = None
+    """Of metrics that align words which of the candidate's stand for which of the best reference's."""
+
+    def word_pairs(self) -> Iterator[AlignedWords]:
+        """The pairs, with their words."""
+        for each in self.pairs or ():
+            own = self.candidate[each.start : each.start + each.length]
+            other = self.references[each.reference][each.reference_start :][: each.reference_length]
+            places = each.start, each.reference, each.reference_start
+            yield AlignedWords(each.kind, " ".join(own), " ".join(other), *places)
 
     def edit_pairs(self) -> Iterator[EditPair]:
         """Edits with the gold edits that they are, or are like, and gold edits that nothing is like."""
@@ -120,7 +152,7 @@ class Explanations(list[Explanation], Tabular):
         rows = [
             {"system": each.system, "segment": each.segment, **vars(found)}
             for each in self
-            for found in (*each.findings, *(each.path.steps if each.path else ()))
+            for found in (*each.findings, *each.word_pairs(), *(each.path.steps if each.path else ()))
         ]
         return rows or [
             {
@@ -172,7 +204,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
     requires = metric.requires
-    explainer = _paths if isinstance(metric, ShowsPaths) else _matches
+    explainer = _paths if isinstance(metric, ShowsPaths) else _pairs if isinstance(metric, ShowsPairs) else _matches
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
@@ -180,7 +212,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     if isinstance(metric, JudgesLines | NamesCauses):
         return _findings(pick_segments(corpus, segments), metric, segments, chosen, numbers)
     scores = None
-    if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
+    if explainer is not _paths and (not requires.source or chosen.source is not None or chosen.gold is not None):
         plan = make_plan([metric], chosen, keep_rows=True)
         with running(chosen, plan) as runner:
             prepared = runner.prepared(metric.tokenizer)
@@ -249,6 +281,18 @@ def _matches(metric: Metric, prepared: PreparedCorpus) -> Explained:
     return explained
 
 
+def _pairs(metric: Metric, prepared: PreparedCorpus) -> Explained:
+    """Explain by the words that stand for each other."""
+    aligner: Any = metric
+    words = prepared.table(metric.vector_choice, metric.requires).words
+
+    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
+        (pairs,) = aligner.pairs(chunk, words)
+        return replace(_explanation(system, segment, chunk, prepared.words, ()), pairs=pairs)
+
+    return explained
+
+
 def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by the path of a network that is closest; what a path says stands for the references."""
     shower: Any = metric
@@ -264,7 +308,7 @@ def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
 
 def check_explained(metric: Metric) -> None:
     """See that there is something to show, before data is asked for."""
-    if not isinstance(metric, JudgesLines | NamesCauses | ShowsPaths | ShowsEdits):
+    if not isinstance(metric, JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits):
         matching_of(metric)
 
 

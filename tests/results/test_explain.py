@@ -92,3 +92,15 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
         assert sum(step.cost for step in explanation.path.steps) == pytest.approx(score.edits)
         words = tuple(step.candidate for step in explanation.path.steps if step.candidate)
         assert words == explanation.candidate
+
+
+def test_meteor_shows_which_words_of_the_best_reference_stand_for_which_and_at_what_stage():
+    # The second reference is the better one; `the` stands for its fifth word, `cats` has a stem in common.
+    metric, references = make_metric("meteor", stages="exact+stem"), ["no dog", "a cat sat on the"]
+    (found,) = explain_corpus(Segments({"A": ["the cats sat"]}, [references]), metric)
+    assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
+        ("exact", "the", "the", 0, 1, 4),
+        ("stem", "cats", "cat", 1, 1, 1),
+        ("exact", "sat", "sat", 2, 1, 2),
+    ]
+    assert found.score == pytest.approx(float(metric.sentence_score("the cats sat", references)))
