@@ -116,10 +116,14 @@ class Spoiler:
         cores, small = enumerate(self.line.cores), _tables()["function"]
         return [place for place, core in cores if core.isalpha() and core.islower() and core not in small]
 
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """Words of both texts, in lower case."""
+        return self.line.small | self.beside.small
+
     def pick(self, options: Iterable[str]) -> Iterator[str]:
         """Draw one whose words are not in both texts already: it would come nearer to what is meant."""
-        texts = self.line.small, self.beside.small
-        if free := [each for each in options if not any(each.lower() in text for text in texts)]:
+        if free := [each for each in options if each.lower() not in self.taken]:
             yield free[self.chance.below(len(free))]
 
     def put(self, place: int, core: str) -> Rewrite:
