@@ -92,3 +92,7 @@ def test_the_greatest_weights_add_up() -> None:
 def test_a_sweep_has_one_point() -> None:
     points = sweep_points({"metric": "softbleu"}, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.5, 0.6]})
     assert [point.metric for point in points] == [make_metric("softbleu")]
+
+
+def test_a_millionth_in_common_is_a_millionth() -> None:
+    assert Softbleu(order=1).scores(np.array([[1, 10**6, 1, 10**6]])) == pytest.approx([1e-4])
