@@ -97,12 +97,36 @@ class SplitText:
 
 
 @dataclass(frozen=True)
+class Options:
+    """Words of which one is drawn."""
+
+    words: Sequence[str]
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """Where each word stands, in lower case."""
+        found: dict[str, list[int]] = {}
+        for place, word in enumerate(self.words):
+            found.setdefault(word.lower(), []).append(place)
+        return found
+
+    def drawn(self, chance: Chance, taken: frozenset[str]) -> Iterator[str]:
+        """Draw one that is none of these, if there is one; the names of a corpus are many, those taken few."""
+        skipped = sorted(place for word in self.places.keys() & taken for place in self.places[word])
+        if free := len(self.words) - len(skipped):
+            at = chance.below(free)
+            for place in skipped:
+                at += place <= at
+            yield self.words[at]
+
+
+@dataclass(frozen=True)
 class Spoiler:
     """What a rule may look at: a text, the one beside it, names of the corpus, and chance."""
 
     line: SplitText
     beside: SplitText
-    known: Mapping[str, Sequence[str]]  # Names, and of each one those that are written alike
+    known: Mapping[str, Options]  # Names, and of each one those that are written alike
     chance: Chance
 
     @cached_property
@@ -121,16 +145,15 @@ class Spoiler:
         """Words of both texts, in lower case."""
         return self.line.small | self.beside.small
 
-    def pick(self, options: Iterable[str]) -> Iterator[str]:
+    def pick(self, options: Options) -> Iterator[str]:
         """Draw one whose words are not in both texts already: it would come nearer to what is meant."""
-        if free := [each for each in options if each.lower() not in self.taken]:
-            yield free[self.chance.below(len(free))]
+        return options.drawn(self.chance, self.taken)
 
     def put(self, place: int, core: str) -> Rewrite:
         """Replace a word."""
         return place, place + 1, [self.line.signed(core, place)]
 
-    def replace(self, place: int, options: Iterable[str]) -> Iterator[Rewrite]:
+    def replace(self, place: int, options: Options) -> Iterator[Rewrite]:
         """Replace a word by one of these, if there is one that neither text has."""
         yield from (self.put(place, core) for core in self.pick(options))
 
@@ -138,7 +161,8 @@ class Spoiler:
         """Replace a word by another one of its group."""
         for place, core in enumerate(self.line.cores):
             others = groups.get(core) or [cased(word, core) for word in groups.get(core.lower(), ())]
-            yield from self.replace(place, others or [sign + core[1:] for sign in groups.get(core[:1], ())])
+            if others := others or [sign + core[1:] for sign in groups.get(core[:1], ())]:
+                yield from self.replace(place, Options(others))
 
     def exchange(self, places: Sequence[int], most: int) -> Iterator[Rewrite]:
         """Let two words change places that are no neighbours; their signs stay."""
@@ -150,6 +174,14 @@ class Spoiler:
                 told = line.signed(two, place), *line.words[place + 1 : other], line.signed(one, other)
                 if one.lower() != two.lower():
                     yield place, other + 1, told
+
+    def changed(self, rewrites: Sequence[Rewrite]) -> str | None:
+        """The text with one of these, drawn; None without any, or if it would be the text beside it, or as it was."""
+        if not rewrites:
+            return None
+        start, end, told = rewrites[self.chance.below(len(rewrites))]
+        words = *self.line.words[:start], *told, *self.line.words[end:]
+        return None if words in (self.line.words, self.beside.words) else " ".join(words)
 
 
 def cased(word: str, like: str) -> str:
@@ -182,7 +214,9 @@ def _numbers(given: Spoiler) -> Iterator[Rewrite]:
         if _NUMBER.fullmatch(core):
             digits = [at for at, sign in enumerate(core) if sign.isdecimal()]
             at = digits[given.chance.below(len(digits))]
-            yield from given.replace(place, [f"{core[:at]}{digit}{core[at + 1 :]}" for digit in range(1, 10)])
+            yield from given.replace(
+                place, Options([f"{core[:at]}{digit}{core[at + 1 :]}" for digit in range(1, 10)])
+            )
 
 
 def _dropped(given: Spoiler) -> Iterator[Rewrite]:
@@ -202,7 +236,7 @@ def _added(given: Spoiler) -> Iterator[Rewrite]:
     """Say something more at the end of a sentence."""
     for place, (before, core, after) in enumerate(given.line.parts):
         if "." in given.line.behind[place]:
-            for phrase in given.pick(_tables()["added"]["phrases"].strip().splitlines()):
+            for phrase in given.pick(Options(_tables()["added"]["phrases"].strip().splitlines())):
                 told = f"{before}{core} {phrase}{after}" if core else f"{phrase} {before}"
                 yield place, place + 1, told.split()
 
@@ -211,7 +245,9 @@ CHANGES: dict[str, Callable[[Spoiler], Iterator[Rewrite]]] = {
     "negation": _negation,
     "numbers": _numbers,
     "units": lambda given: given.in_group(_groups("units")),
-    "names": lambda given: given.in_group(given.known),
+    "names": lambda given: (
+        rewrite for place in given.names for rewrite in given.replace(place, given.known[given.line.cores[place]])
+    ),
     "roles": lambda given: given.exchange(given.names, _NAMES_APART),
     "antonyms": lambda given: given.in_group(_groups("antonyms")),
     "pronouns": lambda given: given.in_group(_groups("pronouns")),
@@ -250,14 +286,12 @@ def make_challenges(
         chance, found = Chance(settings.seed), 0
         for reference, good in usable:
             own, beside = (good, reference) if settings.spoil == "candidate" else (reference, good)
-            edits = list(rule(Spoiler(own, beside, known, chance)))
-            start, end, told = edits[chance.below(len(edits))] if edits else (0, 0, ())
-            bad = *own.words[:start], *told, *own.words[end:]
+            spoiler = Spoiler(own, beside, known, chance)
             if found == settings.count:
                 break
-            if bad not in (own.words, beside.words):
+            if (bad := spoiler.changed(list(rule(spoiler)))) is not None:
                 found += 1
-                yield Challenge(change, *(" ".join(words) for words in (reference.words, good.words, bad)))
+                yield Challenge(change, " ".join(reference.words), " ".join(good.words), bad)
 
 
 def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int = 0) -> Iterator[str]:
@@ -271,17 +305,15 @@ def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int =
     used = dict.fromkeys(CHANGES, 0)
     for text, (own, beside) in zip(candidates, pairs, strict=True):
         given = Spoiler(own, beside, known, chance)
-        fitting = {name: edits for name, rule in CHANGES.items() if (edits := list(rule(given)))}
-        if not fitting:
-            yield text
-            continue
-        name = min(fitting, key=used.__getitem__)
-        used[name] += 1
-        start, end, told = fitting[name][chance.below(len(fitting[name]))]
-        yield " ".join((*own.words[:start], *told, *own.words[end:]))
+        fitting = {name: rewrites for name, rule in CHANGES.items() if (rewrites := list(rule(given)))}
+        name = min(fitting, key=used.__getitem__, default=None)
+        bad = None if name is None else given.changed(fitting[name])
+        if name is not None and bad is not None:
+            used[name] += 1
+        yield text if bad is None else bad
 
 
-def _names_of(lines: Iterable[SplitText]) -> Mapping[str, Sequence[str]]:
+def _names_of(lines: Iterable[SplitText]) -> Mapping[str, Options]:
     """Words with a capital inside a sentence that are never small; by word those with as many of them."""
     small, inner = set(_tables()["function"]), set[str]()
     for line in lines:
@@ -289,7 +321,7 @@ def _names_of(lines: Iterable[SplitText]) -> Mapping[str, Sequence[str]]:
         inner.update(core for place, core in enumerate(line.cores) if place not in line.starts and core[:1].isupper())
     names = [core for core in sorted(inner - _tables()["titles"]) if core.isalpha() and len(core) > 1]
     names = [core for core in names if core.lower() not in small]
-    alike = {capitals: [core for core in names if core.isupper() == capitals] for capitals in (False, True)}
+    alike = {capitals: Options([core for core in names if core.isupper() == capitals]) for capitals in (False, True)}
     return {core: alike[core.isupper()] for core in names}
 
 
