@@ -38,9 +38,7 @@ def test_distances_are_those_of_the_oracle(candidate: str, reference: str) -> No
 def test_prices_are_those_of_the_oracle(seed: int, penalty: float) -> None:
     draw = np.random.default_rng(seed)
     distances, scores, groups = draw.random((40, 3)), draw.normal(size=40), draw.integers(0, 3, 40)
-    own, spoilt = (
-        Measured(each, draw.normal(size=(40, 2)) / 5, np.ones(40, bool)) for each in (distances, distances + 0.1)
-    )
+    own, spoilt = (Measured(each, draw.normal(size=(40, 2)) / 5) for each in (distances, distances + 0.1))
     judged = JudgedDistances(own, spoilt, scores, groups, np.arange(40), ("a", "b", "c"))
     head = TrainedHead("", "", prices=((0.0, 1.0, 0.0),) * 3, severity=(1.0, 0.5, -0.5))
     powers, others = (

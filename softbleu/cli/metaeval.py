@@ -16,16 +16,12 @@ What metrics said
   --unescape: Turn entities such as &apos; in texts into characters.
 Human judgements
   --rankings FILE: Rankings: Appraise XML, or WMT's CSV with two or five systems per line.
-  --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
-    five).
   --unexpanded: Count systems with identical outputs, which annotators saw as one, once.
   --rank-by NAME… <meta.evidence:WAYS>: Score systems from the rankings by expected-wins or trueskill
     (default: expected-wins).
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
     of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
-  --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
-  --column NAME: Human scores of this column (default: the first of score, human, z, mqm and raw).
   --aggregate NAME <meta.evidence:WAYS>: Score systems by the pairwise wins of each metric's segments, as judges'
     comparisons are: expected-wins or trueskill (default: each metric's own score of the corpus).
 Significance

@@ -148,6 +148,11 @@ Matching
     known set; ONE+OTHER joins two (default: glove-6b-100d).
   --vector-case NAME <exact,fallback>: Look words up as written only (exact), or also in lower case (default:
     fallback).
+Human judgements
+  --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
+    five).
+  --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
+  --column NAME: Human scores of this column (default: the first of score, human, z, mqm and raw).
 Significance
   --baseline NAME: System the others are tested against (default: the first).
   --test NAME <randomization,bootstrap>: randomization (approximate) or bootstrap (paired) (default: randomization).

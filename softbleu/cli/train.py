@@ -4,8 +4,8 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "judgements candidate reference output metric vectors layers tokenize lowercase encoding unescape samples seed "
-    "table format=text digits=3 jobs",
+    "judgements candidate reference rankings_start direction column output metric vectors layers tokenize lowercase "
+    "encoding unescape samples seed table format=text digits=3 jobs",
     """
   --judgements FILE… !: Judged texts, tab-separated with columns score, candidate, reference, and maybe source and
     group (or WMT's LP, translation and HUMAN_score); without groups a file is one.
@@ -46,7 +46,9 @@ def train(given: Given) -> None:
             metrics=given.metric or (),
             tokenize=given.tokenize or "none",
             progress=progress,
-            **given.values("vectors layers lowercase unescape encoding samples seed jobs"),
+            **given.values(
+                "rankings_start direction column vectors layers lowercase unescape encoding samples seed jobs"
+            ),
         )
     place.write([json.dumps(found.head.content(found.card()), indent=1) + "\n"])
     output.write(found.table(table))

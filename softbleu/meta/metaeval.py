@@ -194,8 +194,6 @@ def metaeval(
     """
     asked = question or default_question(scores or metrics, human or rankings, assessments)
     name = known_name("table", asked, QUESTIONS)
-    if rankings_start not in (None, 0, 1):
-        raise InputError(f"--rankings-start is 0 or 1, not {rankings_start}")
     for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
         if rankings is None and given:
             raise InputError(f"--{option} is about --rankings: give a file of them")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -63,8 +63,8 @@ class JudgedDistances:
                 raise InputError(f"group {name!r}: {FEWEST_POINTS} judgements or more that differ are needed")
         texts: list[Segments] = [each.texts for each in judged.values() if each.texts is not None]
         own, spoilt, unrelated = (
-            _measured(head, map(change, texts), options)
-            for change in (_as_they_are, partial(_spoilt, seed=seed), _rolled)
+            _measured(head, each, options)
+            for each in (texts, [_spoilt(each, seed) for each in texts], map(_rolled, texts))
         )
         groups = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
         lines = [f"{number} {' '.join(line)}" for number, each in enumerate(texts) for line in each.references]
@@ -108,7 +108,7 @@ class _Distances(Trained):
     """Distances and directions of pairs, in millionths, in the place of points."""
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        measured = self.measure(chunk.by_reference(), cast("WordTable", words), kernels)
+        measured, _ = self.measure(chunk.by_reference(), cast("WordTable", words), kernels)
         return np.rint(POINT_PARTS * np.hstack((measured.distances, measured.directions))).astype(np.int64)
 
 
@@ -116,11 +116,7 @@ def _measured(head: TrainedHead, texts: Iterable[Segments], options: RunOptions)
     found = [collect_statistics(each, [_Distances(head=head)], options, keep_rows=True)[0].rows[0] for each in texts]
     both = np.concatenate(found) / POINT_PARTS
     distances, directions = np.split(both, [len(head.names)], axis=1)
-    return Measured(distances, directions, np.ones(len(both), bool))
-
-
-def _as_they_are(texts: Segments) -> Segments:
-    return texts
+    return Measured(distances, directions)
 
 
 def _rolled(texts: Segments) -> Segments:
@@ -145,7 +141,7 @@ def fit_prices(judged: JudgedDistances, penalty: float, head: TrainedHead) -> Fl
     (powers, distances).
 
     >>> def measured(distances):
-    ...     return Measured(np.array(distances), np.ones((3, 1)), np.ones(3, bool))
+    ...     return Measured(np.array(distances), np.ones((3, 1)))
     >>> own = measured([[0.0, 1], [1, 0], [2, 1]])
     >>> judged = JudgedDistances(own, own, np.array([1.0, 0, -1]), np.zeros(3, int), np.arange(3), ("one",))
     >>> fit_prices(judged, 1e-9, TrainedHead("", "")).round(3).tolist()
@@ -362,6 +358,9 @@ def train(
     name: str = "trained",
     samples: int = 1000,
     seed: int = 12345,
+    rankings_start: int | None = None,
+    direction: str | None = None,
+    column: str | None = None,
     unescape: bool = False,
     encoding: str = "utf-8",
     **run: Any,
@@ -391,6 +390,8 @@ def train(
         What the head is called in signatures.
     samples, seed
         Bootstrap samples of references, and the seed of all draws.
+    rankings_start, direction, column
+        Of judgements that name systems and segments, as `softbleu.metaeval` has them.
     run
         `jobs`, `executor`, `progress`.
 
@@ -410,10 +411,15 @@ def train(
     """
     check_samples(samples, seed)
     files = judgements
+    if bool(candidates) != bool(references):
+        raise InputError("judgements that name systems and segments need candidates and references")
     if not isinstance(files, Mapping) and candidates:
+        given: dict[str, Any] = {"start": rankings_start, "direction": direction, "column": column, "encoding": encoding}
         with open_outputs(None, candidates, references, None, None, encoding, unescape=unescape) as corpus:
             texts = loaded(corpus)
-        files = {Path(name).stem: read_outputs(name, encoding=encoding).with_texts(texts) for name in files}
+        files = {Path(name).stem: read_outputs(name, **given).with_texts(texts) for name in files}
+    elif rankings_start is not None or direction is not None or column is not None:
+        raise InputError("rankings-start, direction and column are about judgements of candidates: name their files")
     elif not isinstance(files, Mapping):
         files = _read(files, unescape, encoding)
     choice = {"vectors": vectors, **({} if layers is None else {"layers": layers})}

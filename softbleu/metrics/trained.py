@@ -89,11 +89,10 @@ class Measured:
 
     distances: Floats  # (pairs, distances), 0 of equal lines
     directions: Floats  # Mean vectors of the candidates, of length 1: (pairs, dimensions)
-    known: Flags  # Whether both sides have any text
 
     def at(self, chosen: Flags | Integers) -> Measured:
         """Some of the pairs."""
-        return Measured(self.distances[chosen], self.directions[chosen], self.known[chosen])
+        return Measured(self.distances[chosen], self.directions[chosen])
 
     def without(self, place: int) -> Measured:
         """The same with one distance 0 everywhere."""
@@ -166,14 +165,14 @@ class Trained(Metric):
             raise InputError("the trained metric compares words by vectors, which this table lacks")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        measured = self.measure(single, words, kernels)
+        measured, known = self.measure(single, words, kernels)
         lost = np.rint(POINT_PARTS * self.used.lost(measured.distances, measured.directions)).astype(np.int64)
-        points = np.where(measured.known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
+        points = np.where(known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
         rows = np.column_stack((points, np.ones_like(points), lost))
         return rows[best_rows(chunk.segment_offsets, points)]
 
-    def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> Measured:
-        """Measure pairs of a candidate and one reference."""
+    def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Measured, Flags]:
+        """Measure pairs of a candidate and one reference, and see whether both sides have any text."""
         found = np.zeros((len(single), len(self.used.names)))
         known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
         directions = []
@@ -192,7 +191,7 @@ class Trained(Metric):
         found[equal | ~known] = 0
         size = len(directions[0]) if directions else 0
         known |= equal & (single.candidates.lengths > 0)
-        return Measured(found, np.array(directions).reshape(len(single), size), known)
+        return Measured(found, np.array(directions).reshape(len(single), size)), known
 
     def score(self, row: Integers) -> TrainedScore:
         """Score one row of statistics, or a sum of rows."""

@@ -150,13 +150,20 @@ def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -
     return {group: Assessments(scores[group], texts=_texts(own, unescape)) for group, own in groups.items()}
 
 
-def read_outputs(name: str, *, encoding: str = "utf-8") -> Assessments:
+def read_outputs(
+    name: str,
+    *,
+    start: int | None = None,
+    direction: str | None = None,
+    column: str | None = None,
+    encoding: str = "utf-8",
+) -> Assessments:
     """Read judgements that name systems and segments: rankings as `read_rankings` has them, or `read_assessments`."""
     with closing(open_text(name, encoding)) as lines:
         first = next((line.strip().lower() for line in lines if line.strip()), "")
     if first.startswith("<") or "system1id" in first:
-        return Assessments.of_comparisons(read_rankings(name, encoding=encoding))
-    found = read_assessments(name, encoding=encoding)
+        return Assessments.of_comparisons(read_rankings(name, start=start, encoding=encoding))
+    found = read_assessments(name, direction=direction, column=column, encoding=encoding)
     if found.texts is not None:
         raise InputError(f"{name}: these judgements have their own texts: leave out candidates and references")
     return found

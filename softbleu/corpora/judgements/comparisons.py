@@ -172,6 +172,8 @@ def read_rankings(
     of CoNLL-2014 have it), 1 in CSV of more systems a line (as WMT's). `expand` says whether systems whose outputs
     were the same, and were shown as one, count each (as in WMT), or once.
     """
+    if start not in (None, 0, 1):
+        raise InputError(f"--rankings-start is 0 or 1, not {start}")
     with closing(open_text(name, encoding)) as lines:
         first = next((line for line in lines if line.strip()), "")
     read = _read_xml if first.lstrip().startswith("<") else _read_csv
