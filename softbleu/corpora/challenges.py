@@ -97,7 +97,7 @@ class SplitText:
 
 
 @dataclass(frozen=True)
-class Options:
+class WordPool:
     """Words of which one is drawn."""
 
     words: Sequence[str]
@@ -126,7 +126,7 @@ class Spoiler:
 
     line: SplitText
     beside: SplitText
-    known: Mapping[str, Options]  # Names, and of each one those that are written alike
+    known: Mapping[str, WordPool]  # Names, and of each one those that are written alike
     chance: Chance
 
     @cached_property
@@ -145,7 +145,7 @@ class Spoiler:
         """Words of both texts, in lower case."""
         return self.line.small | self.beside.small
 
-    def pick(self, options: Options) -> Iterator[str]:
+    def pick(self, options: WordPool) -> Iterator[str]:
         """Draw one whose words are not in both texts already: it would come nearer to what is meant."""
         return options.drawn(self.chance, self.taken)
 
@@ -153,7 +153,7 @@ class Spoiler:
         """Replace a word."""
         return place, place + 1, [self.line.signed(core, place)]
 
-    def replace(self, place: int, options: Options) -> Iterator[Rewrite]:
+    def replace(self, place: int, options: WordPool) -> Iterator[Rewrite]:
         """Replace a word by one of these, if there is one that neither text has."""
         yield from (self.put(place, core) for core in self.pick(options))
 
@@ -162,7 +162,7 @@ class Spoiler:
         for place, core in enumerate(self.line.cores):
             others = groups.get(core) or [cased(word, core) for word in groups.get(core.lower(), ())]
             if others := others or [sign + core[1:] for sign in groups.get(core[:1], ())]:
-                yield from self.replace(place, Options(others))
+                yield from self.replace(place, WordPool(others))
 
     def exchange(self, places: Sequence[int], most: int) -> Iterator[Rewrite]:
         """Let two words change places that are no neighbours; their signs stay."""
@@ -215,7 +215,7 @@ def _numbers(given: Spoiler) -> Iterator[Rewrite]:
             digits = [at for at, sign in enumerate(core) if sign.isdecimal()]
             at = digits[given.chance.below(len(digits))]
             yield from given.replace(
-                place, Options([f"{core[:at]}{digit}{core[at + 1 :]}" for digit in range(1, 10)])
+                place, WordPool([f"{core[:at]}{digit}{core[at + 1 :]}" for digit in range(1, 10)])
             )
 
 
@@ -236,7 +236,7 @@ def _added(given: Spoiler) -> Iterator[Rewrite]:
     """Say something more at the end of a sentence."""
     for place, (before, core, after) in enumerate(given.line.parts):
         if "." in given.line.behind[place]:
-            for phrase in given.pick(Options(_tables()["added"]["phrases"].strip().splitlines())):
+            for phrase in given.pick(WordPool(_tables()["added"]["phrases"].strip().splitlines())):
                 told = f"{before}{core} {phrase}{after}" if core else f"{phrase} {before}"
                 yield place, place + 1, told.split()
 
@@ -313,7 +313,7 @@ def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int =
         yield text if bad is None else bad
 
 
-def _names_of(lines: Iterable[SplitText]) -> Mapping[str, Options]:
+def _names_of(lines: Iterable[SplitText]) -> Mapping[str, WordPool]:
     """Words with a capital inside a sentence that are never small; by word those with as many of them."""
     small, inner = set(_tables()["function"]), set[str]()
     for line in lines:
@@ -321,7 +321,7 @@ def _names_of(lines: Iterable[SplitText]) -> Mapping[str, Options]:
         inner.update(core for place, core in enumerate(line.cores) if place not in line.starts and core[:1].isupper())
     names = [core for core in sorted(inner - _tables()["titles"]) if core.isalpha() and len(core) > 1]
     names = [core for core in names if core.lower() not in small]
-    alike = {capitals: Options([core for core in names if core.isupper() == capitals]) for capitals in (False, True)}
+    alike = {capitals: WordPool([core for core in names if core.isupper() == capitals]) for capitals in (False, True)}
     return {core: alike[core.isupper()] for core in names}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -414,10 +414,10 @@ def train(
     if bool(candidates) != bool(references):
         raise InputError("judgements that name systems and segments need candidates and references")
     if not isinstance(files, Mapping) and candidates:
-        given: dict[str, Any] = {"start": rankings_start, "direction": direction, "column": column, "encoding": encoding}
         with open_outputs(None, candidates, references, None, None, encoding, unescape=unescape) as corpus:
             texts = loaded(corpus)
-        files = {Path(name).stem: read_outputs(name, **given).with_texts(texts) for name in files}
+        read = partial(read_outputs, start=rankings_start, direction=direction, column=column, encoding=encoding)
+        files = {Path(name).stem: read(name).with_texts(texts) for name in files}
     elif rankings_start is not None or direction is not None or column is not None:
         raise InputError("rankings-start, direction and column are about judgements of candidates: name their files")
     elif not isinstance(files, Mapping):

@@ -41,20 +41,22 @@ def test_train_reads_rankings_and_scores_of_systems(command: Any, tmp_path: Path
     for name, lines in {**outputs, "r1": [each[0] for each in rows.texts.references], "r2": ["a b"] * 30}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     ranks = [("srcIndex", "judgeID", "system1Id", "system1rank", "system2Id", "system2rank")]
-    ranks += [(number, "ann", "A", 1, "B", 1 + number % 2) for number in range(30)]
+    ranks += [(number + 1, "ann", "A", 1, "B", 1 + number % 2) for number in range(30)]
     scores = [("system", "segment", "score"), *(("A", number + 1, number % 7) for number in range(30))]
     files = {"ranks.csv": (",", ranks), "scores.tsv": ("\t", scores)}
     for name, (mark, lines) in files.items():
         (tmp_path / name).write_text("".join(mark.join(map(str, line)) + "\n" for line in lines))
     texts = ["-c", tmp_path / "A", "-c", tmp_path / "B", "-r", tmp_path / "r1", "-r", tmp_path / "r2"]
     more = ["-o", tmp_path / "head.json", "--vectors", "glove-6b-100d", "--samples", 10, "-f", "json"]
-    done = command("train", "--judgements", tmp_path / "ranks.csv", tmp_path / "scores.tsv", *texts, *more)
+    done = command(
+        "train", "--judgements", tmp_path / "ranks.csv", tmp_path / "scores.tsv", "--rankings-start", 1, *texts, *more
+    )
     assert [(row["group"], row["judgements"]) for row in json.loads(done.out)["rows"]] == [
         ("ranks", 120),
         ("scores", 60),
         ("mean", 180),
     ]
-    found = Assessments.of_comparisons(read_rankings(str(tmp_path / "ranks.csv")))
+    found = Assessments.of_comparisons(read_rankings(str(tmp_path / "ranks.csv"), start=1))
     corpus = Segments.of(outputs, [each[0] for each in rows.texts.references])
     texts = found.with_texts(corpus)
     assert list(zip(texts.scores, texts.texts.candidates["translation"], strict=True))[:4] == [
