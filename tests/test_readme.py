@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 NAMES = (
     *("coming-from", "corpora", "differences", "gec", "gleu", "languages", "metrics"),
-    *("python", "report", "runs", "sweeps", "thresholds", "vectors"),
+    *("python", "report", "runs", "sweeps", "thresholds", "trained", "vectors"),
 )
 PAGES = (README, *(ROOT / "docs" / "guide" / f"{name}.md" for name in NAMES))
 # What installs or tests is the business of the gate; what comes after the installation is run here.
