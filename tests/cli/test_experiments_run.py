@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ import pytest
 from cli.conftest import names_in
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
+import softbleu
 from softbleu.engine.checkpoint import Checkpoint
 from softbleu.engine.runner import Runner
 from softbleu.meta.metaeval import metaeval
@@ -41,6 +43,7 @@ def definition(files: Any) -> Path:
 
 
 def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: Path) -> None:
+    begun = datetime.now(UTC).replace(microsecond=0)
     done = command("experiments", "run", definition)
     assert (done.code, done.out) == (0, "")
     assert done.err.startswith("softbleu: note: ")
@@ -52,6 +55,9 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert swept.out.count("\n") == 7
     assert ElementTree.fromstring((files.folder / "tiny.svg").read_bytes()).tag.endswith("svg")
     manifest = json.loads((files.folder / "tiny.manifest.json").read_text())
+    assert begun <= datetime.fromisoformat(manifest["started"]) <= datetime.now(UTC)
+    assert manifest["seconds"] >= 0
+    assert [manifest[key] for key in ("experiment", "kind", "softbleu")] == ["tiny", "sweep", softbleu.__version__]
     read = {name: (files.folder / name).read_bytes() for name in INPUTS - {"vectors.txt"}}
     # Nothing depends on when it was run.
     before = {path.name: path.read_bytes() for path in files.folder.iterdir() if "manifest" not in path.name}
@@ -264,7 +270,7 @@ def test_defaults(command: Any, options: list[Any]) -> None:
 
 
 def test_pictures_of_a_sweep(command: Any, files: Any, options: list[Any]) -> None:
-    paths = [files.folder / name for name in ("lines.svg", "ranks.png")]
+    paths = [files.folder / name for name in ("lines.svg", "ranks.PNG")]
     plots = ("--plot", paths[0], "--plot-ranks", paths[1])
     done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5,0.8", *plots)
     assert (done.code, done.err) == (0, "")

@@ -115,6 +115,13 @@ ROUNDING = 1e-9
 ASSIGNMENTS = ("exact-first", "sequential", "optimal")
 
 
+def assert_nowhere_below(high: Case, low: Case) -> None:
+    """Mass by mass, segment by segment."""
+    for masses_high, masses_low in zip(high.masses(), low.masses(), strict=True):
+        for mass_high, mass_low in zip(masses_high, masses_low, strict=True):
+            assert mass_high >= mass_low - ROUNDING
+
+
 @pytest.mark.parametrize("threshold", [0.9999994, 0.9999999])
 @pytest.mark.parametrize("path", PATHS)
 def test_below_threshold_one_parallel_vectors_still_match(path: str, threshold: float) -> None:
@@ -123,6 +130,19 @@ def test_below_threshold_one_parallel_vectors_still_match(path: str, threshold: 
     case = Case([["cat"]], [[["dog"]]], vectors, order=1, options={"threshold": threshold})
     with limits(PATHS[path]):
         assert case.masses() == [[1.0]]
+
+
+@pytest.mark.parametrize("matcher", SOFT)
+@given(data=st.data(), greedy=st.sampled_from(ASSIGNMENTS[:2]), higher=st.floats(0, 1))
+@settings(max_examples=20)
+def test_optimal_assignment_has_the_greatest_mass(matcher: str, data: Any, greedy: str, higher: float) -> None:
+    """Of no greedy assignment, no higher threshold, no stricter matcher."""
+    stricter = MATCHERS[MATCHERS.index(matcher) - 1]
+    optimal = data.draw(cases(matcher=matcher, longest=10)).with_options(assignment="optimal")
+    assert_nowhere_below(optimal, optimal.with_options(assignment=greedy))
+    threshold = max(higher, optimal.options["threshold"])
+    assert_nowhere_below(optimal, optimal.with_options(threshold=threshold))
+    assert_nowhere_below(optimal, replace(optimal, matcher=stricter))
 
 
 def corpus_score(case: Case, **more: object) -> Result:
