@@ -48,8 +48,8 @@ class Columns:
     @property
     def constant(self) -> list[str]:
         """Names of what scores all points the same: no correlation with it is defined."""
-        columns = {self.human: self.judges, **self.metrics}
-        return [name for name, column in columns.items() if np.ptp(column) == 0]
+        columns = [(self.human, self.judges), *self.metrics.items()]
+        return [name for name, column in columns if np.ptp(column) == 0]
 
 
 @dataclass(frozen=True)
@@ -90,23 +90,23 @@ def join_systems(
     for table in metrics:
         if not table.systems:
             raise InputError(f"{table.name} has scores of segments only: give those of systems, too")
-    sides: dict[str, Mapping[str, float]] = {human: scores, **{table.name: table.systems for table in metrics}}
-    every = dict.fromkeys(name for side in sides.values() for name in side)
-    left_out = {
-        side: tuple(name for name in every if name not in given)
-        for side, given in sides.items()
-        if len(given) < len(every)
-    }
-    points = tuple(name for name in every if all(name in given for given in sides.values()))
+    # A metric may have the name of the human scores: they are not one column.
+    given = {table.name: table.systems for table in metrics}
+    sides = [(human, scores), *given.items()]
+    every = dict.fromkeys(name for _, side in sides for name in side)
+    left_out: dict[str, tuple[str, ...]] = {}
+    for side, systems in sides:
+        if missing := tuple(name for name in every if name not in systems):
+            left_out[side] = (*left_out.get(side, ()), *missing)
+    points = tuple(name for name in every if all(name in systems for _, systems in sides))
     if len(points) < fewest:
         lacking = "; ".join(f"{side} lacks {', '.join(names)}" for side, names in left_out.items())
         raise InputError(
             f"{'a correlation' if fewest == FEWEST_POINTS else 'an accuracy'} needs {fewest} systems or more, "
             f"here are {len(points)}" + (f": {lacking}" * bool(lacking))
         )
-    columns = {side: np.array([given[name] for name in points], np.float64) for side, given in sides.items()}
-    judges = columns.pop(human)
-    return Columns(human, points, judges, columns, left_out)
+    judges, *columns = (np.array([systems[name] for name in points], np.float64) for _, systems in sides)
+    return Columns(human, points, judges, dict(zip(given, columns, strict=True)), left_out)
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
@@ -171,8 +171,8 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
     """
-    usable = [name for name in columns.metrics if name not in columns.constant]
-    pairs = pair_metrics(usable if columns.human not in columns.constant else (), against, columns.metrics)
+    usable = [name for name, column in columns.metrics.items() if np.ptp(column) and np.ptp(columns.judges)]
+    pairs = pair_metrics(usable, against, columns.metrics)
     if len(columns.judges) < FEWEST_TO_TEST:
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
     found = []

@@ -142,6 +142,14 @@ def test_join_names_what_is_missing() -> None:
     refused(InputError, "m has scores of segments only", join_systems, [parts], "people", PEOPLE)
 
 
+def test_a_metric_may_have_the_name_of_the_human_scores() -> None:
+    metrics = [ScoreTable("scores", {"A": 1.0, "B": 3.0, "C": 2.0}), ScoreTable("m", PEOPLE)]
+    joined = join_systems(metrics, "scores", PEOPLE)
+    assert joined.left_out == {"scores": ("D",)}
+    found = {each.metric: each.correlations["spearman"].value for each in agreements(joined, samples=10)}
+    assert found == {"scores": pytest.approx(0.5), "m": 1.0}
+
+
 def test_constant_scores_are_said() -> None:
     joined = join_systems([ScoreTable("m", dict.fromkeys("ABCD", 7.0)), ScoreTable("n", PEOPLE)], "people", PEOPLE)
     assert joined.constant == ["m"]
