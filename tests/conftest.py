@@ -1,7 +1,5 @@
 """Hypothesis profiles (``HYPOTHESIS_PROFILE=explore`` looks for new examples), and what is under test."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The cache: where it lies, and that losing it does no harm."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """CLEME and CLEME2.0: the authors' digits on CoNLL-2014, the oracle anywhere; candidates that are files of edits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache

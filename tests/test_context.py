@@ -1,7 +1,5 @@
 """Vectors in context behind every matcher: against the oracles, against vectors of words, in any order and number."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

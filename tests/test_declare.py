@@ -1,7 +1,5 @@
 """A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages of docs/ keep up with the code, and are written in plain words."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Nothing and almost nothing: what each kind of emptiness means, in one place."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

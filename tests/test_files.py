@@ -1,7 +1,5 @@
 """What is written is complete or not there at all, and never in the place of what is read."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

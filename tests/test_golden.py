@@ -1,7 +1,5 @@
 """Values from outside: sacrebleu as installed, the tables of Morgan 2014, and independent programs."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rules of the house: no circles of imports, one meaning a name, a budget of lines."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator

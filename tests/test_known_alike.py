@@ -1,7 +1,5 @@
 """softbleu with METEOR's synonyms and paraphrases: what is known to be alike counts, and by how much."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

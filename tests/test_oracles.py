@@ -1,7 +1,5 @@
 """The oracles themselves, pinned by examples worked by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The trained metric: its distances, its heads and how they are fitted."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

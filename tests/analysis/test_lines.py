@@ -1,7 +1,5 @@
 """Lines and n-grams that differ, against all of them sorted and counted."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """`softbleu embeddings`, command by command, and `softbleu language train`."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """The program as a user starts it: processes, streams, start-up, terminals."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

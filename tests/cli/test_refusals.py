@@ -3,8 +3,6 @@
 `refusals.txt` has a row for each case; what its rows name lies in the folder where they run.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

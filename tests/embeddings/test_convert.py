@@ -1,7 +1,5 @@
 """Conversion: every format gives the same store; what is left out is counted; what goes wrong changes nothing."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import runpy
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Expansion of references: exactly the most probable variants, made from allowed words only."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """word2vec and GloVe files: the same rows from every kind of file, at every block size."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

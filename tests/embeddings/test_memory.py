@@ -1,7 +1,5 @@
 """Vectors already in memory: KeyedVectors and plain mappings."""
 
-from __future__ import annotations
-
 import hashlib
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The forward pass: what a line gets does not depend on the lines beside it; and cosines of random pairs of words."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """The prepared corpus and the runner: each line once, enough at a time, many measures as one by one; signatures."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

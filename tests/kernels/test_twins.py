@@ -1,7 +1,5 @@
 """All kernels against dictionaries and `str.split`; every assertion runs on each."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from importlib.util import find_spec

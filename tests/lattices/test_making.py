@@ -1,7 +1,5 @@
 """Networks made of references, of grammars and of files; and what is refused."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import product

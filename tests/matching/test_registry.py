@@ -1,7 +1,5 @@
 """Matchers as values, by name, and from other packages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

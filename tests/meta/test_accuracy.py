@@ -1,7 +1,5 @@
 """Accuracies of pairs: literal versions, laws, what the command shows."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How often judges agree with differences: a curve of many sets, and what it says of sets left out."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Correlations, Williams' test and tau: literal versions, scipy, laws, and bad input."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

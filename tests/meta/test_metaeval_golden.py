@@ -1,7 +1,5 @@
 """Published meta-evaluations, to every printed digit: Chollampatt & Ng (2018), WMT13 fr-en, WMT17."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 

@@ -1,7 +1,5 @@
 """WMT's protocol on people's scores of WMT21 zh-en (MQM, z), against mt-metrics-eval's definitions word by word."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

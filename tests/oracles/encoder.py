@@ -1,7 +1,5 @@
 """A forward pass of one line, piece by piece, in double precision, from the arrays of a float32 store."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

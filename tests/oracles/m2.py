@@ -1,7 +1,5 @@
 """M2, written as the official scorer goes about it: words as text, every table a dictionary, no shortcut."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise, permutations
 

@@ -1,7 +1,5 @@
 """GLEU in every form equals the literal oracle; and what must hold whatever the text is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

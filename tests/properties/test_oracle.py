@@ -1,7 +1,5 @@
 """Statistics and partners equal those of the literal oracle, whichever way a segment takes; and laws that hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from math import sqrt

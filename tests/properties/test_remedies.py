@@ -3,8 +3,6 @@
 They are CSLS, common parts removed, neighbours only, function words that meet only themselves, and rare words (SIF).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any

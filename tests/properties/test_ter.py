@@ -1,7 +1,5 @@
 """The search for edits and shifts finds what sacrebleu's finds, within its limits too."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The page in a real browser: headless Chromium."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Pictures: the same bytes for the same numbers, and names that are only names."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Explanations: which n-gram met which."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

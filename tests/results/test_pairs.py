@@ -1,7 +1,5 @@
 """All pairs of texts, and what is chosen from lists: every score is that of the pair alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

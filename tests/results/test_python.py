@@ -1,7 +1,5 @@
 """The Python door: metrics by keywords, results that are numbers and tables, any texts, and texts in batches."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

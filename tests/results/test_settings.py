@@ -1,7 +1,5 @@
 """Defaults, presets, thresholds, what is refused, and notes on text; single settings: tests/test_declare.py."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """softbleu as the other metrics are run: levels, jobs, signatures, comparisons, and what changes the vectors."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any
