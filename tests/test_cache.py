@@ -93,9 +93,6 @@ def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> 
     assert (target / "text").read_text() == "third"
 
 
-# what is kept of lines
-
-
 def entries(count: int, size: int = 10) -> dict[bytes, bytes]:
     return {b"%08d" % number: bytes([number % 251]) * size for number in range(count)}
 

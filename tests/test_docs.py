@@ -62,9 +62,6 @@ def test_every_dependency_of_a_user_has_its_licence() -> None:
         assert re.findall(r"([\w-]+) \(", rows[extra]) == packages
 
 
-# plain words
-
-
 def lint(*pages: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, DOCS / "prose.py", *pages], capture_output=True, text=True, check=False)
 

@@ -65,9 +65,6 @@ def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 
-# what killed processes left
-
-
 @pytest.fixture(scope="module")
 def dead() -> int:
     process = subprocess.Popen([sys.executable, "-c", ""])

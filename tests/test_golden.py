@@ -33,9 +33,6 @@ def reference() -> Path:
     return shared("data", "wmt13-de-en", "reference.en")
 
 
-# sacrebleu
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("tokenize", "kernels"), [("none", "numba"), ("13a", "numpy")])
 def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
@@ -49,9 +46,6 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     for result, system in zip(results, SYSTEMS, strict=True):
         assert result.name == system.stem
         assert_same(result.numbers, metric.corpus_score(lines(system), None))
-
-
-# Morgan 2014
 
 
 def morgan(count: int | None = None) -> Segments:
@@ -85,9 +79,6 @@ def test_morgan_printed_matches_give_printed_scores(name: str) -> None:
     found = Bleu(smooth="none").score_counts(printed["matches"], MORGAN["reference_totals"], *lengths)
     # Matches are printed with one decimal.
     assert found.score == pytest.approx(100 * printed["score"], abs=1e-4)
-
-
-# soft scores
 
 
 def soft_score(corpus: Segments, entry: dict[str, Any]) -> BleuScore:

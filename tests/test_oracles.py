@@ -19,9 +19,6 @@ def statistics(candidate: str, *references: str, **options: object) -> soft.Stat
     return bleu_statistics(words(candidate), [words(line) for line in references], **options)
 
 
-# similarity
-
-
 PRODUCTS = [
     *[("unknown unknown", 1), ("nil nil", 1), ("for back", -1), ("for unknown", 0), ("one other", 0)],
     *[("for there", 0.6), ("There for", 0.6), ("There there", 1), ("for far", 1), ("nil for", 0), ("For up", 1)],
@@ -64,9 +61,6 @@ def test_rounding_is_half_to_even_at_six_decimals() -> None:
     # 0.0078125 is exactly half way.
     found = [soft.clamped_and_rounded(value) for value in (0.1234564, 2.0**-7, 1 + 1e-9, -1.5)]
     assert found == [0.123456, 0.007812, 1, -1]
-
-
-# pools and totals
 
 
 def test_pools_keep_the_greatest_count_and_the_first_appearance() -> None:
@@ -140,9 +134,6 @@ def test_instances_are_taken_as_often_as_they_occur(consumption: str, count: int
     """Consumption is for greedy assignments."""
     given = {"matcher": "vleu", "order": 1, "assignment": "optimal", "consumption": consumption}
     assert statistics("for for for for", " ".join(["there"] * count), **given).matches == pytest.approx([expected])
-
-
-# matchers
 
 
 XLEU_PARTNERS = [

@@ -124,9 +124,6 @@ def test_in_context_it_reads_pieces_of_any_encoder() -> None:
     assert 1 - lost[0] <= bertscore.precision / 100 + 1e-6  # Boundary pieces can be matched there
 
 
-# heads
-
-
 def test_training_learns_what_there_is_and_nothing_from_shuffled_judgements() -> None:
     """200 judgements; the same digits from the same seed."""
     given = {"vectors": "glove-6b-100d", "samples": 200}

@@ -77,9 +77,6 @@ def test_rows_have_all() -> None:
     assert row["different"] == row["chrf_2"] - row["chrf_1"]
 
 
-# n-grams that one system gets and another misses, against a count of all of them
-
-
 TEXT = st.lists(st.sampled_from(["a", "b", "c"]), max_size=6)
 
 

@@ -112,9 +112,6 @@ def test_references_or_gold_edits(files):
             softbleu.score(*given, gold=gold_edits(files) if len(given) == 2 else None)
 
 
-# refless
-
-
 LEARNER = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
 EDITED = ["He went to school yesterday .", "This is good information .", "I like it ."]
 

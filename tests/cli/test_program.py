@@ -191,9 +191,6 @@ def test_an_interruption_within_a_finalizer_is_not_lost(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-# what only a terminal gets to see
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

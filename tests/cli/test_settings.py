@@ -83,9 +83,6 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
     assert name.replace("_", " ") in done.err.replace("_", " ").replace("-", " ")
 
 
-# runs from a signature
-
-
 @pytest.fixture
 def texts(files, monkeypatch):
     monkeypatch.chdir(files.folder)

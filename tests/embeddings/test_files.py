@@ -119,9 +119,6 @@ def test_files_as_gensim_reads_and_writes_them(kind, tmp_path):
     np.testing.assert_array_equal(open_vectors(path).select(WORDS).rows, ROWS)
 
 
-# Files that cannot be trusted: each refused in one line that says what, where and what to do.
-
-
 HEADER = b"3 2\n"
 ONE, TWO, THREE = (word + b" " + struct.pack("<2f", 1, 2) for word in (b"one", b"two", b"three"))
 BINARY = HEADER + ONE + TWO + THREE

@@ -81,9 +81,6 @@ def test_what_is_no_set_of_vectors(location, message):
     refused(VectorError, message, open_vectors, location)
 
 
-# Vectors that are asked for a few words at a time are those of one selection.
-
-
 SPELLINGS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}
 ASKED = [["cat", "CAT", "Cat"], ["dog"], ["none", "cat", "nil"], [], ["DOG", "éa", "cat", "cat"], ["Cat", "dog"]]
 

@@ -104,9 +104,6 @@ def test_layers_that_are_not_there():
             encoder.encode(nothing, layers)
 
 
-# quantiles of the cosines of random pairs of words in context
-
-
 KEPT = ["p50", "p75", "p90", "p95", "p97.5", "p99", "p99.5", "p99.9", "p99.95", "p99.99"]
 
 

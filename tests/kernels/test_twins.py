@@ -160,8 +160,6 @@ def assert_coded_as_split(kernels, lines, split=str.split):
     assert len(coder) == len(word_of)
 
 
-# 13a
-
 ANY_13A = st.lists(
     st.one_of(
         st.sampled_from("ab019.,-- &;<>'\"()/é\t\r\u00a0\u2028\u3000"),

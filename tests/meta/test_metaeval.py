@@ -231,8 +231,6 @@ def test_bad_correlations() -> None:
     refused(InputError, "number of samples", correlate, three, three, samples=-1)
 
 
-# One call
-
 TEXTS = {name.upper(): lines * 20 for name, lines in OUTPUTS.items()}
 REFERENCES = REFERENCE * 20
 

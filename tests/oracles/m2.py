@@ -182,8 +182,6 @@ def running_choice(segments: Sequence[Sequence[tuple[int, int, int]]], beta: flo
     return chosen
 
 
-# Soft M2: part credit for similar edits
-
 Similarity = Callable[[str, str], float]
 Placed = tuple[int, int, list[str]]
 """Start, end, and the words that stand there instead."""

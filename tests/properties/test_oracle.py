@@ -106,9 +106,6 @@ def test_raw_norms_weigh_words(case: Case) -> None:
     assert result.numbers.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]
 
 
-# laws that hold between matchers, assignments, thresholds, corpora and ways of working
-
-
 ROUNDING = 1e-9
 ASSIGNMENTS = ("exact-first", "sequential", "optimal")
 

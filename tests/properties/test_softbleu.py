@@ -153,9 +153,6 @@ def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case
     assert macro.score == pytest.approx(np.mean(case.scores()), abs=1e-9)
 
 
-# laws
-
-
 @given(case=cases(most_references=1))
 @settings(max_examples=20)
 def test_a_candidate_that_is_its_reference_has_all(case: Case) -> None:
