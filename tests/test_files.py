@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,13 +61,6 @@ def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "replace", full)
     refused(OSError, "disk full", write_whole, paths[0], b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
-
-
-@pytest.fixture(scope="module")
-def dead() -> int:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
 
 
 def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:
