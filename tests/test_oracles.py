@@ -19,21 +19,6 @@ def statistics(candidate: str, *references: str, **options: object) -> soft.Stat
     return bleu_statistics(words(candidate), [words(line) for line in references], **options)
 
 
-PRODUCTS = [
-    *[("unknown unknown", 1), ("nil nil", 1), ("for back", -1), ("for unknown", 0), ("one other", 0)],
-    *[("for there", 0.6), ("There for", 0.6), ("There there", 1), ("for far", 1), ("nil for", 0), ("For up", 1)],
-]
-
-
-@pytest.mark.parametrize(("pair", "expected"), PRODUCTS)
-def test_token_products(pair: str, expected: float) -> None:
-    """Vectors are scaled to length one, a zero vector is none, and the spelling as written goes first."""
-    vectors = {**PLANE, "nil": [0.0, 0.0], "For": [0.0, 1.0]}
-    assert token_product_from(vectors, "fallback")(*words(pair)) == pytest.approx(expected, abs=1e-15)
-    exact = 0 if "There" in pair else expected
-    assert token_product_from(vectors, "exact")(*words(pair)) == pytest.approx(exact, abs=1e-15)
-
-
 SIMILARITIES = [
     ("for", "there", 0.6, 0.6),
     ("for", "back", -1.0, -1.0),
@@ -55,19 +40,6 @@ def test_similarity_is_the_cosine_of_averages_or_keeps_positions(x: str, y: str,
     product, one, other = token_product_from(PLANE), tuple(words(x)), tuple(words(y))
     assert mean_similarity(one, other, product) == mean_similarity(other, one, product) == mean
     assert aligned_similarity(one, other, product) == aligned
-
-
-def test_rounding_is_half_to_even_at_six_decimals() -> None:
-    # 0.0078125 is exactly half way.
-    found = [soft.clamped_and_rounded(value) for value in (0.1234564, 2.0**-7, 1 + 1e-9, -1.5)]
-    assert found == [0.123456, 0.007812, 1, -1]
-
-
-def test_pools_keep_the_greatest_count_and_the_first_appearance() -> None:
-    pool = soft.reference_pool([words("a b a"), words("c b b")], [1])
-    assert list(pool.items()) == [(("a",), 2), (("b",), 2), (("c",), 1)]
-    pool = soft.reference_pool([words("b a"), words("c a")], [1, 2])
-    assert list(pool) == [("b",), ("a",), ("c",), ("b", "a"), ("c", "a")], "all single words of all references first"
 
 
 @pytest.mark.parametrize(

@@ -154,17 +154,6 @@ def scores_of(done):
     return [system["score"] for system in json.loads(done.out)["systems"]]
 
 
-def test_several_metrics_are_those_of_single_runs(command, files):
-    given = ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
-    source = files.write("source.txt", ["the cat sat in mat", "a little dog bark loud", "rain fell the night long"])
-    given += ["--source", source, "--quiet", "-f", "json"]
-    metrics = ("bleu", "vleu(threshold=0.5)", "gleu(matcher=xleu, multi=max)", "softbleu", "imeasure")
-    several = command("score", *given, *(part for each in metrics for part in ("--metric", each)))
-    single = [score for each in metrics for score in scores_of(command("score", *given, "--metric", each))]
-    assert scores_of(several) == single
-    assert len(set(single)) == len(single) == 2 * len(metrics)
-
-
 def test_options_are_for_the_metrics_that_have_them(command, files):
     given = ["score", "-c", files.candidate, "-r", files.reference, "--source", files.second, "-f", "json"]
     both = command(*given, "--metric", "bleu", "--metric", "gleu", "--order", 2, "--variant", "gleu0", "--beta", 2)

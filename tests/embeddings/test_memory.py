@@ -47,11 +47,6 @@ def test_same_rows_and_fingerprint(location):
     assert source.select(["THE", "Cat"], "exact").known.tolist() == [False, True]
 
 
-def test_fingerprint_sees_words_and_values():
-    sets = ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
-    assert len({open_vectors(vectors).fingerprint for vectors in sets}) == 4
-
-
 @pytest.mark.parametrize("row", [0, 4095, 4096, 5000])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
 def test_values_not_finite(row, value):

@@ -109,13 +109,6 @@ def test_idle_settings_must_be_right_all_the_same(given: dict[str, Any]) -> None
         idle_of(metric="softbleu", **given)
 
 
-def test_a_matcher_may_be_a_value() -> None:
-    matcher = make_matcher("vleu", threshold=0.3)
-    assert make_metric(matcher=matcher) == make_metric("vleu", threshold=0.3)
-    made = score(["a cat"], ["a dog"], vectors=VECTORS, matcher=matcher)
-    assert made == score(["a cat"], ["a dog"], vectors=VECTORS, matcher="vleu", threshold=0.3)
-
-
 def test_levels_and_settings_that_are_not_there_are_refused() -> None:
     refused(InputError, "level 'document'.*corpus.*segment", score, ["a cat"], ["a dog"], level="document")
     message = "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "
