@@ -1,7 +1,5 @@
 """Metrics with other tokenizers and vectors than their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, TypeVar
 

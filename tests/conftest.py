@@ -1,9 +1,9 @@
 """Hypothesis profiles (``HYPOTHESIS_PROFILE=explore`` looks for new examples), and what is under test."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoints
 from pathlib import Path
@@ -82,6 +82,14 @@ def _cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOFTBLEU_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def dead() -> int:
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
 
 
 BuildOnce = Callable[[str, Callable[[Path], None]], Path]

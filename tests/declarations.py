@@ -1,7 +1,5 @@
 """Every setting there is, and values for it: what is declared once is tested once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Judged texts in which there is something to learn."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from softbleu import Segments

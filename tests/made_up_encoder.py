@@ -1,7 +1,5 @@
 """An encoder without weights: pieces are pairs of letters, whose vectors follow from the line they stand in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256

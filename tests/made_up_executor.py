@@ -1,7 +1,5 @@
 """An executor as strange as any that people may have."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -11,7 +9,7 @@ from softbleu.io import executors
 
 
 class _Lazy(Future[Any]):
-    executor: Strangers
+    executor: "Strangers"
 
     def result(self, timeout: float | None = None) -> Any:
         self.executor.work(self)

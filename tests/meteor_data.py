@@ -1,7 +1,5 @@
 """A small folder of synonyms and paraphrases, made up, as METEOR's program has them."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Sequence
 from pathlib import Path

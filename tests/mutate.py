@@ -12,8 +12,6 @@ Of lines that run on import or in other processes alone, every test runs. What s
 at, or a change that changes nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

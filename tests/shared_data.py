@@ -1,7 +1,5 @@
 """The one place that knows where the shared data lies; tests that need it skip with a reason elsewhere."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import html

@@ -1,7 +1,5 @@
 """Small random corpora and word vectors in which ties, opposites and missing words are frequent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -50,7 +48,7 @@ class Case:
     vector_case: str = "fallback"
     options: dict[str, Any] = field(default_factory=dict)
 
-    def with_options(self, **options: object) -> Case:
+    def with_options(self, **options: object) -> "Case":
         return replace(self, options={**self.options, **options})
 
     @property

@@ -1,7 +1,5 @@
 """What metrics say of themselves: how rows reduce to scores, what they must be given, and what they offer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import or_

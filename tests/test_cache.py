@@ -1,7 +1,5 @@
 """The cache: where it lies, and that losing it does no harm."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
@@ -93,9 +91,6 @@ def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> 
     (target / "text").write_text("")
     keep_folder(target, lambda folder: (folder / "text").write_text("third"))
     assert (target / "text").read_text() == "third"
-
-
-# what is kept of lines
 
 
 def entries(count: int, size: int = 10) -> dict[bytes, bytes]:

@@ -1,7 +1,5 @@
 """CLEME and CLEME2.0: the authors' digits on CoNLL-2014, the oracle anywhere; candidates that are files of edits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,6 +19,7 @@ from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
+from softbleu.metrics.cleme import PARTS
 from softbleu.results import Result, score_corpus
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
@@ -223,3 +222,8 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
     refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
     refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
     refused(InputError, "leave out --tokenize", score, ["a"], ["b"], ["b"], metric="cleme", tokenize="13a")
+
+
+def test_weights_by_similarity_are_kept_in_parts() -> None:
+    metric = softbleu.Cleme(weights="similarity")
+    assert metric.weighed(np.full((1, 7), PARTS)).tolist() == [[1] * 5]

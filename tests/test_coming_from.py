@@ -1,7 +1,5 @@
 """What the table of equivalents puts side by side prints what it says, there and here."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Vectors in context behind every matcher: against the oracles, against vectors of words, in any order and number."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -175,8 +173,6 @@ def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces
     assert pieces.recall < np.mean([each.recall for each in segments[:2]])
 
 
-# one number, however it is come by
-
 CORPUS = Segments.of(
     {
         name: [text.format(word) for word in "abcdefghij" * 5]
@@ -241,9 +237,6 @@ def test_what_is_kept_is_near_to_what_was_encoded() -> None:
     scales = np.abs(states).max(axis=1, keepdims=True)
     assert (np.abs(found - states) <= scales / 32767 * 0.51).all()
     assert (kept._unpacked(kept._packed(found)) == found).mean() > 0.9
-
-
-# the doors
 
 
 def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:

@@ -1,7 +1,5 @@
 """JSON, TOML and arrays that others wrote: what is out of bounds is refused in one line."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

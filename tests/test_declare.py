@@ -1,7 +1,5 @@
 """A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -149,9 +147,6 @@ def test_what_no_text_can_mean_is_named(owner: type[Declared], setting: Setting)
         assert setting.name.replace("_", " ") in said.replace("_", " ")
 
 
-# what a declaration means
-
-
 @dataclass(frozen=True)
 class Part(Declared):
     depth: int = setting(3, "How deep", least=1, most=9)
@@ -172,9 +167,6 @@ def test_values_are_kept_in_one_type_and_parts_in_their_place() -> None:
     assert (whole, type(whole.share)) == (Whole(share=2.0), float)
     assert (hash(part), type(part.depth)) == (hash(Part(4)), int)
     assert [each.name for each, _ in whole.settings()] == ["share", "depth", "note", "open"]
-
-
-# classes of other packages
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The embedded default word vectors, and the script that builds them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

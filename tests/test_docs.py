@@ -1,7 +1,6 @@
-"""The pages of docs/ keep up with the code, and are written in plain words."""
+"""The pages of docs/ keep up with the code, and are written in plain words; the draft of the paper can be built."""
 
-from __future__ import annotations
-
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import softbleu
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -64,9 +65,6 @@ def test_every_dependency_of_a_user_has_its_licence() -> None:
         assert re.findall(r"([\w-]+) \(", rows[extra]) == packages
 
 
-# plain words
-
-
 def lint(*pages: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, DOCS / "prose.py", *pages], capture_output=True, text=True, check=False)
 
@@ -94,3 +92,22 @@ def test_docstrings_and_messages_are_looked_through(tmp_path: Path) -> None:
     module.write_text(code)
     ends = [line.rpartition(":")[0][-10:] for line in lint(module).stdout.splitlines()]
     assert ends == ["y:1: “met”", ": “remedy”"]
+
+
+def test_the_paper_is_built_and_finds_every_source() -> None:
+    markdown = pytest.importorskip("markdown")
+    head, text = (DOCS / "paper" / "paper.md").read_text(encoding="utf-8").removeprefix("---\n").split("\n---\n")
+    keys = set(
+        re.findall(r"^@\w+\{(\w+),$", (DOCS / "paper" / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert {each.partition(":")[0] for each in head.splitlines()} >= {"title", "tags", "authors", "bibliography"}
+    assert set(re.findall(r"@(\w+)", text)) == keys
+    built = markdown.markdown(text)
+    assert re.findall(r"<h1>(.+?)</h1>", built)[:2] == ["Summary", "Statement of need"]
+    assert "<h1>References</h1>" in built
+
+
+def test_files_for_citation_name_the_version() -> None:
+    cited = re.findall(r"^version: (.+)$", (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    described = json.loads((DOCS.parent / "codemeta.json").read_text(encoding="utf-8"))
+    assert cited == [described["version"]] == [softbleu.__version__]

@@ -1,7 +1,5 @@
 """BERTScore by the bundled encoder, beside bert_score 0.3.13 with the same model in float32."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

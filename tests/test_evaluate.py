@@ -1,7 +1,5 @@
 """The metric for Hugging Face evaluate loads offline from its folder, and its numbers are softbleu's."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Worker processes: as many as there is work for, and none that outlives who started it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import struct

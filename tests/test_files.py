@@ -1,11 +1,7 @@
 """What is written is complete or not there at all, and never in the place of what is read."""
 
-from __future__ import annotations
-
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,16 +61,6 @@ def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "replace", full)
     refused(OSError, "disk full", write_whole, paths[0], b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
-
-
-# what killed processes left
-
-
-@pytest.fixture(scope="module")
-def dead() -> int:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
 
 
 def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:

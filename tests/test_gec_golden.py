@@ -1,7 +1,5 @@
 """M2 and I-measure on CoNLL-2014 equal the official programs' numbers and the published ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """GLEU on CoNLL-2014 equals the official programs' numbers and the published ones."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache

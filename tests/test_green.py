@@ -1,7 +1,5 @@
 """GREEN has the numbers of gec-metrics, and those of the literal oracle for any text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Figures on which pages stand have a row in ``real/headlines.toml`` that makes them; what they are is said there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from runpy import run_path

@@ -1,7 +1,5 @@
 """The rules of the house: no circles of imports, one meaning a name, a budget of lines."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
@@ -135,24 +133,8 @@ def private_names(nodes: list[ast.AST], own: set[str]) -> set[str]:
 def test_private_names_of_other_packages_are_not_used() -> None:
     own = {*own_names()}
     using = {module: names for module, nodes in NODES.items() if (names := private_names(nodes, own))}
-    assert {module: names for module, names in using.items() if module not in MAY_USE_PRIVATE_NAMES} == {}
+    assert using.keys() == MAY_USE_PRIVATE_NAMES
     assert not any("click" in foreign(nodes) for nodes in NODES.values())
-
-
-def test_private_names_are_found() -> None:
-    code = """
-import typer._click
-from sacrebleu.metrics import _helpers
-from numba.np import linalg
-linalg.ensure_blas = None
-pool._processes
-getattr(param, "_runtime_param")
-setattr(param, "_own", 1)
-os.environ["_TYPER_COMPLETE"] = "1"
-self._own, os._exit, __name__, linalg.norm
-"""
-    expected = {"_click", "_helpers", "_linalg.ensure_blas is set", "_processes", "_runtime_param", "_TYPER_COMPLETE"}
-    assert private_names([*ast.walk(ast.parse(code))], {"_own"}) == expected
 
 
 def test_commands_ask_for_options_that_they_have() -> None:

@@ -1,7 +1,5 @@
 """softbleu with METEOR's synonyms and paraphrases: what is known to be alike counts, and by how much."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -16,43 +14,12 @@ from softbleu.metrics.making import make_metric
 PLAIN: dict[str, Any] = {"order": 1, "power": 1.0, "rarity": 0.0, "position": 0.0, "characters": 0.0}
 PLAIN |= {"credit": "greedy", "tokenize": "none", "vectors": {"unknown": [1.0]}}
 WORDS = ["small", "little", "tiny", "cat", "feline", "kitten", "a", "the"]
-WORDS += ["run", "jump", "mouse", "rodent", "in", "of"]
+WORDS += ["run", "jump", "mouse", "rodent", "in", "of", "Small", "TINY"]
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(write_meteor_data(tmp_path_factory.mktemp("alike") / "data"))
-
-
-def scored(candidate: str, reference: str, data: str, **given: Any) -> float:
-    texts: Any = ["a the cat", candidate], ["the cat", reference]
-    return (
-        softbleu.score(*texts, metric="softbleu", level="segment", meteor_data=data, **{**PLAIN, **given})
-        .segments[1]
-        .score
-    )
-
-
-@pytest.mark.parametrize(
-    ("candidate", "reference", "given", "expected"),
-    [
-        ("small", "tiny", {}, 0),
-        ("small", "tiny", {"synonyms": 0.5}, 50),
-        ("Small", "TINY", {"synonyms": 0.5}, 50),
-        ("small", "tiny", {"synonyms": 0.25, "power": 0.5}, 50),
-        ("small", "tiny", {"paraphrases": 0.5}, 0),
-        ("mouse", "rodent", {"synonyms": 1.0}, 100),
-        ("feline", "cat", {"synonyms": 0.5}, 0),
-        ("feline", "cat", {"paraphrases": 0.5}, 50),
-        ("a small cat", "kitten", {"paraphrases": 0.6}, 60),
-        ("kitten", "a small cat", {"paraphrases": 0.6}, 60),
-        ("little", "small", {"paraphrases": 0.4, "synonyms": 0.7}, 70),
-        ("little", "small", {"paraphrases": 0.7, "synonyms": 0.4}, 70),
-        ("small cat", "small cat", {"paraphrases": 0.1, "synonyms": 0.1}, 100),
-    ],
-)
-def test_words_are_at_least_so_much_alike(candidate, reference, given, expected, data):
-    assert scored(candidate, reference, data, **given) == pytest.approx(expected, abs=1e-4)
 
 
 def spans(line: list[str]) -> list[tuple[int, int]]:
@@ -66,7 +33,7 @@ def alike_places(candidate: list[str], reference: list[str], synonyms: float, pa
         (i, j)
         for start, end in spans(candidate)
         for first, last in spans(reference)
-        if (" ".join(candidate[start:end]), " ".join(reference[first:last])) in pairs
+        if (" ".join(candidate[start:end]).lower(), " ".join(reference[first:last]).lower()) in pairs
         for i in range(start, end)
         for j in range(first, last)
     }
@@ -77,7 +44,7 @@ def alike_places(candidate: list[str], reference: list[str], synonyms: float, pa
             return 1.0
         if candidate == reference:
             return 0.0
-        synonymous = not {*SYNSETS.get(word, ())}.isdisjoint(SYNSETS.get(met, ()))
+        synonymous = not {*SYNSETS.get(word.lower(), ())}.isdisjoint(SYNSETS.get(met.lower(), ()))
         return max(synonyms * synonymous, paraphrases * ((i, j) in rephrased))
 
     return alike
@@ -87,14 +54,14 @@ LINES = st.lists(st.sampled_from(WORDS), max_size=6)
 SHARES = st.tuples(st.sampled_from([0.0, 0.5, 0.8]), st.sampled_from([0.0, 0.6, 0.8]))
 
 
-@given(candidate=LINES, reference=LINES, shares=SHARES, order=st.integers(1, 2))
-@settings(max_examples=30)
-def test_as_the_oracle(candidate, reference, shares, order, data):
-    given = {**dict(zip(("synonyms", "paraphrases"), shares, strict=True)), "order": order}
+@given(candidate=LINES, reference=LINES, shares=SHARES, order=st.integers(1, 2), power=st.sampled_from([1.0, 0.5]))
+@settings(max_examples=60)
+def test_as_the_oracle(candidate, reference, shares, order, power, data):
+    given = {**dict(zip(("synonyms", "paraphrases"), shares, strict=True)), "order": order, "power": power}
     own = {**PLAIN, **given, "position": 0.2, "rarity": 1.0, "credit": "both"}
     measure = make_metric("softbleu", meteor_data=data, **own)
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
-    options = oracle.Options(order=order, power=1, rarity=1, characters=0)
+    options = oracle.Options(order=order, power=power, rarity=1, characters=0)
     weigh = oracle.weights_from([reference], options)
     sides = ([f"{word}@{x}.{n}" for n, word in enumerate(line)] for x, line in (("c", candidate), ("r", reference)))
     alike = alike_places(candidate, reference, *shares)

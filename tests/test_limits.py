@@ -1,7 +1,5 @@
 """What is too much work is refused by a line that names what allows it; what people have is far below."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

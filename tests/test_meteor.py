@@ -1,7 +1,5 @@
 """METEOR: the digits of its program, a slow oracle beside the search, what it needs and what it refuses."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The oracles themselves, pinned by examples worked by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -19,24 +17,6 @@ def words(line: str) -> list[str]:
 def statistics(candidate: str, *references: str, **options: object) -> soft.Statistics:
     options = {"vectors": PLANE, **options}
     return bleu_statistics(words(candidate), [words(line) for line in references], **options)
-
-
-# similarity
-
-
-PRODUCTS = [
-    *[("unknown unknown", 1), ("nil nil", 1), ("for back", -1), ("for unknown", 0), ("one other", 0)],
-    *[("for there", 0.6), ("There for", 0.6), ("There there", 1), ("for far", 1), ("nil for", 0), ("For up", 1)],
-]
-
-
-@pytest.mark.parametrize(("pair", "expected"), PRODUCTS)
-def test_token_products(pair: str, expected: float) -> None:
-    """Vectors are scaled to length one, a zero vector is none, and the spelling as written goes first."""
-    vectors = {**PLANE, "nil": [0.0, 0.0], "For": [0.0, 1.0]}
-    assert token_product_from(vectors, "fallback")(*words(pair)) == pytest.approx(expected, abs=1e-15)
-    exact = 0 if "There" in pair else expected
-    assert token_product_from(vectors, "exact")(*words(pair)) == pytest.approx(exact, abs=1e-15)
 
 
 SIMILARITIES = [
@@ -60,22 +40,6 @@ def test_similarity_is_the_cosine_of_averages_or_keeps_positions(x: str, y: str,
     product, one, other = token_product_from(PLANE), tuple(words(x)), tuple(words(y))
     assert mean_similarity(one, other, product) == mean_similarity(other, one, product) == mean
     assert aligned_similarity(one, other, product) == aligned
-
-
-def test_rounding_is_half_to_even_at_six_decimals() -> None:
-    # 0.0078125 is exactly half way.
-    found = [soft.clamped_and_rounded(value) for value in (0.1234564, 2.0**-7, 1 + 1e-9, -1.5)]
-    assert found == [0.123456, 0.007812, 1, -1]
-
-
-# pools and totals
-
-
-def test_pools_keep_the_greatest_count_and_the_first_appearance() -> None:
-    pool = soft.reference_pool([words("a b a"), words("c b b")], [1])
-    assert list(pool.items()) == [(("a",), 2), (("b",), 2), (("c",), 1)]
-    pool = soft.reference_pool([words("b a"), words("c a")], [1, 2])
-    assert list(pool) == [("b",), ("a",), ("c",), ("b", "a"), ("c", "a")], "all single words of all references first"
 
 
 @pytest.mark.parametrize(
@@ -142,9 +106,6 @@ def test_instances_are_taken_as_often_as_they_occur(consumption: str, count: int
     """Consumption is for greedy assignments."""
     given = {"matcher": "vleu", "order": 1, "assignment": "optimal", "consumption": consumption}
     assert statistics("for for for for", " ".join(["there"] * count), **given).matches == pytest.approx([expected])
-
-
-# matchers
 
 
 XLEU_PARTNERS = [

@@ -1,7 +1,5 @@
 """Options, defaults and keys of signatures that pages name are those of the declarations."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from difflib import get_close_matches

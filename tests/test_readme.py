@@ -1,7 +1,5 @@
 """The README and the guides do what they say: their commands print what they show, their Python runs."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

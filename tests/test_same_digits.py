@@ -4,8 +4,6 @@ The expected result is that of one process, of the NumPy kernels and of texts in
 Processes of a cluster are tested in `cli/test_cluster.py`.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator

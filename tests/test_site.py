@@ -1,7 +1,5 @@
 """The site of docs/ is built as the gate builds it, and what it promises is there."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Tasks of a new user, each from its section of the page alone, by at most three commands as they stand there."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

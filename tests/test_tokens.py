@@ -1,7 +1,5 @@
 """Tokenizers are sacrebleu's, also where words are looked at one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

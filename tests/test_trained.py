@@ -1,7 +1,5 @@
 """The trained metric: its distances, its heads and how they are fitted."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -124,9 +122,6 @@ def test_in_context_it_reads_pieces_of_any_encoder() -> None:
     bertscore = softbleu.score(["a cat sat"], ["a dog sat"], metric="bertscore", vectors=MadeUpEncoder()).numbers
     lost = softbleu.score(["a cat sat"], ["a dog sat"], metric=metric).numbers.lost
     assert 1 - lost[0] <= bertscore.precision / 100 + 1e-6  # Boundary pieces can be matched there
-
-
-# heads
 
 
 def test_training_learns_what_there_is_and_nothing_from_shuffled_judgements() -> None:

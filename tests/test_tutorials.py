@@ -1,7 +1,5 @@
 """The tutorial matcher and the tutorial metric of docs/ are installed as their pages say, and work everywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Edits by transport: POT's plans, a literal oracle, and what edits get by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Buckets: each is a corpus of its own, and words are counted one by one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Edits by kind: told one by one, and together the counts of the M2 score."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines and n-grams that differ, against all of them sorted and counted."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -77,9 +75,6 @@ def test_rows_have_all() -> None:
         *("system_2", "chrf_2", "bleu_2", "candidate_2", "reference", "source"),
     ]
     assert row["different"] == row["chrf_2"] - row["chrf_1"]
-
-
-# n-grams that one system gets and another misses, against a count of all of them
 
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c"]), max_size=6)

@@ -1,7 +1,5 @@
 """What pages mark, against what the metrics count."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

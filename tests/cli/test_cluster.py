@@ -1,7 +1,5 @@
 """A cluster gives the digits of one process, whatever happens to its workers, or one line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`softbleu compare`: tables of several systems, tests, pictures and views; `explain --show`, `diff`."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`softbleu sweep`, `experiments` and `corpora generate`."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """`softbleu explain`, `matrix`, `select` and `metaeval`."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict

@@ -4,8 +4,6 @@ Formats are those of `RECORD_WRITERS`, as programs read them (in full) or people
 whole, or escaped.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

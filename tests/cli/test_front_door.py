@@ -1,7 +1,5 @@
 """What people who come from sacrebleu try first, and the examples that help shows: each runs, in its order."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """The program as a user starts it: processes, streams, start-up, terminals."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil
@@ -191,9 +189,6 @@ def test_an_interruption_within_a_finalizer_is_not_lost(tmp_path):
     done = subprocess.run([sys.executable, "-c", FINALIZER], capture_output=True, check=False, env=own)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
     assert list(tmp_path.iterdir()) == []
-
-
-# what only a terminal gets to see
 
 
 class Terminal(io.StringIO):

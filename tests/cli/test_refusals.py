@@ -3,8 +3,6 @@
 `refusals.txt` has a row for each case; what its rows name lies in the folder where they run.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -119,7 +117,7 @@ def test_names_that_are_no_text(command, files):
     ("missing", "line", "extra"),
     [
         ("matplotlib", "sweep TEXTS -m exact chrf --plot x.svg", "plots"),
-        ("matplotlib", "experiments run tiny.toml", "plots"),
+        ("textalloc", "experiments run tiny.toml", "plots"),
         ("pyarrow", "compare TEXTS -o x.parquet", "parquet"),
         ("distributed", "score TEXTS --cluster local:2", "dask"),
         ("fsspec.core", "score -c s3://texts/c.txt -r reference.txt", "remote"),

@@ -1,7 +1,5 @@
 """An interrupted run goes on where it was, with the digits of a whole one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -83,9 +83,6 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
     assert name.replace("_", " ") in done.err.replace("_", " ").replace("-", " ")
 
 
-# runs from a signature
-
-
 @pytest.fixture
 def texts(files, monkeypatch):
     monkeypatch.chdir(files.folder)
@@ -155,17 +152,6 @@ def test_vectors_are_those_of_the_signature_wherever_they_lie(command, texts, fi
 def scores_of(done):
     assert done.code == 0, done.err
     return [system["score"] for system in json.loads(done.out)["systems"]]
-
-
-def test_several_metrics_are_those_of_single_runs(command, files):
-    given = ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
-    source = files.write("source.txt", ["the cat sat in mat", "a little dog bark loud", "rain fell the night long"])
-    given += ["--source", source, "--quiet", "-f", "json"]
-    metrics = ("bleu", "vleu(threshold=0.5)", "gleu(matcher=xleu, multi=max)", "softbleu", "imeasure")
-    several = command("score", *given, *(part for each in metrics for part in ("--metric", each)))
-    single = [score for each in metrics for score in scores_of(command("score", *given, "--metric", each))]
-    assert scores_of(several) == single
-    assert len(set(single)) == len(single) == 2 * len(metrics)
 
 
 def test_options_are_for_the_metrics_that_have_them(command, files):

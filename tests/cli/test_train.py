@@ -1,7 +1,5 @@
 """`softbleu train`, and what explains the scores of its heads."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Text, vectors and results at URLs: on S3 (a server on this machine), by HTTP, in memory and as files."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import http.server

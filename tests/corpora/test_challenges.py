@@ -1,7 +1,5 @@
 """Challenge sets: what each rule changes, and what metaeval says of such a set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

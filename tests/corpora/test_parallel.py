@@ -206,9 +206,6 @@ def test_copies_go_when_files_are_closed_or_refused(tmp_path, monkeypatch):
     assert list(copies.iterdir()) == []
 
 
-# names of systems
-
-
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [

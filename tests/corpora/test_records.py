@@ -76,9 +76,6 @@ def test_bytes(piece, tmp_path, monkeypatch):
     assert read(tmp_path, "a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
 
 
-# segments in memory: checked once, when they are put together
-
-
 def test_segments_in_memory(monkeypatch):
     assert Segments.of(["a", "b"], ["c", ["d", "e"]]).references == [("c",), ("d", "e")]
     assert Segments.of(["a", "b"], [["c", None], [None, "e"]]).references == [("c",), ("e",)]

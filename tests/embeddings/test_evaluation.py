@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-import runpy
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -38,19 +34,6 @@ def test_default_vectors_as_on_their_card():
         found = measure_agreement(open_vectors("glove-6b-100d"), name)
         assert replace(found, spearman=round(found.spearman, 4)) == evaluation.RankAgreement(*figures)
         assert "| {} | {} |".format(*figures) in card
-
-
-def test_the_script_of_the_card_measures_the_same(tmp_path, monkeypatch):
-    (tmp_path / "text.txt").write_text("The cat didn't zzyzx. The CAT sat.\n")
-    monkeypatch.syspath_prepend(str(ROOM / "glove-6b-100d" / "recipe"))
-    script = runpy.run_path(str(ROOM / "glove-6b-100d" / "recipe" / "measures.py"))
-    del sys.modules["recipe"]
-    source = open_vectors("glove-6b-100d")
-    words, rows = source.head()
-    for name in evaluation.BENCHMARKS:
-        assert script["agreement"](name, words, rows.astype(float)) == measure_agreement(source, name)
-    split = ["The", "cat", "didn't", "zzyzx", ".", "The", "CAT", "sat", "."]
-    assert script["coverage"](tmp_path / "text.txt", words) == measure_coverage(source, [split])
 
 
 numbers = st.integers(-4, 4).map(float)

@@ -1,7 +1,5 @@
 """word2vec and GloVe files: the same rows from every kind of file, at every block size."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -119,9 +117,6 @@ def test_files_as_gensim_reads_and_writes_them(kind, tmp_path):
     np.testing.assert_array_equal(ours.rows, theirs.vectors)
     theirs.save_word2vec_format(str(path), binary=kind != "word2vec text")
     np.testing.assert_array_equal(open_vectors(path).select(WORDS).rows, ROWS)
-
-
-# Files that cannot be trusted: each refused in one line that says what, where and what to do.
 
 
 HEADER = b"3 2\n"

@@ -1,7 +1,5 @@
 """FAISS indexes and neighbour graphs against brute force: ids, similarities, ties, recall; and as files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

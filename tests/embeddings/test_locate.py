@@ -1,7 +1,5 @@
 """Names and paths: a path first, then a bundled name, else an error that lists the names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

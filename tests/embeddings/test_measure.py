@@ -1,7 +1,5 @@
 """Quantiles of random pairs, densities, what is kept with a store, and where scopes end."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Vectors already in memory: KeyedVectors and plain mappings."""
 
-from __future__ import annotations
-
 import hashlib
 from types import SimpleNamespace
 
@@ -49,11 +47,6 @@ def test_same_rows_and_fingerprint(location):
     assert source.select(["THE", "Cat"], "exact").known.tolist() == [False, True]
 
 
-def test_fingerprint_sees_words_and_values():
-    sets = ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
-    assert len({open_vectors(vectors).fingerprint for vectors in sets}) == 4
-
-
 @pytest.mark.parametrize("row", [0, 4095, 4096, 5000])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
 def test_values_not_finite(row, value):
@@ -81,9 +74,6 @@ def test_values_not_finite(row, value):
 )
 def test_what_is_no_set_of_vectors(location, message):
     refused(VectorError, message, open_vectors, location)
-
-
-# Vectors that are asked for a few words at a time are those of one selection.
 
 
 SPELLINGS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}

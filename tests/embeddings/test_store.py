@@ -1,7 +1,5 @@
 """Stores: what is written is what is read, at each precision; damaged ones are refused."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Tiny encoders of tests/golden; conversions here measure a few random pairs only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

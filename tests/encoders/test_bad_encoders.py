@@ -1,7 +1,5 @@
 """Models and stores that cannot be trusted: one line each, and nothing is written."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The forward pass: what a line gets does not depend on the lines beside it; and cosines of random pairs of words."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -11,7 +9,6 @@ import pytest
 from encoders.conftest import GOLDEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles.encoder import encode_line
 from safetensors.numpy import load_file, save_file
 
 from softbleu.encoders import Pieces, open_encoder
@@ -63,14 +60,6 @@ def test_many_lines_change_no_bit():
         np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
 
 
-def test_as_a_literal_forward_pass(stored, tmp_path):
-    encoder = stored("mpnet")
-    pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
-    found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
-    for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):
-        np.testing.assert_allclose(rows, encode_line(tmp_path / "store", ids.tolist(), (0, 2)), atol=1e-5)
-
-
 GRID = np.linspace(-9, 9, 20_001).astype(np.float32)
 
 
@@ -104,9 +93,6 @@ def test_layers_that_are_not_there():
     for layers in ((7,), (-1,), (), (4, 4)):
         with pytest.raises(ValueError, match="minilm-l6: no layer"):
             encoder.encode(nothing, layers)
-
-
-# quantiles of the cosines of random pairs of words in context
 
 
 KEPT = ["p50", "p75", "p90", "p95", "p97.5", "p99", "p99.5", "p99.9", "p99.95", "p99.99"]

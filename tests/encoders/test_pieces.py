@@ -1,7 +1,5 @@
 """Lines to pieces, and long lines to windows."""
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -1,7 +1,5 @@
 """What is held does not grow with the corpus: rows of segments are gathered or lie in a file, blocks are few."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

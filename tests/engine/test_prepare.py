@@ -1,7 +1,5 @@
 """The prepared corpus and the runner: each line once, enough at a time, many measures as one by one; signatures."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter
@@ -81,8 +79,6 @@ XLEU = make_metric("xleu", threshold=0.0, vectors=VECTORS, tokenize="none")
 SOFTBLEU = make_metric("softbleu", vectors=VECTORS, tokenize="none")
 BLEU, GLEU = make_metric("bleu", tokenize="none"), make_metric("gleu", iterations=20)
 SOFT_GLEU = make_metric("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, iterations=20)
-
-# each line once
 
 
 @pytest.fixture(params=["none"])
@@ -192,9 +188,6 @@ def test_what_does_not_fit_into_memory_has_the_same_digits(measures: Any, monkey
     assert len(counted) < split.total() <= 2 * counted.total()
 
 
-# enough at a time
-
-
 @pytest.mark.parametrize("measure", [BLEU, VLEU, XLEU, GLEU], ids=str)
 @pytest.mark.parametrize("workers", [None, 1, 4])
 def test_all_workers_have_work(measure: Metric, workers: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,9 +208,6 @@ def opened(folder: Path, corpus: Segments) -> ParallelFiles:
     references = [written(f"r{number}", texts) for number, texts in enumerate(zip(*corpus.references, strict=True))]
     source = None if corpus.source is None else written("source", corpus.source)
     return ParallelFiles.open(candidates, references, source)
-
-
-# many measures
 
 
 # Of refless: tests/test_refless.py.
@@ -263,9 +253,6 @@ def test_progress_goes_through_all_passes(measures: list[Metric], workers: int |
     assert workers or seen == [(done, total) for done in range(2, total + 1, 2)]
 
 
-# executors
-
-
 def test_a_tokenizer_that_was_used_before_still_travels() -> None:
     tokenizer = Tokenizer("13a")
     tokenizer.split("it's used")
@@ -306,9 +293,6 @@ def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
     assert executor.futures[1].cancelled()
 
 
-# coverage
-
-
 def test_coverage_where_vectors_were_looked_at() -> None:
     """It must not turn into an exact one in silence."""
     result = score_corpus(make_corpus(), Bleu(make_matcher("vleu", threshold=0.3)))[0]
@@ -337,9 +321,6 @@ def test_raw_norms_of_one_system_do_not_weigh_in_another() -> None:
     alone = score_corpus(Segments.of({"A": ["cat u"]}, ["dog u"]), raw)
     beside = score_corpus(Segments.of({"A": ["cat u"], "B": ["far"]}, ["dog u"]), raw)
     assert beside[0].score == alone[0].score
-
-
-# signatures of results; of settings: tests/test_declare.py
 
 
 def test_the_signature_by_its_keys() -> None:

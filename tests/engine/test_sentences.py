@@ -1,7 +1,5 @@
 """One segment at a time gives the digits of a corpus of that segment alone."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

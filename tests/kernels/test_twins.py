@@ -1,7 +1,5 @@
 """All kernels against dictionaries and `str.split`; every assertion runs on each."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from importlib.util import find_spec
@@ -22,7 +20,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions, small_backend
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.results import RunOptions, collect_statistics
-from softbleu.text.tokens import WORD_PARTS, Tokenizer, Tokens, Vocabulary, WordParts, split_13a
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
@@ -162,8 +160,6 @@ def assert_coded_as_split(kernels, lines, split=str.split):
     assert len(coder) == len(word_of)
 
 
-# 13a
-
 ANY_13A = st.lists(
     st.one_of(
         st.sampled_from("ab019.,-- &;<>'\"()/é\t\r\u00a0\u2028\u3000"),
@@ -217,16 +213,6 @@ def test_text_is_coded_as_it_is_split(kernels, case):
 @settings(max_examples=80)
 def test_any_text(split, lines, name):
     assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], split)
-
-
-@given(line=ANY_13A | ANY_13A.map(lambda line: line.replace(" ", "\n")))
-@settings(max_examples=80)
-def test_any_line_with_13a_is_that_of_sacrebleu(line):
-    assert split_13a(line) == by_sacrebleu(line)
-
-
-def test_short_words_with_13a_are_those_of_sacrebleu():
-    assert [split_13a(word) for word in MARKED] == list(map(by_sacrebleu, MARKED))
 
 
 def test_choosing(monkeypatch):
@@ -331,22 +317,3 @@ def rows_by(kernels, segments, measure):
     kernels_of(kernels)
     (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
     return statistics.rows.tolist()
-
-
-@given(
-    lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
-    weight=st.sampled_from([0.4, 0.8, 1.0]),
-)
-@settings(max_examples=25)
-def test_spellings(lines, weight):
-    vocabulary = Vocabulary()
-    candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))
-    parts = WordParts.of(vocabulary, WORD_PARTS["spelling"])
-    pairs = TokenPairs(candidate.offsets, reference.offsets)
-    found = [np.full(int(pairs.cells[-1]), 0.25) for _ in both()]
-    for kernels, products in zip(both(), found, strict=True):
-        kernels.raise_to_spellings(products, pairs, candidate.codes, reference.codes, parts, weight)
-    assert found[0].tolist() == found[1].tolist()
-    left, right = pairs.tokens
-    same = candidate.codes[left] == reference.codes[right]
-    assert (found[0][same] == weight).all()

@@ -1,7 +1,5 @@
 """Neural language models, by a made-up one of a few kB."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import struct

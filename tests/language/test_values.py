@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """Distances to networks and their n-grams: equal to enumeration of all paths."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

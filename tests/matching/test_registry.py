@@ -1,7 +1,5 @@
 """Matchers as values, by name, and from other packages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,16 +11,6 @@ from softbleu.corpora import Segments
 from softbleu.matching import SoftMatcher, make_matcher
 from softbleu.metrics.making import make_metric
 from softbleu.results import score_corpus
-
-SOFT = ("sleu", "vleu", "xleu")
-
-
-@pytest.mark.parametrize("name", ["exact", *SOFT])
-def test_vectors_are_needed_unless_everything_is_exact(name):
-    assert make_matcher(name).needs_vectors(4) == (name != "exact")
-    if name != "exact":
-        assert not make_matcher(name, threshold=1.0).needs_vectors(4)
-        assert make_matcher(name, threshold=0.999999).needs_vectors(4)
 
 
 @pytest.mark.parametrize(

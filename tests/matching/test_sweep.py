@@ -1,7 +1,5 @@
 """Many matchers at once give what each gives by itself."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import dataclass, replace
 from itertools import product

@@ -1,8 +1,6 @@
 """Accuracies of pairs: literal versions, laws, what the command shows."""
 
-from __future__ import annotations
-
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
 from softbleu.meta.accuracy import JudgedPairs, assessment_accuracies, flip_p_values, output_accuracies, soft_accuracy
+from softbleu.meta.agreement import agreements, join_assessments
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
 PAIRS = st.tuples(st.integers(0, 3), st.sampled_from(["AB", "BC", "AC"]), st.integers(-1, 1))
@@ -47,6 +46,30 @@ def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
     assert found.value >= found.chance - 0.5
     plain = JudgedPairs.among(people, scores).accuracy(calibrated=False)
     assert plain == (pytest.approx(sum(said == sign(by) for said, by in group) / len(group)), 0.0)
+
+
+def test_samples_are_of_whole_segments() -> None:
+    """As mt-metrics-eval has accuracy grouped by item, and correlations of outputs and of their differences."""
+    judged, scores = np.random.default_rng(3).integers(0, 9, (2, 12, 3)).astype(np.float64)
+    places = [(n, name) for n in range(12) for name in "ABC"]
+    people = Assessments(judged.reshape(-1), [[name] for _, name in places], [n for n, _ in places])
+    table = ScoreTable("m", {}, dict(zip("ABC", scores.T, strict=True)))
+    segments = [list(zip(*each, strict=True)) for each in zip(judged.tolist(), scores.tolist(), strict=True)]
+    drawn = np.random.default_rng(7).integers(12, size=(6, 12))
+    (_, found) = assessment_accuracies(table, "people", people, samples=6, seed=7)
+    values = [oracle.optimized_accuracy([segments[n] for n in each])[0] for each in drawn]
+    assert found.drawn == pytest.approx(values)
+    assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))))
+    (agreement,) = agreements(join_assessments([table], "people", people), samples=6, seed=7)
+    for name, pairs in (("pearson", list), ("pearson_within", differences)):
+        values = [
+            np.corrcoef(np.array([pair for n in each for pair in pairs(segments[n])]).T)[0, 1] for each in drawn
+        ]
+        assert agreement.correlations[name].drawn == pytest.approx(values)
+
+
+def differences(row: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [(a[0] - b[0], a[1] - b[1]) for a, b in permutations(row, 2)]
 
 
 @given(ROWS, GRID)

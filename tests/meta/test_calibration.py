@@ -1,7 +1,5 @@
 """Settings chosen on other data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Experiments as TOML files: what is read, what is refused, what is noted of a run."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

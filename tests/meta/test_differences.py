@@ -1,6 +1,4 @@
-"""How often judges agree with differences: a curve of many sets, and what it says of sets left out."""
-
-from __future__ import annotations
+"""Studies: how often judges agree with differences, and measures of softness that are those of the package."""
 
 import csv
 from pathlib import Path
@@ -8,6 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from curves import JudgedSet, PooledCurve, leave_out
+
+from softbleu.corpora.judgements import ScoreTable
+from softbleu.corpora.judgements.assessments import Assessments
+from softbleu.meta.accuracy import soft_accuracy
+from softbleu.meta.correlation import correlate
 
 STORED = Path(__file__).parents[2] / "experiments" / "what-differences-mean" / "left-out.csv"
 
@@ -61,3 +64,27 @@ def test_nothing_is_claimed_for_any_metric_of_the_study() -> None:
         off = max(abs(float(row[f"claimed{number}"]) - float(row[f"found{number}"])) for number in range(1, 6))
         assert off == pytest.approx(float(row["off"]), abs=2e-4)
         assert off > 0.07
+
+
+def test_measures_are_those_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(STORED.parents[1] / "softness")
+    import measures
+
+    people, scores = np.random.default_rng(7).normal(size=(2, 4, 20)).round(1)
+    drawn, segments = measures.pearson(scores[None], people)[0], np.tile(np.arange(20), 4)
+    expected = correlate(scores.ravel(), people.ravel(), "pearson", clusters=segments)
+    np.testing.assert_allclose(drawn, [expected.value, *expected.drawn], atol=1e-12)
+    names = ["a", "b", "c", "d"]
+    judged = Assessments(people.ravel(), [[name] for name in names for _ in range(20)], segments.tolist())
+    soft = soft_accuracy(ScoreTable("m", {}, dict(zip(names, scores, strict=True))), judged, "z")
+    assert soft is not None
+    assert measures.soft_accuracy(scores[None], people)[0, 0] == pytest.approx(soft.value)
+
+
+def test_effects_weigh_matched_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(STORED.parents[1] / "softness")
+    from measures import Effect
+
+    cells = [(("a", one), ("b", other)) for one in "01" for other in "01"]
+    assert Effect("main", "a", "1", "0").of(cells).tolist() == [-0.5, -0.5, 0.5, 0.5]
+    assert Effect("both", "a", "1", "0", ("b", "1"), ("b", "0")).of(cells).tolist() == [1, -1, -1, 1]

@@ -1,7 +1,5 @@
 """Correlations, Williams' test and tau: literal versions, scipy, laws, and bad input."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 
@@ -240,8 +238,6 @@ def test_bad_correlations() -> None:
     refused(InputError, "3 scores cannot be correlated with 4", correlate, three, four)
     refused(InputError, "number of samples", correlate, three, three, samples=-1)
 
-
-# One call
 
 TEXTS = {name.upper(): lines * 20 for name, lines in OUTPUTS.items()}
 REFERENCES = REFERENCE * 20

@@ -1,7 +1,5 @@
 """Rankings by people's comparisons, against literal versions and the package trueskill."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Deserved and spurious credit: classes by hand, sums against brute force."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from typing import Any

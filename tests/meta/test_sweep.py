@@ -1,7 +1,5 @@
 """Every row of a sweep is what a run for itself gives, however the sweep is made and however often interrupted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """CLEME and CLEME2.0, as the papers and their program have them: lists of words, one chunk after the other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Imports nothing from softbleu. A token is named by its word and its place, so that no two are the same.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

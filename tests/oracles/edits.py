@@ -1,7 +1,5 @@
 """Alignment of a source and its correction, by recursion: each cost as its definition says, all ways tried."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache

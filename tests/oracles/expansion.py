@@ -1,7 +1,5 @@
 """Expansion of references as it is specified: every variant there is, sorted. Imports nothing from softbleu."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -3,8 +3,6 @@
 Imports nothing from softbleu. A corpus is a list of ``Segment``; every score is 0 to 100.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

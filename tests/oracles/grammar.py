@@ -3,8 +3,6 @@
 Imports nothing from softbleu, so that agreement between the two means something.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Imports nothing from softbleu. Scores are 0 to 100.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 

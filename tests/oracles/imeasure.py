@@ -1,7 +1,5 @@
 """I-measure, as the paper and the official program have it: one table of all cells, fractions, no shortcut."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Modified Kneser-Ney, interpolated, word for word as Chen and Goodman (1998) have it: dictionaries and recursion."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 

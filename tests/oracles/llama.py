@@ -1,7 +1,5 @@
 """A Llama, literally: one position after the other, in float64, with all heads in loops."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

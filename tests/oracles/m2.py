@@ -1,7 +1,5 @@
 """M2, written as the official scorer goes about it: words as text, every table a dictionary, no shortcut."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise, permutations
 
@@ -183,8 +181,6 @@ def running_choice(segments: Sequence[Sequence[tuple[int, int, int]]], beta: flo
         correct, proposed, gold = (a + b for a, b in zip((correct, proposed, gold), annotators[choice], strict=True))
     return chosen
 
-
-# Soft M2: part credit for similar edits
 
 Similarity = Callable[[str, str], float]
 Placed = tuple[int, int, list[str]]

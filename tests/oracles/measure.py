@@ -3,8 +3,6 @@
 Imports nothing from softbleu. Slow: every neighbourhood is a sort over the whole scope.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 

@@ -1,7 +1,5 @@
 """Literal versions of what people and metrics are compared by: one comparison at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

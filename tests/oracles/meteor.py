@@ -3,8 +3,6 @@
 Imports nothing from softbleu. Words are alike as the caller says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -34,7 +32,7 @@ class Path:
     def rank(self) -> tuple[int, int, int]:
         return -self.candidate_words - self.reference_words, self.chunks, self.distance
 
-    def with_match(self, match: Match) -> Path:
+    def with_match(self, match: Match) -> "Path":
         ends = [(last.reference.stop, last.candidate.stop) for last in self.matches[-1:]]
         follows = self.open and ends == [(match.reference.start, match.candidate.start)]
         weight = 1 if match.stage == 0 else 0.5
@@ -47,7 +45,7 @@ class Path:
             open=True,
         )
 
-    def left(self) -> Path:
+    def left(self) -> "Path":
         return replace(self, chunks=self.chunks + self.open, open=False)
 
 

@@ -1,7 +1,5 @@
 """Networks by enumeration: every path, every order of the candidate's words, every n-gram."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

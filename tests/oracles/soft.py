@@ -3,8 +3,6 @@
 Imports nothing from softbleu, so that agreement between the two means something.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -3,8 +3,6 @@
 Imports nothing from softbleu. Where several one-to-one pairings have the greatest total, all of them count.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

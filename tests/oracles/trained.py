@@ -1,7 +1,5 @@
 """The distances of the trained metric and the fit of its prices, word by word."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

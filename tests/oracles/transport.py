@@ -1,7 +1,5 @@
 """Unbalanced transport with entropy, one problem, scaled in turns as in Chizat et al. (2018), without logarithms."""
 
-from __future__ import annotations
-
 import math
 
 Rows = list[list[float]]

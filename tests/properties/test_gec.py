@@ -1,7 +1,5 @@
 """M2 and I-measure equal their literal versions on anything small, and keep their laws on anything else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

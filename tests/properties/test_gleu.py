@@ -1,11 +1,8 @@
 """GLEU in every form equals the literal oracle; and what must hold whatever the text is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pytest
 from complete import complete
 from hypothesis import given, settings
@@ -15,7 +12,6 @@ from strategies import spoken
 
 from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
-from softbleu.metrics.aggregation import draw_references
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.results import Result, VectorChoice, score_corpus
 from softbleu.text.tokens import Tokenizer
@@ -185,10 +181,3 @@ def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataOb
     assert_corpus_agrees(case)
     if variant != "gleu0":
         assert_references_agree(case)
-
-
-@given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=30), iterations=st.integers(1, 4))
-@settings(max_examples=20)
-def test_draws_are_those_of_pythons_generator(counts: list[int], iterations: int) -> None:
-    found = draw_references(np.array(counts), range(iterations))
-    assert [drawn.tolist() for drawn in found] == [oracle.drawn(counts, k) for k in range(iterations)]

@@ -1,7 +1,5 @@
 """Statistics and partners equal those of the literal oracle, whichever way a segment takes; and laws that hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from math import sqrt
@@ -106,9 +104,6 @@ def test_raw_norms_weigh_words(case: Case) -> None:
     # A rounding boundary, or a norm that only rounding keeps from zero, may differ by a millionth a match.
     tolerance = 2e-6 * (1 + len(case.candidates[0]))
     assert result.numbers.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]
-
-
-# laws that hold between matchers, assignments, thresholds, corpora and ways of working
 
 
 ROUNDING = 1e-9

@@ -1,7 +1,5 @@
 """softbleu: equal to the literal oracle, and the laws it keeps."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,7 +54,7 @@ class Case:
         return [(candidate, reference) for candidate, references in texts for reference in references]
 
     @property
-    def paired(self) -> Case:
+    def paired(self) -> "Case":
         """The same references one by one: words are as rare as before."""
         return replace(self, candidates=[one for one, _ in self.pairs], references=[[two] for _, two in self.pairs])
 
@@ -153,9 +151,6 @@ def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case
     assert corpus.numbers == metric.score(rows.sum(axis=0))
     macro = score_corpus(case.segments, case.measure(), level="macro")[0]
     assert macro.score == pytest.approx(np.mean(case.scores()), abs=1e-9)
-
-
-# laws
 
 
 @given(case=cases(most_references=1))

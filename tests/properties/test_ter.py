@@ -1,7 +1,5 @@
 """The search for edits and shifts finds what sacrebleu's finds, within its limits too."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -48,6 +46,8 @@ def test_words_that_were_moved(words: list[int], data: st.DataObject) -> None:
         # More shifts than are tried, in the first round and in a later one.
         ((40, 42), 2),
         ((26, 26), 6),
+        # One fewer than are tried.
+        ((55, 57), 7),
         # Farther apart than words are moved, and longer than they are moved at once.
         ((64, 64), 1000),
     ],
@@ -60,3 +60,12 @@ def test_limits(lengths: tuple[int, int], vocabulary: int) -> None:
     if lengths == (64, 64):
         check([*reference[52:], *reference[:52]], reference)
         check([*reference[:9], *reference[20:40], *reference[9:20], *reference[40:]], reference)
+
+
+def test_shifts_are_of_ten_words_and_fifty_places_at_most() -> None:
+    for length in (10, 11):
+        words = list(range(40))
+        check([*words[:5], *words[5 + length :], *words[5 : 5 + length]], words)
+    for distance in (50, 51):
+        words = list(range(distance + 10))
+        check([*words[1 : distance + 1], 0, *words[distance + 1 :]], words)

@@ -3,8 +3,6 @@
 What is not run keeps the line that it had: date and commit say what a line is about.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime
 import os

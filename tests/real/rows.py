@@ -15,8 +15,6 @@ A table is TOML, a ``[[row]]`` each:
 - ``group``, a name: rows of one group run one after another, for the later ones use what the first has encoded.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import functools

@@ -1,7 +1,5 @@
 """Whole corpora through the commands that people type (``pytest tests/real --all``): the tables' figures come out."""
 
-from __future__ import annotations
-
 import pytest
 from real.rows import Row, faults, output_of, read_rows
 

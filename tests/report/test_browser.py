@@ -1,7 +1,5 @@
 """The page in a real browser: headless Chromium."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -10,15 +8,12 @@ import shutil
 import time
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_data import shared
 
 from softbleu.cli.app import run
-from softbleu.metrics import Bleu
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs chromium: the package selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -188,27 +183,6 @@ def test_keys_move_the_slider_and_a_button_brings_it_back(open_page, inputs):
     assert report.texts("#systems .score") == before
 
 
-def test_bleu_in_the_page_is_bleu(open_page, inputs):
-    """Statistics at random, under every setting."""
-    report = open_page(*inputs, *SETTINGS["vleu"])
-    chance = random.Random(7)
-    for smooth, effective, order in product(("none", "floor", "add-k", "exp"), (False, True), (1, 2, 4)):
-        value = 0.25 if smooth == "add-k" else None
-        metric = Bleu(order=order, smooth=smooth, smooth_value=value, effective_order=effective)
-        cases = []
-        for _ in range(40):
-            totals = sorted((chance.choice((0, 1, 3, 20, 50_000)) for _ in range(order)), reverse=True)
-            masses = [chance.choice((0, total * 10**6, chance.randrange(total * 10**6 + 1))) for total in totals]
-            cases.append((masses, totals, chance.randrange(30), chance.randrange(30)))
-        script = "const [cases, metric, effective] = arguments;"
-        script += "return cases.map(([masses, totals, c, r]) => bleu(masses, totals, c, r, metric, effective))"
-        found = report.ask(script, cases, {"smooth": smooth, "smooth_value": value}, effective)
-        for (masses, *counts), shown in zip(cases, found, strict=True):
-            score = metric.score_counts([mass / 10**6 for mass in masses], *counts)
-            for name in ("score", "precisions", "brevity_penalty"):
-                assert shown[name] == pytest.approx(getattr(score, name), rel=1e-12, abs=1e-12)
-
-
 def test_numbers_are_rounded_as_python_does(open_page, inputs):
     report = open_page(*inputs)
     chance = random.Random(7)
@@ -371,38 +345,6 @@ def test_a_link_leads_to_a_line(compare_page, tmp_path):
     report.wait(lambda: report.texts("#segments .target td:first-child") == ["3"])
     report.ask("location.hash = '#s999'")
     assert report.texts("#place") == ["1 to 50 of 120"]
-
-
-def test_edits_of_conll_2014_add_up_to_the_score(compare_page, printed, tmp_path):
-    folder = shared("data", "conll14")
-    entries = (folder / "gold.m2").read_text(encoding="utf-8").split("\n\n")[:200]
-    gold = write(tmp_path, "gold.m2", ["\n\n".join(entries), ""])
-    systems = {name: (folder / "systems" / f"{name}.txt").read_text(encoding="utf-8") for name in ("AMU", "CAMB")}
-    paths = [write(tmp_path, f"{name}.txt", text.splitlines()[:200]) for name, text in systems.items()]
-    arguments = ("-c", *paths, "--gold", gold, "-m", "m2")
-    report = compare_page(*arguments, "--samples", "10")
-    scores = json.loads(printed(*arguments, "-f", "json"))["systems"]
-    heads = report.texts("#systems th")
-    kinds = report.ask("return data.tables.find((table) => table.title === 'Corrections by kind').rows")
-    rows = {(row[0], row[1]): row[2:5] for row in kinds}
-    # The same from the edits that are marked, and from the table of kinds.
-    script = """
-        const found = { hit: new Set(), all: new Set() };
-        rows.filter((row) => row.number === arguments[0]).forEach((row) => {
-          for (const mark of marksOf(row)) {
-            if (mark.side !== "candidate") continue;
-            found.all.add(`${row.row} ${mark.link}`);
-            if (mark.kind === "hit") found.hit.add(`${row.row} ${mark.link}`);
-          }
-        });
-        return [found.hit.size, found.all.size];
-    """
-    for number, system in enumerate(scores, start=1):
-        cells = report.texts(f"#systems tbody tr:nth-child({number}) td")
-        expected = [str(system[name]) for name in ("correct", "proposed", "gold")]
-        assert [cells[heads.index(name)] for name in ("correct", "proposed", "gold")] == expected
-        assert rows[system["name"], "all"] == expected
-        assert report.ask(script, number - 1) == [system["correct"], system["proposed"]]
 
 
 def test_marks_are_pointed_at(browser, compare_page, tmp_path):

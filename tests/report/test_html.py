@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -73,15 +71,6 @@ def soft_page() -> str:
 @pytest.fixture(scope="module")
 def soft():
     return soft_page()
-
-
-def test_nothing_is_loaded(soft):
-    seen = Elements(soft)
-    assert {name for _, name, _ in seen.attributes}.isdisjoint({"src", "href", "style", "action", "onclick"})
-    assert set(seen.names).isdisjoint({"link", "img", "iframe", "object", "base"})
-    assert "http" not in soft.replace("http-equiv", "")
-    assert "@import" not in soft
-    assert "url(" not in soft
 
 
 def test_the_policy_names_what_may_run(soft):

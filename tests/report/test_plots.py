@@ -1,7 +1,5 @@
 """Pictures: the same bytes for the same numbers, and names that are only names."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess
@@ -14,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
 from softbleu.report.figures import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
@@ -118,16 +116,6 @@ def test_what_cannot_be_drawn() -> None:
     for call in (lambda: draw([], "svg"), lambda: draw_sweep([], "svg")):
         with pytest.raises(InputError, match="nothing to draw"):
             call()
-
-
-@pytest.mark.parametrize("package", ["matplotlib", "textalloc"])
-def test_without_a_package(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    plots.check_plots()
-    monkeypatch.setitem(sys.modules, package, None)
-    for call in (plots.check_plots, lambda: draw(LINES, "svg")):
-        with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[plots\]'") as caught:
-            call()
-        assert "\n" not in str(caught.value)
 
 
 def test_style_is_nobody_elses() -> None:

@@ -1,7 +1,5 @@
 """Results and records in every format: names, values of any kind, no rows, no columns; what is written where."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Explanations: which n-gram met which."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -10,7 +8,7 @@ import softbleu
 from softbleu import InputError, VectorError
 from softbleu.corpora import Segments
 from softbleu.metrics.making import make_metric
-from softbleu.results import Explanation, NgramMatch, explain_corpus
+from softbleu.results import Explanation, explain_corpus
 
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
@@ -22,17 +20,6 @@ CORPUS = Segments.of(
 def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
     measure = make_metric("vleu", **{"order": order, "vectors": VECTORS, "threshold": 0.0, **options})
     return explain_corpus(corpus, measure, segments)
-
-
-def test_by_hand() -> None:
-    first, second = explain([2])
-    one, three = (
-        NgramMatch(1, n, (word,), None, None, None, 0.0, exact=False) for n, word in ((0, "For"), (2, "Oov"))
-    )
-    matches = (one, NgramMatch(1, 1, ("there",), ("there",), 1, 0, 1.0, exact=True), three)
-    texts = ("For", "there", "Oov"), (("is",), ("there", "oov"))
-    assert first == Explanation("A", 2, *texts, matches, score=100 / 3)
-    assert (second.system, second.segment, second.candidate) == ("B", 2, ("there",))
 
 
 def test_several_segments_in_the_order_asked_for() -> None:

@@ -1,7 +1,5 @@
 """A measure as text: expression and signature say all of it, and no text does harm."""
 
-from __future__ import annotations
-
 import pytest
 from complete import complete
 from declarations import NAMES, measures, refusal

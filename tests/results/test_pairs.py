@@ -1,9 +1,6 @@
 """All pairs of texts, and what is chosen from lists: every score is that of the pair alone."""
 
-from __future__ import annotations
-
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,7 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
 import softbleu
-from softbleu.corpora.records import TextList, read_lists
+from softbleu.corpora.records import TextList
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import averaged_counts, shared_counts
@@ -165,9 +162,3 @@ def test_lists_that_are_none() -> None:
     for said, call in wrong:
         with pytest.raises(InputError, match=said):
             call()
-
-
-def test_files_of_lists(tmp_path: Path) -> None:
-    path = tmp_path / "lists.jsonl"
-    path.write_text('["a", "b"]\n{"candidates": ["c"], "references": ["d", "e"]}\n')
-    assert read_lists(str(path)) == [TextList(["a", "b"], ["a", "b"]), TextList(["c"], ["d", "e"])]

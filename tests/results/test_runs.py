@@ -1,7 +1,5 @@
 """Runs that are kept and compared: what changed, and what cannot be compared."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Defaults, presets, thresholds, what is refused, and notes on text; single settings: tests/test_declare.py."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +107,6 @@ def test_idle_settings(given: dict[str, Any], idle: list[str]) -> None:
 def test_idle_settings_must_be_right_all_the_same(given: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(given))):
         idle_of(metric="softbleu", **given)
-
-
-def test_a_matcher_may_be_a_value() -> None:
-    matcher = make_matcher("vleu", threshold=0.3)
-    assert make_metric(matcher=matcher) == make_metric("vleu", threshold=0.3)
-    made = score(["a cat"], ["a dog"], vectors=VECTORS, matcher=matcher)
-    assert made == score(["a cat"], ["a dog"], vectors=VECTORS, matcher="vleu", threshold=0.3)
 
 
 def test_levels_and_settings_that_are_not_there_are_refused() -> None:

@@ -1,7 +1,5 @@
 """Intervals and paired tests: the same numbers as literal loops, the same verdicts as sacrebleu."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics as statistics_module

@@ -1,7 +1,5 @@
 """softbleu as the other metrics are run: levels, jobs, signatures, comparisons, and what changes the vectors."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ import pytest
 
 from softbleu import InputError, score
 from softbleu.corpora import Segments
-from softbleu.meta.sweep import sweep_points
 from softbleu.metrics.idf import rarity_of
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.softbleu import Softbleu
@@ -87,11 +84,6 @@ def test_the_length_of_vectors_does_not_matter() -> None:
 def test_the_greatest_weights_add_up() -> None:
     texts = [f"w{number}" for number in range(2000)]
     assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score == 100
-
-
-def test_a_sweep_has_one_point() -> None:
-    points = sweep_points({"metric": "softbleu"}, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.5, 0.6]})
-    assert [point.metric for point in points] == [make_metric("softbleu")]
 
 
 def test_a_millionth_in_common_is_a_millionth() -> None:

@@ -6,8 +6,6 @@ they start (`offsets`) and the hidden states of all layers (`states`, the first 
 ``versions.txt`` says which versions computed them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
