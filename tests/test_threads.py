@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,3 +91,11 @@ def test_one_core_until_the_last_thread_has_left() -> None:
         one.close()
         assert cores() == {1}
     assert cores() == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="forked processes, and /proc")
+def test_all_metrics_for_some_seconds() -> None:
+    program = Path(__file__).parent / "adversarial" / "soak.py"
+    done = subprocess.run([sys.executable, program, "0.08"], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout.count(" calls, "), done.stdout.splitlines()[-1]) == ("", 12, "0 wrong")

@@ -40,18 +40,13 @@ trained(head=head.json)|refless(language_model=m.arpa, coefficients=weights.json
 """
 THREADS, PROCESSES = 8, 2
 LINES, CORPORA, EACH = 60, 5, 12
-GROWTH = 1.05
-"""Of what is resident, from when a quarter of the time has passed to the end."""
-LONG = 5
-"""Minutes after which all is warm."""
+GROWTH, LONG = 1.05, 5
+"""What is resident at the end, by what was after a quarter of the time; minutes after which all is warm by then."""
 FORGOTTEN = 200
 """One call of so many throws away what functions have kept."""
-
 CACHES: list[Any] = []
 INHERITED: list[Any] = []
 """Metrics that forked processes have of their parent."""
-
-Call = tuple[int, int]
 
 
 def write_texts(folder: Path) -> None:
@@ -74,7 +69,7 @@ class Work:
         self.texts = [Path(name).read_text().splitlines() for name in ("candidates", "references", "sources")]
         self.gold = read_m2("gold")
 
-    def call(self, call: Call) -> str:
+    def call(self, call: tuple[int, int]) -> str:
         """A line, or from LINES on a corpus of some, in all digits."""
         metric, place = self.metrics[call[0]], call[1]
         if metric.requires.gold:
@@ -85,14 +80,17 @@ class Work:
         edits = {"gold": self.gold[some]} if metric.requires.gold else {}
         return repr(metric.corpus_score(*(lines[some] for lines in self.texts[: 1 if edits else 3]), **edits))
 
-    def go_on(self, right: dict[Call, str], seconds: float, seed: int) -> tuple[int, list[str], list[float]]:
+    def go_on(
+        self, right: dict[tuple[int, int], str], seconds: float, seed: int
+    ) -> tuple[int, list[str], list[float]]:
         """Calls made, what was wrong, and megabytes resident now and then."""
         draw, calls, wrong, sizes = random.Random(seed), list(right), [], []
         made, end = 0, time.monotonic() + seconds
         while (now := time.monotonic()) < end and len(wrong) < 10:
             call = draw.choice(calls)
             if draw.randrange(FORGOTTEN) == 0:
-                forget()
+                for each in CACHES:
+                    each.cache_clear()
             try:
                 found = self.call(call)
             except Exception:
@@ -105,24 +103,17 @@ class Work:
         return made, wrong, sizes
 
 
-def forget() -> None:
-    """Empty what functions of softbleu keep, but for what takes long to load."""
-    for each in CACHES:
-        each.cache_clear()
-
-
 def shorten() -> None:
-    """Keep little, lest nothing is ever thrown away."""
+    """Keep little, lest nothing is ever thrown away, but what takes long to load; let threads take turns often."""
     # Looked for only here: while other threads work, it would break what they make.
     for each in gc.get_objects():
         if isinstance(each, functools._lru_cache_wrapper) and each.__module__.startswith("softbleu"):
             CACHES.extend([each] * ((each.cache_parameters()["maxsize"] or 0) >= 64))
-    # Threads take turns far more often than usual.
     sys.setswitchinterval(1e-5)
     memory._MOST, memory.LOOKUP_FROM, refless._MOST_LINES, kept._MOST, kept._MOST_OPEN = 4, 1, 8, 4096, 1
 
 
-def alone(folder: str, metrics: bytes, right: dict[Call, str], seconds: float, seed: int) -> Any:
+def alone(folder: str, metrics: bytes, right: dict[tuple[int, int], str], seconds: float, seed: int) -> Any:
     """Go on in a process of its own."""
     os.chdir(folder)
     shorten()
@@ -138,9 +129,8 @@ def main(minutes: float) -> int:
     write_texts(Path())
     INHERITED.extend(make_metric(each) for each in METRICS.strip().replace("\n", "|").split("|"))
     work = Work(INHERITED)
-    right = {
-        call: work.call(call) for call in ((m, p) for m in range(len(INHERITED)) for p in range(LINES + CORPORA))
-    }
+    calls = [(metric, place) for metric in range(len(INHERITED)) for place in range(LINES + CORPORA)]
+    right = {call: work.call(call) for call in calls}
     shorten()
     shared, seconds, running = pickle.dumps(INHERITED), 60 * minutes, {}
     with ExitStack() as stack:
