@@ -76,6 +76,17 @@ def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 
+def test_a_draft_has_no_draft_of_its_own(tmp_path: Path) -> None:
+    with draft_folder(tmp_path / "model") as draft:
+        with draft_folder(draft) as inner:
+            (inner / "weights").write_text("whole")
+            assert [path.name for path in tmp_path.iterdir()] == [draft.name]
+            put_in_place(inner, draft)
+        put_in_place(draft, tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model" / "weights").read_text() == "whole"
+
+
 # as on other systems
 
 

@@ -215,8 +215,12 @@ def remove_unfinished() -> None:
 def draft_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder beside a place; it is gone afterwards unless `put_in_place` moved it.
 
-    What a killed process left there is removed first.
+    What a killed process left there is removed first. A place that is itself such a draft is given as it is: nobody
+    would look for a draft of a draft.
     """
+    if target in _mine:
+        yield target
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     mend_folder(target)
     draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
@@ -233,6 +237,8 @@ def put_in_place(draft: Path, target: Path) -> None:
     """Move a finished draft to its place; what lay there before goes, in the same step if the system can."""
     for path in draft.iterdir():
         _flush(path)
+    if draft == target:
+        return
     if not target.exists():
         draft.rename(target)
     elif exchange(draft, target):
