@@ -23,9 +23,13 @@ headlines *names:
 campaign times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial --all
 
-# Inputs made by coverage, for so many minutes of CPU time (needs atheris)
+# Inputs made by coverage, for so many minutes of CPU time (needs atheris; SOFTBLEU_FUZZ is the folder of those kept)
 fuzz minutes="30" *which:
     PYTHONPATH=tests python tests/adversarial/fuzz.py {{minutes}} {{which}}
+
+# Metrics that threads and processes share, for so many minutes: the same digits, flat memory
+soak minutes="60":
+    python tests/adversarial/soak.py {{minutes}}
 
 # The versions that the gate installs, anew (needs uv)
 lock:

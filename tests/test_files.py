@@ -9,7 +9,16 @@ import pytest
 from refusing import refused
 
 from softbleu.errors import InputError
-from softbleu.io.files import TemporaryFolder, check_apart, drafts_of, write_whole
+from softbleu.io import files
+from softbleu.io.files import (
+    TemporaryFolder,
+    check_apart,
+    check_different,
+    draft_folder,
+    drafts_of,
+    put_in_place,
+    write_whole,
+)
 
 
 def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
@@ -61,6 +70,64 @@ def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "replace", full)
     refused(OSError, "disk full", write_whole, paths[0], b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
+
+
+def test_a_draft_has_no_draft_of_its_own(tmp_path: Path) -> None:
+    with draft_folder(tmp_path / "model") as draft:
+        with draft_folder(draft) as inner:
+            (inner / "weights").write_text("whole")
+            assert [path.name for path in tmp_path.iterdir()] == [draft.name]
+            put_in_place(inner, draft)
+        put_in_place(draft, tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model" / "weights").read_text() == "whole"
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_outputs_that_differ_by_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folds: bool) -> None:
+    monkeypatch.setattr(files, "_FOLDS", folds)
+    monkeypatch.chdir(tmp_path)
+    refused(InputError, "would be written twice", check_different, ["a.csv", None, str(tmp_path / "a.csv")])
+    check_different(["a.csv", "b.csv", os.devnull, os.devnull])
+    if folds:
+        refused(InputError, "A.csv would be written twice", check_different, ["a.csv", "A.csv"])
+    else:
+        check_different(["a.csv", "A.csv"])
+
+
+def test_a_store_that_is_open_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows renames no folder in which a file is open."""
+    monkeypatch.setattr(files, "exchange", lambda *_: False)
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "words").write_text("before")
+    rename = Path.rename
+
+    def only_away(path: Path, target: Path) -> Path:
+        if path.suffix == ".draft":
+            raise PermissionError(13, "in use")
+        return rename(path, target)
+
+    def replace_store() -> None:
+        with draft_folder(tmp_path / "store") as draft:
+            (draft / "words").write_text("after")
+            put_in_place(draft, tmp_path / "store")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", only_away)
+        refused(PermissionError, "in use", replace_store)
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} == {"store", "store/words"}
+    assert (tmp_path / "store" / "words").read_text() == "before"
+    replace_store()
+    assert (tmp_path / "store" / "words").read_text() == "after"
+
+
+def test_windows_is_sent_no_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signal 0 is Ctrl-C there."""
+    sent: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda process, _: sent.append(process))
+    monkeypatch.setattr(files.os, "name", "nt")
+    assert files._lives(1)
+    assert sent == []
 
 
 def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:

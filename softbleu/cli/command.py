@@ -110,8 +110,10 @@ class Given:
         Before any work is done it is seen that this can be done.
         """
         from softbleu.cli.output import Destination, Output
+        from softbleu.io.files import check_different
         from softbleu.report import RECORD_WRITERS
 
+        check_different(map(self.get, ("output", "plot", "plot_ranks", "distribution")))
         place = Output.of(None if inputs is None else self.output, inputs or ())
         form = form or RECORD_WRITERS.find(self.output_format)
         place.check_format(self.output_format)

@@ -38,8 +38,6 @@ def compare(given: Given) -> None:
         known_name("column", column, COMPARISON_COLUMNS)
     output = given.open_output(inputs, write)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
-    if resampled == output.target:
-        raise InputError("--distribution and --output would write to the same place: name another file")
     picture = given.open_picture("plot", inputs)
     measures = metrics_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}

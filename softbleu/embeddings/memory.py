@@ -149,21 +149,23 @@ class KeptVectors:
 
     def rows(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Rows of these words, (words, dimension); zero for those that are not there."""
-        if not self._whole:
-            self._take(words)
-        found = [self._row(word) for word in words]
+        kept = self._rows if self._whole else self._taken(words)
+        found = [self._row(kept, word) for word in words]
         return np.array(found, np.float32).reshape(-1, len(self._nothing))
 
-    def _row(self, word: str) -> NDArray[np.float32]:
-        row = self._rows.get(word)
+    def _row(self, kept: Mapping[str, NDArray[np.float32]], word: str) -> NDArray[np.float32]:
+        row = kept.get(word)
         if row is None and self._whole and self._case == "fallback":
-            row = self._rows.get(word.lower())
+            row = kept.get(word.lower())
         return self._nothing if row is None else row
 
-    def _take(self, words: Sequence[str]) -> None:
-        """Read those that are not kept; what was kept of others goes where memory is short."""
+    def _taken(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """What is kept, after reading those that are not; what was kept of others goes where memory is short."""
         if len(self._rows) > _MOST:
             self._rows = {}
-        new = [word for word in dict.fromkeys(words) if word not in self._rows]
+        # Another thread may begin anew meanwhile.
+        kept = self._rows
+        new = [word for word in dict.fromkeys(words) if word not in kept]
         if new:
-            self._rows |= zip(new, self._source.select(new, self._case).rows, strict=True)
+            kept.update(zip(new, self._source.select(new, self._case).rows, strict=True))
+        return kept

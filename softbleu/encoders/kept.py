@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +36,19 @@ class EncodedLines:
         sizes = dict(zip(texts, (np.diff(pieces.offsets) * self._width).tolist(), strict=True))
         if self._size > _MOST:
             self._kept, self._size = {}, 0
+        # Another thread may begin anew meanwhile.
+        known = self._kept
         found = kept_lines(
             f"{self.encoder.fingerprint} {self.layers}",
-            [text for text in texts if text not in self._kept],
+            [text for text in texts if text not in known],
             partial(self._encoded, pieces, {text: number for number, text in enumerate(texts)}),
             # What another version cut otherwise is of no use.
             lambda text, content: len(content) == 2 * sizes[text],
         )
         made = {text: np.frombuffer(content, np.int16) for text, content in found.items()}
-        self._kept |= made
+        known.update(made)
         self._size += sum(values.nbytes for values in made.values())
-        together = np.concatenate([np.zeros(0, np.int16), *(self._kept[text] for text in texts)])
+        together = np.concatenate([np.zeros(0, np.int16), *(known[text] for text in texts)])
         return pieces, _unpacked(together.reshape(-1, self._width))
 
     def means(self, lines: Sequence[Sequence[str]]) -> NDArray[np.float64]:
@@ -103,13 +106,15 @@ def _unpacked(packed: NDArray[np.int16]) -> NDArray[np.float32]:
 def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...]) -> EncodedLines:
     """What is kept of an encoder, named by its place or given, once a process."""
     key = encoder if isinstance(encoder, str) else id(encoder), layers
-    if key not in _OPEN:
-        if len(_OPEN) >= _MOST_OPEN:
-            del _OPEN[next(iter(_OPEN))]
-        _OPEN[key] = EncodedLines(open_encoder(encoder), layers)
-    return _OPEN[key]
+    with _OPENING:
+        if key not in _OPEN:
+            if len(_OPEN) >= _MOST_OPEN:
+                del _OPEN[next(iter(_OPEN))]
+            _OPEN[key] = EncodedLines(open_encoder(encoder), layers)
+        return _OPEN[key]
 
 
+_OPENING = Lock()
 _OPEN: dict[tuple[str | int, tuple[int, ...]], EncodedLines] = {}
 """They hold their encoders, so that no other has the same id."""
 _MOST_OPEN = 4

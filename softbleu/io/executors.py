@@ -416,5 +416,20 @@ def single_threaded_blas() -> Iterator[None]:
         return
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    # The first thread that comes sets the limit, and the last one that leaves lifts it.
+    with _LIMITING:
+        if not _limits:
+            _limits.append(threadpool_limits(limits=1, user_api="blas"))
+        _limits.append(None)
+    try:
         yield
+    finally:
+        with _LIMITING:
+            _limits.pop()
+            if len(_limits) == 1:
+                _limits.pop().restore_original_limits()
+
+
+_LIMITING = threading.Lock()
+_limits: list[Any] = []
+"""What lifts the limit, then one entry for each who has entered."""

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +29,7 @@ _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
 # Drafts and folders of this process; others that bear its number are of an earlier one.
 _mine: set[Path] = set()
 _guard = threading.Lock()
+_FOLDS = sys.platform in ("win32", "darwin")  # Whether a name in capital letters is the same file, as a rule
 
 
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
@@ -45,6 +47,23 @@ def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
             raise InputError(f"{target} is an input: write to another file")
         if place in source.parents:
             raise InputError(f"{target} holds the input {entry}: write elsewhere")
+
+
+def check_different(targets: Iterable[str | None]) -> None:
+    """See that files to be written have different names; where the system takes A for a, names differ by more.
+
+    >>> check_different(["scores.csv", "scores.svg", None])
+    """
+    known: set[str] = set()
+    for target in filter(None, targets):
+        # A terminal or a pipe takes all, one after the other.
+        if Path(target).exists() and not Path(target).is_file():
+            continue
+        name = str(Path(target).resolve())
+        name = name.casefold() if _FOLDS else name
+        if name in known:
+            raise InputError(f"{target} would be written twice: name different files")
+        known.add(name)
 
 
 def hash_files(*paths: Path) -> str:
@@ -196,8 +215,12 @@ def remove_unfinished() -> None:
 def draft_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder beside a place; it is gone afterwards unless `put_in_place` moved it.
 
-    What a killed process left there is removed first.
+    What a killed process left there is removed first. A place that is itself such a draft is given as it is: nobody
+    would look for a draft of a draft.
     """
+    if target in _mine:
+        yield target
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     mend_folder(target)
     draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
@@ -214,6 +237,8 @@ def put_in_place(draft: Path, target: Path) -> None:
     """Move a finished draft to its place; what lay there before goes, in the same step if the system can."""
     for path in draft.iterdir():
         _flush(path)
+    if draft == target:
+        return
     if not target.exists():
         draft.rename(target)
     elif exchange(draft, target):
@@ -221,7 +246,12 @@ def put_in_place(draft: Path, target: Path) -> None:
     else:
         former = target.with_name(f".{target.name}.{os.getpid()}.former")
         target.rename(former)
-        draft.rename(target)
+        try:
+            draft.rename(target)
+        except BaseException:
+            # On Windows what is open cannot be renamed.
+            former.rename(target)
+            raise
         shutil.rmtree(former)
     _flush(target.parent)
 
@@ -258,6 +288,9 @@ def _is_left(path: Path, process: int) -> bool:
 
 
 def _lives(process: int) -> bool:
+    if os.name == "nt":
+        # There is no harmless signal: number 0 is Ctrl-C.
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

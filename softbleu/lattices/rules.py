@@ -293,12 +293,14 @@ class Expander:
 
     def _renderings(self, node: int) -> list[tuple[str, ...]]:
         if node not in self._phrases:
-            self._phrases[node] = []
+            found: list[tuple[str, ...]] = []
             if not all(map(is_function_word, self._tables.phrase(node))):
                 _, targets, _ = self._tables.paraphrases(np.array([node]), np.ones(self._tables.nodes, bool))
                 texts = map(self._tables.phrase, targets.tolist())
                 told = (text for text in texts if not all(map(is_function_word, text)))
-                self._phrases[node] = [*told][: self._rules.alternatives]
+                found = [*told][: self._rules.alternatives]
+            # Other threads must not see it half made.
+            self._phrases[node] = found
         return self._phrases[node]
 
 

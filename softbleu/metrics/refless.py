@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -98,17 +99,18 @@ class LineJudge:
 
     def judge(self, lines: Sequence[str]) -> Floats:
         """Grammaticality and fluency of each line, 0 of empty ones: (lines, 2)."""
-        wanted = list(dict.fromkeys(lines))
-        new = [line for line in wanted if line not in self._known]
-        found = {line: self._known[line] for line in wanted if line in self._known}
+        # Other threads may let lines go meanwhile.
+        found = {line: known for line in dict.fromkeys(lines) if (known := self._known.get(line)) is not None}
+        new = [line for line in dict.fromkeys(lines) if line not in found]
         for start in range(0, len(new), _AT_ONCE):
             some = new[start : start + _AT_ONCE]
             judged = self._coefficients.judge(self._language.values(some))
             for line, (grammar, fluency) in zip(some, judged.tolist(), strict=True):
                 found[line] = (grammar, fluency) if line.strip() else (0.0, 0.0)
         self._known.update(found)
-        while len(self._known) > _MOST_LINES:
-            self._known.popitem(last=False)
+        with suppress(KeyError):
+            while len(self._known) > _MOST_LINES:
+                self._known.popitem(last=False)
         return np.array([found[line] for line in lines], np.float64).reshape(-1, 2)
 
 

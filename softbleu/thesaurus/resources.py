@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
@@ -53,9 +54,13 @@ def stem(word: str) -> str:
     ('geologist', 'geolog', 'ad')
     """
     # That stemmer did not know the ending -ogist yet.
-    if "ogist" in word:
-        return _stemmer()(word.replace("ogist", f"ogis{_MASK}")).replace(_MASK, "t")
-    return _stemmer()(word)
+    with _STEMMING:
+        if "ogist" in word:
+            return _stemmer()(word.replace("ogist", f"ogis{_MASK}")).replace(_MASK, "t")
+        return _stemmer()(word)
+
+
+_STEMMING = Lock()  # The stemmer has its word in itself: of two threads at once, one would get half of the other's
 
 
 @lru_cache(1)

@@ -1,18 +1,21 @@
 """Fuzzing by coverage: readers on files that atheris makes of the samples, and the parsers of what people type.
 
 ``just fuzz MINUTES`` runs it; pytest does not. Each target gets the same share of the time, in a child of one process
-that has loaded the program. Nothing is kept but what was mishandled, in the folders that are named.
+that has loaded the program. What was mishandled is kept, in the folders that are named; with ``SOFTBLEU_FUZZ``, the
+name of a folder, also the inputs that reach new code, from which the next run starts.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import io
 import os
 import pkgutil
 import random
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -123,13 +126,18 @@ PARSERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
 
 
 def targets(wanted: str) -> Iterator[tuple[str, Callable[[], Target]]]:
-    """What is tried, by name; each is made where it runs."""
+    """What is tried, by name, where a pattern is found; each is made where it runs."""
     for name, (parse, seeds) in PARSERS.items():
-        if wanted in name:
+        if re.search(wanted, name):
             yield name, lambda name=name, parse=parse, seeds=seeds: parsing(name, parse, *seeds)  # type: ignore[misc]
     for reader in READERS:
-        if wanted in str(reader):
+        if re.search(wanted, str(reader)):
             yield str(reader), lambda reader=reader: reading(reader)  # type: ignore[misc]
+
+
+def digest(text: str) -> str:
+    """A name for it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def mutated(content: bytes, longest: int, seed: int) -> bytes:
@@ -141,7 +149,9 @@ def mutated(content: bytes, longest: int, seed: int) -> bytes:
 def fuzz(make_target: Callable[[], Target], seconds: float, folder: Path) -> None:
     """Try inputs in this process, which ends with it; what is mishandled goes to the folder, each kind once."""
     work, corpus = folder / "work", folder / "corpus"
-    corpus.mkdir()
+    for kept in (work, folder / "cache"):
+        shutil.rmtree(kept, ignore_errors=True)
+    corpus.mkdir(exist_ok=True)
     copy(folder.parent / "samples", work)
     os.chdir(work)
     os.environ["SOFTBLEU_CACHE"] = str(folder / "cache")
@@ -164,11 +174,12 @@ def fuzz(make_target: Callable[[], Target], seconds: float, folder: Path) -> Non
         except Exception:
             said = traceback.format_exc()
         # Where it was raised, or what is wrong.
-        kind = "".join(re.findall(r'File ".*', said or "")) or said
+        kind = "".join(re.findall(r'File ".*', said or "")) or said or ""
         if said and kind not in seen:
             seen.add(kind)
-            (folder / f"fault-{len(seen)}").write_bytes(content)
-            (folder / f"fault-{len(seen)}.txt").write_text(f"{target.name}: {said}", errors="backslashreplace")
+            fault = folder / f"fault-{digest(kind)}"
+            fault.write_bytes(content)
+            fault.with_suffix(".txt").write_text(f"{target.name}: {said}", errors="backslashreplace")
 
     log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
@@ -182,27 +193,31 @@ def fuzz(make_target: Callable[[], Target], seconds: float, folder: Path) -> Non
 
 
 def main() -> None:
-    """Try all targets, or those whose names have a text, for so many minutes of CPU time together."""
+    """Try all targets, or those whose names have a pattern, for so many minutes of CPU time together."""
     minutes, wanted = float(sys.argv[1]), " ".join(sys.argv[2:])
     chosen = dict(targets(wanted))
-    place = Path(tempfile.mkdtemp(prefix="softbleu-fuzz-"))
-    (place / "samples").mkdir()
+    place = Path(os.environ.get("SOFTBLEU_FUZZ") or tempfile.mkdtemp(prefix="softbleu-fuzz-")).resolve()
+    shutil.rmtree(place / "samples", ignore_errors=True)
+    (place / "samples").mkdir(parents=True)
     make(place / "samples")
     faults, inputs, cpu = 0, 0, 0.0
-    for number, (name, make_target) in enumerate(chosen.items()):
-        folder = place / str(number)
-        folder.mkdir()
+    for name, make_target in chosen.items():
+        folder = place / digest(name)
+        folder.mkdir(exist_ok=True)
+        (ended := folder / "tried").unlink(missing_ok=True)
         if not (child := os.fork()):
             fuzz(make_target, 60 * minutes / len(chosen), folder)
         used = os.wait4(child, 0)[2]
         cpu += used.ru_utime + used.ru_stime
-        ended = folder / "tried"
-        inputs += int(ended.read_text()) if ended.exists() else 0
+        tried = int(ended.read_text()) if ended.exists() else 0
+        inputs += tried
         found = [path for path in sorted(folder.glob("fault-*")) if path.suffix != ".txt"]
-        faults += len(found) or not ended.exists()
-        if found or not ended.exists():
-            sys.stdout.write(f"{name}: {len(found)} inputs mishandled: {folder}\n")
-    sys.stdout.write(f"{len(chosen)} targets, {inputs:,} inputs, {cpu:.0f} s of CPU time, {faults} faults\n")
+        faults += len(found) or not tried
+        sys.stdout.write(f"{tried:8,} inputs, {len(found)} mishandled, in {folder.name}: {name}\n")
+        sys.stdout.flush()
+    sys.stdout.write(
+        f"{len(chosen)} targets, {inputs:,} inputs, {cpu:.0f} s of CPU time, {faults} faults, in {place}\n"
+    )
     sys.exit(bool(faults))
 
 

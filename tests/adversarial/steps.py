@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 WRITERS = dict(line.split(": ", 1) for line in Path(__file__).with_name("writers.txt").read_text().splitlines()[2:])
-JOURNALS = (".o.json.score", ".o.csv.sweep", "out/sweep.unfinished")
+JOURNALS = (".o.json.score", ".o.json.compare", ".o.csv.sweep", "out/sweep.unfinished")
 """What an interrupted run keeps on purpose."""
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "sqlite3.connect"}
 SIZES = (0, 1, 100, 1000, 3000)

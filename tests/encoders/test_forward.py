@@ -9,6 +9,7 @@ import pytest
 from encoders.conftest import GOLDEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from oracles.encoder import encode_line
 from safetensors.numpy import load_file, save_file
 
 from softbleu.encoders import Pieces, open_encoder
@@ -58,6 +59,14 @@ def test_many_lines_change_no_bit():
     together = rows_of(encoder, lines)
     for number in (0, 2, 40, 99, 100):
         np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
+
+
+def test_as_a_literal_forward_pass(stored, tmp_path):
+    encoder = stored("mpnet")
+    pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
+    found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
+    for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):
+        np.testing.assert_allclose(rows, encode_line(tmp_path / "store", ids.tolist(), (0, 2)), atol=1e-5)
 
 
 GRID = np.linspace(-9, 9, 20_001).astype(np.float32)

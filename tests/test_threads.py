@@ -1,0 +1,99 @@
+"""What threads share: whatever another one throws away or has not finished meanwhile, all get what is theirs."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from made_up_encoder import MadeUpEncoder
+from threadpoolctl import threadpool_info
+
+from softbleu.embeddings.memory import KeptVectors
+from softbleu.encoders.kept import EncodedLines
+from softbleu.io.executors import single_threaded_blas
+from softbleu.thesaurus.resources import stem
+
+WORDS = [
+    word + ending for word in ("relation", "geologist", "hope", "run") for ending in ("", "s", "al", "ness")
+] * 30
+
+
+def test_stems() -> None:
+    find = stem.__wrapped__
+    expected = [find(word) for word in WORDS]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: [find(word) for word in WORDS], range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [expected] * 4
+
+
+def test_vectors_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.embeddings.memory._MOST", 1)
+    find, found = KeptVectors._row, []
+
+    def meanwhile(vectors: KeptVectors, *given: Any) -> Any:
+        if not found:
+            found.append(True)
+            vectors.rows(["c", "d"])
+            vectors.rows(["e"])
+        return find(vectors, *given)
+
+    def select(words: Sequence[str], case: str) -> Any:
+        return SimpleNamespace(rows=np.array([[ord(word)] for word in words], np.float32))
+
+    monkeypatch.setattr(KeptVectors, "_row", meanwhile)
+    kept = KeptVectors(SimpleNamespace(dimension=1, select=select), "fallback")  # type: ignore[arg-type]
+    assert kept.rows(["a", "b"]).tolist() == [[97], [98]]
+    assert found
+
+
+def test_encoded_lines_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.encoders.kept._MOST", 30)  # Bytes: a line has 24
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
+    encoder = MadeUpEncoder()
+    kept = EncodedLines(encoder, (2,))
+    expected = EncodedLines(encoder, (2,)).rows([["a"], ["b"]])[1]
+    kept.rows([["a"]])
+    encode, done = encoder.encode, []
+
+    def meanwhile(*given: Any) -> Any:
+        if not done:
+            done.append(True)
+            kept.rows([["c"]])
+            kept.rows([["d"]])
+        return encode(*given)
+
+    monkeypatch.setattr(encoder, "encode", meanwhile)
+    assert kept.rows([["a"], ["b"]])[1].tolist() == expected.tolist()
+    assert done
+
+
+def test_one_core_until_the_last_thread_has_left() -> None:
+    def cores() -> set[int]:
+        return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+    before = cores()
+    with ExitStack() as one, ExitStack() as other:
+        one.enter_context(single_threaded_blas())
+        other.enter_context(single_threaded_blas())
+        one.close()
+        assert cores() == {1}
+    assert cores() == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="forked processes, and /proc")
+def test_all_metrics_for_some_seconds() -> None:
+    program = Path(__file__).parent / "adversarial" / "soak.py"
+    done = subprocess.run([sys.executable, program, "0.08"], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout.count(" calls, "), done.stdout.splitlines()[-1]) == ("", 12, "0 wrong")
