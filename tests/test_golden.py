@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adversarial.test_differential import assert_same
 from complete import complete
-from shared_data import shared
+from sacrebleu.metrics import BLEU
+from shared_data import SHARED, shared
 
-from softbleu.corpora import Segments
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
 from softbleu.results import score_corpus
@@ -18,11 +21,31 @@ from softbleu.text.tokens import Tokenizer
 GOLDEN = Path(__file__).parent / "golden"
 MORGAN: dict[str, Any] = json.loads((GOLDEN / "morgan2014.json").read_text())
 SOFT_SCORES: dict[str, Any] = json.loads((GOLDEN / "soft_scores.json").read_text())
+SYSTEMS = sorted(SHARED.glob("data/wmt13-de-en/system-outputs/*.txt"))
 
 
 @cache
 def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
+def reference() -> Path:
+    return shared("data", "wmt13-de-en", "reference.en")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tokenize", "kernels"), [("none", "numba"), ("13a", "numpy")])
+def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
+    if kernels == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    path = reference()
+    assert len(SYSTEMS) == 23
+    with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
+        results = score_corpus(corpus, complete(Bleu(), Tokenizer(tokenize)), kernels=kernels)
+    metric = BLEU(tokenize=tokenize, force=True, references=[lines(path)])
+    for result, system in zip(results, SYSTEMS, strict=True):
+        assert result.name == system.stem
+        assert_same(result.numbers, metric.corpus_score(lines(system), None))
 
 
 def morgan(count: int | None = None) -> Segments:

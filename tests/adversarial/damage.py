@@ -1,7 +1,5 @@
 """Files as accidents and enemies leave them: the same seed does the same damage."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ that has loaded the program. What was mishandled is kept, in the folders that ar
 name of a folder, also the inputs that reach new code, from which the next run starts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

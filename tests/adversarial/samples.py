@@ -1,7 +1,5 @@
 """Small valid files of every kind that softbleu reads, the commands that read them, and how these should end."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -3,8 +3,6 @@
 Commands run in children of one process that has loaded the program, so that ending one costs no start-up.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

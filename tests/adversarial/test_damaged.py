@@ -3,8 +3,6 @@
 ``SOFTBLEU_CAMPAIGN`` is the number of times that each is tried with seeds never used before (``just campaign``).
 """
 
-from __future__ import annotations
-
 import random
 import signal
 import warnings

@@ -1,7 +1,5 @@
 """Any text, in any script, scores as sacrebleu has it, and the same wherever and however it is scored."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """What is kept of earlier runs, damaged: it costs time only, and the output is that of a run without it."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Whatever ends a command that writes, at whatever step: nothing is lost, and the next run leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

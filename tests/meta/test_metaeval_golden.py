@@ -50,6 +50,16 @@ def judgements(name: str, *, expand: bool = True) -> Comparisons:
     return read_rankings(str(shared("data", "conll14", "human", name)), expand=expand)
 
 
+def own_gleu(*, segments: bool) -> ScoreTable:
+    folder = shared("data", "conll14")
+    outputs = sorted(str(path) for path in (folder / "systems").glob("*.txt"))
+    references = [str(folder / f"ref{number}.txt") for number in (0, 1)]
+    metrics = read_metrics(["metric:gleu|segment-smoothing:yes" if segments else "gleu"])
+    with ParallelFiles.open(name_outputs(outputs), references, str(folder / "source.txt")) as corpus:
+        tables, _ = make_score_tables(corpus, metrics, segments=segments)
+    return tables[0]
+
+
 @pytest.mark.parametrize("kind", TABLE_2)
 def test_table_2(kind: str) -> None:
     official = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())["system"]
@@ -102,6 +112,17 @@ def test_xml_says_what_the_csv_says(name: str) -> None:
 
 
 @pytest.mark.slow
+def test_tables_from_our_own_gleu() -> None:
+    whole, own = own_gleu(segments=False), own_gleu(segments=True)
+    for kind, table in TABLE_2.items():
+        (each,) = agreements(join_systems([whole], kind, human(kind)), samples=10)
+        assert tuple(printed(each.correlations[name].value) for name in ("pearson", "spearman")) == table["gleu"]
+    for kind, table in TABLE_3.items():
+        taus = preference_taus(judgements(f"{kind}.csv.gz"), own, samples=1)
+        assert tuple(printed(tau.value) for tau in taus) == table["gleu"]
+
+
+@pytest.mark.slow
 def test_expected_wins_as_published() -> None:
     """The published ones are means of 1,000 unseeded samples: within four standard errors of those of ours."""
     comparisons, expected = judgements("judgments.xml"), human("expected_wins")
@@ -132,6 +153,22 @@ def test_agreement_of_annotators_as_published() -> None:
     found = agreement.annotator_agreement(judgements("judgments.xml", expand=False))
     means = [agreement.mean_agreement(found, within=within).kappa for within in (False, True)]
     assert [f"{mean:.2f}" for mean in means] == ["0.29", "0.46"]
+
+
+@pytest.mark.slow
+def test_wmt13_french_english() -> None:
+    folder = shared("data", "wmt13-fr-en")
+    comparisons = read_rankings(str(folder / "human-rankings-train.csv"))
+    wins = expected_wins(comparisons)
+    assert printed(wins["uedin-heafield-unconstrained.2755"]) == ".638"
+    assert (len(comparisons), len(comparisons.systems)) == (99960, 13)
+    outputs = sorted(str(path) for path in (folder / "system-outputs").glob("*.txt"))
+    with ParallelFiles.open(name_outputs(outputs), [str(folder / "reference.en")]) as corpus:
+        tables, _ = make_score_tables(corpus, read_metrics(["metric:bleu|tok:13a"]), segments=False)
+    joined = join_systems(tables, "wins", wins)
+    (each,) = agreements(joined, samples=10)
+    assert (each.points, printed(each.correlations["pearson"].value)) == (13, ".947")
+    assert joined.left_out == {"wins": ("FDA.2898", "online-C", "online-G", "rbmt-1", "rbmt-3", "rbmt-4")}
 
 
 CHRF = {"cs-en": (".431", ".513", ".512"), "de-en": (".435", ".523", ".516"), "fi-en": (".576", ".669", ".664")}
