@@ -57,9 +57,10 @@ def test_vectors_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) ->
     assert found
 
 
-def test_encoded_lines_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoded_lines_that_another_thread_lets_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.encoders.kept._MOST", 30)  # Bytes: a line has 24
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     encoder = MadeUpEncoder()
     kept = EncodedLines(encoder, (2,))
     expected = EncodedLines(encoder, (2,)).rows([["a"], ["b"]])[1]
