@@ -65,6 +65,11 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
+    "cleme": (
+        "metrics.bertscore._LIMIT",
+        8,
+        scored("cleme", source=True, weights="similarity", vectors=MadeUpEncoder()),
+    ),
     "trained": ("metrics.trained._LIMIT", 8, scored("trained", vectors=VECTORS)),
     "refless": ("metrics.refless._LIMIT", 7, scored("refless", source=True)),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
