@@ -117,6 +117,7 @@ class WordPair:
     reference: int  # Which of the segment's references, from 0
     reference_start: int
     reference_length: int
+    similarity: float | None = None  # None for metrics that have stages in its place
 
 
 @runtime_checkable

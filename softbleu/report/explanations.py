@@ -101,7 +101,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     if explanation.path:
         lines += _steps(explanation.path, digits)
     if explanation.pairs is not None:
-        lines += _aligned(explanation, several)
+        lines += _aligned(explanation, digits, several)
     if explanation.edits is not None:
         lines += _edits(explanation, digits)
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
@@ -131,15 +131,16 @@ def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
         yield _VERDICTS[row[0]], f"  {line.rstrip()}"
 
 
-def _aligned(explanation: Explanation, several: bool) -> Iterator[tuple[str, str]]:
+def _aligned(explanation: Explanation, digits: int, several: bool) -> Iterator[tuple[str, str]]:
     """Words of the candidate, those of the reference that they stand for, and how they match."""
     rows = []
     for pair in explanation.word_pairs():
         sign = "=" if pair.kind == "exact" else "~"
         number = [f"reference {pair.reference_number + 1}"] if several else []
-        rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number])
-    for row, line in zip(rows, align(rows, [False] * (4 + several)), strict=True):
-        yield _STYLES[row[1]], f"  {line}"
+        alike = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
+        rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, alike])
+    for row, line in zip(rows, align(rows, [False] * (5 + several)), strict=True):
+        yield _STYLES[row[1]], f"  {line.rstrip()}"
 
 
 def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:

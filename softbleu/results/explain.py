@@ -87,6 +87,7 @@ class AlignedWords:
     candidate_start: int
     reference_number: int
     reference_start: int
+    similarity: float | None
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Explanation:
             own = self.candidate[each.start : each.start + each.length]
             other = self.references[each.reference][each.reference_start :][: each.reference_length]
             places = each.start, each.reference, each.reference_start
-            yield AlignedWords(each.kind, " ".join(own), " ".join(other), *places)
+            yield AlignedWords(each.kind, " ".join(own), " ".join(other), *places, each.similarity)
 
     def edit_pairs(self) -> Iterator[EditPair]:
         """Edits with the gold edits that they are, or are like, and gold edits that nothing is like."""

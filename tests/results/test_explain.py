@@ -86,8 +86,18 @@ def test_meteor_shows_which_words_of_the_best_reference_stand_for_which_and_at_w
     metric, references = make_metric("meteor", stages="exact+stem"), ["no dog", "a cat sat on the"]
     (found,) = explain_corpus(Segments({"A": ["the cats sat"]}, [references]), metric)
     assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
-        ("exact", "the", "the", 0, 1, 4),
-        ("stem", "cats", "cat", 1, 1, 1),
-        ("exact", "sat", "sat", 2, 1, 2),
+        ("exact", "the", "the", 0, 1, 4, None),
+        ("stem", "cats", "cat", 1, 1, 1, None),
+        ("exact", "sat", "sat", 2, 1, 2, None),
     ]
     assert found.score == pytest.approx(float(metric.sentence_score("the cats sat", references)))
+
+
+def test_softbleu_shows_the_most_similar_word_of_the_best_reference():
+    vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8], "ran": [0.0, -1.0]}
+    metric = make_metric("softbleu", vectors=vectors, power=1.0, characters=0.0, position=0.0, rarity=0.0)
+    (found,) = explain_corpus(Segments({"A": ["dog cat ran"]}, [["no", "cat cat"]]), metric)
+    assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
+        ("similar", "dog", "cat", 0, 1, 0, pytest.approx(0.6)),
+        ("exact", "cat", "cat", 1, 1, 0, 1.0),
+    ]
