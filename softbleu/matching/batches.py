@@ -317,14 +317,15 @@ def assign_links(
     group = connected_components(graph, directed=False)[1][rows]
     order = np.argsort(group, kind="stable")
     partner, value = np.full(height, -1), np.zeros(height, np.int64)
+    row_of, column_of = np.zeros(height, np.int32), np.zeros(len(capacity), np.int32)  # In a group
     for some in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        own, row = np.unique(rows[some], return_inverse=True)
-        others, column = np.unique(columns[some], return_inverse=True)
+        own, others = np.unique(rows[some]), np.unique(columns[some])
+        row_of[own], column_of[others] = np.arange(len(own)), np.arange(len(others))
         OPTIMAL.check(
             len(own) * len(others), f"a group of {len(own):,} candidate and {len(others):,} reference n-grams"
         )
         weights = np.zeros((1, len(own), len(others)), np.int32)
-        weights[0, row, column] = values[some]
+        weights[0, row_of[rows[some]], column_of[columns[some]]] = values[some]
         chosen, value[own] = (each[0] for each in _assign_optimally(weights, capacity[None, others]))
         partner[own] = np.where(chosen >= 0, others[chosen], -1)
     return partner, value

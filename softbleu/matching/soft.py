@@ -71,11 +71,13 @@ def match_long_segment(
     height, width = batch.candidate.shape[1], batch.reference.shape[1]
     words = f"a segment of {height:,} candidate and {width:,} reference words"
     _LIMIT.check(height * width, words)
-    stripes = _stripes(rules, pools, batch, text)
     if rules.assignment == "optimal":
-        _match_optimally(rules, batch, stripes, matches, words)
+        # An order at a time, as all its pairs that may match are held.
+        for order in np.flatnonzero([bool(soft) for soft in rules.pool_orders]).tolist():
+            own = replace(rules, pool_orders=tuple(s if n == order else () for n, s in enumerate(rules.pool_orders)))
+            _match_optimally(own, batch, _stripes(own, pools, batch, text), matches, words)
     else:
-        _match_greedily(rules, stripes, matches)
+        _match_greedily(rules, _stripes(rules, pools, batch, text), matches)
 
 
 def _stripes(
@@ -121,23 +123,19 @@ def _match_optimally(
     matches: list[Matches],
     words: str,
 ) -> None:
-    """Gather the pairs that may match, stripe by stripe, and match those of each order together."""
-    links: dict[int, list[tuple[NDArray[Any], ...]]] = {}
+    """Gather the pairs of a single order that may match, stripe by stripe, and match them together."""
+    links: list[tuple[NDArray[Any], ...]] = []
     first: tuple[BatchMatching, Tables] | None = None
     for start, matching, tables in stripes:
         first = first or (replace(matching, batch=batch), tables)
-        for similarities, order in zip(tables.similarities[:, 0], tables.orders, strict=True):
-            row, column = np.nonzero(similarities > max(rules.threshold, 0))
-            links.setdefault(order, []).append(
-                ((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column])
-            )
-            OPTIMAL.check(sum(len(each[0]) for each in links[order]), words)
+        similarities = tables.similarities[0, 0]
+        row, column = np.nonzero(similarities > max(rules.threshold, 0))
+        links.append(((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column]))
+        OPTIMAL.check(sum(len(each[0]) for each in links), words)
         del matching, tables
     if first is not None:
         whole, tables = first
-        found = []
-        for order, capacity in zip(tables.orders, tables.capacity[:, 0], strict=True):
-            rows, columns, values = map(np.concatenate, zip(*links.pop(order), strict=True))
-            found.append(assign_links(rows, columns, values, capacity, batch.candidate.shape[1]))
-        partner, value = (np.stack(each) for each in zip(*found, strict=True))
-        whole.note(tables, partner, value, matches)
+        rows, columns, values = map(np.concatenate, zip(*links, strict=True))
+        links.clear()
+        partner, value = assign_links(rows, columns, values, tables.capacity[0, 0], batch.candidate.shape[1])
+        whole.note(tables, partner[None], value[None], matches)
