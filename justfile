@@ -25,7 +25,7 @@ damage times="100":
 
 # Honest and hostile cases of every class: what must come out does; writes the table of docs/reference/reliability.md
 campaign *options:
-    PYTHONPATH=tests python tests/adversarial/campaign.py {{options}}
+    PYTHONPATH=tests python tests/adversarial/campaign.py --page {{options}}
 
 # Inputs made by coverage, for so many minutes of CPU time (needs atheris)
 fuzz minutes="30" *which:

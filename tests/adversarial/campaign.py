@@ -1,6 +1,6 @@
 """The campaign: commands on honest and on hostile input, each with what must come out.
 
-    python tests/adversarial/campaign.py                      # just campaign: all, and the table of reliability.md
+    python tests/adversarial/campaign.py --page               # just campaign: all, and the table of reliability.md
     python tests/adversarial/campaign.py --part 10 --seed 3   # a tenth, drawn
 
 `cases/*.toml` have tables of rows and cases. A case is run once for each row of its tables, or each combination of
@@ -125,6 +125,15 @@ def filled(given: dict[str, Any], names: dict[str, str], tables: dict[str, Any])
     return Case(rows=tuple(names.values()), same=other, **{key: put(value) for key, value in made.items()})
 
 
+def write_pipe(path: Path) -> None:
+    """A pipe with a line of text, that ends itself if nobody reads it."""
+    os.mkfifo(path)
+    if not os.fork():
+        signal.alarm(WALL // 10)
+        path.write_bytes(b"the cat sat\n")
+        os._exit(0)
+
+
 def write_file(path: Path, text: str, form: str) -> None:
     """A file, or what `!fifo`, `!folder`, `!link PLACE` and `!times N TEXT` make."""
     if path.is_file() or path.is_symlink():
@@ -132,7 +141,7 @@ def write_file(path: Path, text: str, form: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     sign, _, rest = text.partition(" ")
     if sign == "!fifo":
-        os.mkfifo(path)
+        write_pipe(path)
     elif sign == "!folder":
         path.mkdir()
     elif sign == "!link":
@@ -247,10 +256,11 @@ def main(
     only: Annotated[str, typer.Option(help="Cases whose names match.")] = "",
     part: Annotated[int, typer.Option(help="One of so many, drawn.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    page: Annotated[bool, typer.Option(help="Write the table of reliability.md.")] = False,
 ) -> None:
-    """Run the cases, say which were mishandled, and write the table if all were run."""
+    """Run the cases, and say which were mishandled."""
     cases = {name: case for name, case in read_cases().items() if re.search(only, name)}
-    cases = draw(cases, part, seed)
+    every, cases = len(cases), draw(cases, part, seed)
     for name in LOADED:
         import_module(f"softbleu.cli.{name}")
     done: dict[str, Outcome] = {}
@@ -267,12 +277,12 @@ def main(
                 faults[name] = fault
                 typer.echo(f"{name}: {fault}")
     typer.echo(f"{len(cases)} cases (seed {seed}), {len(faults)} mishandled")
-    if part == 1 and not only:
-        write(PAGE, cases, done, faults)
+    if page:
+        write(PAGE, cases, done, faults, f"{len(cases):,} of {every:,} cases (seed {seed})")
     raise SystemExit(bool(faults))
 
 
-def write(page: Path, cases: dict[str, Case], done: dict[str, Outcome], faults: dict[str, str]) -> None:
+def write(page: Path, cases: dict[str, Case], done: dict[str, Outcome], faults: dict[str, str], about: str) -> None:
     """Put the table of classes between the markers."""
     table = "| class | cases | result | one line | mishandled | most CPU s | most MB |\n" + f"|---|{'---:|' * 6}\n"
     for group in [*dict.fromkeys(case.group for case in cases.values()), ""]:
@@ -285,7 +295,7 @@ def write(page: Path, cases: dict[str, Case], done: dict[str, Outcome], faults: 
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    about = f"{time.strftime('%Y-%m-%d')}, Python {sys.version.split()[0]}, {os.cpu_count()} cores:\n\n"
+    about += f", {time.strftime('%Y-%m-%d')}, Python {sys.version.split()[0]}, {os.cpu_count()} cores:\n\n"
     page.write_text(f"{before}{BEGIN}{about}{table}{END}{after}", encoding="utf-8")
 
 
