@@ -20,8 +20,12 @@ headlines *names:
     PYTHONPATH=tests python tests/real/headlines.py {{names}}
 
 # Damage never tried before, so many times; kills at every step; every way of running
-campaign times="100":
+damage times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial --all
+
+# Honest and hostile cases of every class: what must come out does; writes the table of docs/reference/reliability.md
+campaign *options:
+    PYTHONPATH=tests python tests/adversarial/campaign.py --page {{options}}
 
 # Inputs made by coverage, for so many minutes of CPU time (needs atheris; SOFTBLEU_FUZZ is the folder of those kept)
 fuzz minutes="30" *which:

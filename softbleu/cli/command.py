@@ -157,6 +157,12 @@ class Declaration:
         def call(context: typer.Context, **values: Any) -> None:
             if values["limits"] is not None:
                 allow(values["limits"])
+            for each in lines:
+                named = values.get(each.name)
+                # It would stand for this folder, or for no option at all.
+                empty = "" in (named if isinstance(named, list) else [named])
+                if empty and any(place in (each.metavar or "") for place in ("FILE", "FOLDER", "PATH")):
+                    raise InputError(f"{(each.flags or [each.name])[0]}: the name of a file or folder is empty")
             self.work(Given(context, values, settings))
 
         parameters.insert(0, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))

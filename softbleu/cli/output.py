@@ -44,7 +44,9 @@ class Output:
             remove_urls([f"{name}{_TRIAL}"])
             return cls(None, name)
         # What a link points to is replaced, not the link.
-        path = Path(name).resolve()
+        path = Path(os.path.realpath(name))
+        if path.is_symlink():
+            raise InputError(f"cannot write {name}: it is a link to itself")
         if path.is_dir():
             raise InputError(f"cannot write {name}: it is a folder")
         if not path.parent.is_dir():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import sys
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
@@ -109,7 +110,7 @@ class TextFile:
         path = Path(self.name)
         if self.name == STDIN or not path.is_file():
             return self.name, hash_files(Path(self.place))
-        return str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns
+        return os.path.realpath(path), path.stat().st_size, path.stat().st_mtime_ns
 
     def part(self, number: int) -> TextPart:
         """Block `number`."""

@@ -334,7 +334,7 @@ def name_systems(
     refused, apart = _places(references), _places([*references, *others])
     found = [each for entry in entries for each in _files_of(str(entry), apart)]
     for _, path in found:
-        if len(found) > 1 and Path(path).resolve() in refused:
+        if len(found) > 1 and Path(os.path.realpath(path)) in refused:
             raise InputError(f"{path} is a reference, and named among the systems: leave it out of one")
     names = {path: name for name, path in naming([path for name, path in found if name is None]).items()}
     named: dict[str, str] = {}
@@ -347,7 +347,7 @@ def name_systems(
 
 
 def _places(names: Sequence[str]) -> set[Path]:
-    return {Path(name).resolve() for name in names if name != STDIN}
+    return {Path(os.path.realpath(name)) for name in names if name != STDIN}
 
 
 def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None, str]]:
@@ -362,7 +362,7 @@ def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None,
     files = [
         file
         for file in sorted(folder.iterdir())
-        if file.is_file() and not file.name.startswith(".") and file.resolve() not in apart
+        if file.is_file() and not file.name.startswith(".") and Path(os.path.realpath(file)) not in apart
     ]
     if not files:
         raise InputError(f"{path}: a folder without a file of a system")

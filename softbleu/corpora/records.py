@@ -164,7 +164,7 @@ class TextList:
         place = f"{where}: " * bool(where)
         listed: list[list[str]] = []
         for what, texts in (("candidates", candidates), ("references", references)):
-            if texts is None:
+            if texts is None and what == "references":
                 continue
             if isinstance(texts, str | bytes | dict) or not isinstance(texts, Iterable):
                 raise InputError(f"{place}{what} are a list of texts, not {type(texts).__name__}")

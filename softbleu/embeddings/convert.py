@@ -68,7 +68,7 @@ def convert_vectors(
     if limit is not None and limit < 1:
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
     # A store may be converted where it lies; nothing else is replaced by what is made of it.
-    same = isinstance(location, str | os.PathLike) and Path(location).resolve() == Path(directory).resolve()
+    same = isinstance(location, str | os.PathLike) and os.path.realpath(location) == os.path.realpath(directory)
     target = new_place(directory, () if same else vector_files(location), force=force)
     opened = _open(location, trust=trust)
     _check_room(target, opened, dtype, limit)

@@ -234,6 +234,8 @@ class StoreWriter:
 def new_place(directory: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]], *, force: bool) -> Path:
     """Find the place of a store to be written: it holds no input, and nothing at all unless that may go."""
     target = Path(directory)
+    if Path(os.path.realpath(target)).is_symlink():
+        raise VectorError(f"{target}: is a link to itself; choose another place")
     mend_folder(target.resolve())
     if target.exists() and not force:
         raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")

@@ -40,9 +40,9 @@ def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
     Traceback (most recent call last):
     softbleu.errors.InputError: vectors holds the input vectors/meta.json: write elsewhere
     """
-    place = Path(target).resolve()
+    place = Path(os.path.realpath(target))
     for entry in inputs:
-        source = Path(entry).resolve()
+        source = Path(os.path.realpath(entry))
         if place == source or (place.exists() and source.exists() and place.samefile(source)):
             raise InputError(f"{target} is an input: write to another file")
         if place in source.parents:

@@ -1,6 +1,6 @@
 """Every reader on damaged files: a result, or one line, and nothing else.
 
-``SOFTBLEU_CAMPAIGN`` is the number of times that each is tried with seeds never used before (``just campaign``).
+``SOFTBLEU_CAMPAIGN`` is the number of times that each is tried with seeds never used before (``just damage``).
 """
 
 import random
