@@ -59,7 +59,7 @@ def check_different(targets: Iterable[str | None]) -> None:
         # A terminal or a pipe takes all, one after the other.
         if Path(target).exists() and not Path(target).is_file():
             continue
-        name = str(Path(target).resolve())
+        name = os.path.realpath(target)
         name = name.casefold() if _FOLDS else name
         if name in known:
             raise InputError(f"{target} would be written twice: name different files")

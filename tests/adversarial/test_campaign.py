@@ -1,7 +1,6 @@
-"""A tenth of the campaign, drawn by a seed that the output says; `just campaign` runs all of it."""
+"""A tenth of the campaign, drawn by one seed (SOFTBLEU_SEED draws another); `just campaign` runs all of it."""
 
 import os
-import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="f
 
 def test_tenth() -> None:
     given = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    seed = os.environ.get("SOFTBLEU_SEED") or str(secrets.randbits(32))
+    seed = os.environ.get("SOFTBLEU_SEED") or "33"
     done = subprocess.run(
         [sys.executable, str(campaign.HERE / "campaign.py"), "--part", "10", "--seed", seed],
         capture_output=True,
