@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -121,16 +121,16 @@ class Selection:
         self.tolerant = False
         self.full = False
         self._written = self._slots(words)
-        self._lowered = self._slots([word.lower() for word in words]) if case == "fallback" else self._written
+        self._lowered = self._slots(map(str.lower, words)) if case == "fallback" else self._written
         self._location = np.full(len(self.open_forms), -1, dtype=np.intp)
         self._parts: list[NDArray[np.float32]] = []
         self._count = 0
 
-    def _slots(self, words: Sequence[str]) -> NDArray[np.intp]:
+    def _slots(self, words: Iterable[str]) -> NDArray[np.intp]:
         slot = self.open_forms.setdefault
         # A lone surrogate, from text read with surrogateescape, must not stop the search: it matches nothing.
         forms = (word.encode("utf-8", "surrogatepass") for word in words)
-        return np.fromiter((slot(form, len(self.open_forms)) for form in forms), np.intp, len(words))
+        return np.fromiter((slot(form, len(self.open_forms)) for form in forms), np.intp)
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
         """Keep these rows, shape (slots, dimension), for these slots."""

@@ -18,12 +18,15 @@ from softbleu.embeddings.store import advised
 from softbleu.encoders.base import Pieces
 from softbleu.errors import VectorError
 from softbleu.io.data_files import load_tokenizer, no_panic
+from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _MOST_GROWTH = 1000  # Times that a normalizer may make a text longer; those of known models do not
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LIMIT = Limit("the tokenizer of an encoder", "characters", 1_000_000, "a document of 16,000 words: 100,000")
+"""Of a line; the library takes up to a kilobyte for each."""
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
@@ -69,6 +72,7 @@ def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: 
     for number, line in enumerate(lines):
         # A line at a time: many at once would start threads, after which the process cannot fork in peace.
         text = _SURROGATE.sub("\ufffd", " ".join(line))
+        _LIMIT.check(len(text), f"a line of {len(text):,} characters")
         try:
             with no_panic():
                 found = tokenizer.encode(text)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 _WORDS = "words.json"
+_WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enough for the memory
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,10 @@ class CorpusWords:
     ) -> CorpusWords:
         """Make vectors of tokens where they stand; the choice is resolved."""
         encoder = choice.encoder
-        pieces = encoder.tokenize([words])
-        known = np.bincount(pieces.words[pieces.words >= 0], minlength=len(words)) > 0
+        known = np.zeros(len(words), bool)
+        for start in range(0, len(words), _WORDS_AT_ONCE):
+            pieces = encoder.tokenize([words[start : start + _WORDS_AT_ONCE]])
+            known[start + pieces.words[pieces.words >= 0]] = True
         vectors = ContextVectors(
             words,
             str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else encoder,

@@ -39,6 +39,7 @@ _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
 _WORDS = 1 << 17  # Words whose tokens are remembered
+_PARTS = 1 << 14  # The same of words whose parts are
 _BY_WORD = ("none", "char", "13a")  # No word depends on others: 13a looks at neighbouring characters only
 
 
@@ -209,7 +210,12 @@ class WordParts:
     ) -> WordParts:
         """Number the parts of words, in order of appearance or as a vocabulary knows them."""
         known = Vocabulary() if vocabulary is None else vocabulary
-        lines = known.encode([parts(word) for word in words])
+        rest = iter(words)
+        # Some words at a time: as strings their parts take many times the memory.
+        found = [known.encode([])]
+        while some := [parts(word) for word in islice(rest, _PARTS)]:
+            found.append(known.encode(some))
+        lines = Tokens.joined(found)
         return cls(lines.codes, lines.offsets)
 
     def followed_by(self, other: WordParts) -> WordParts:
@@ -283,7 +289,7 @@ WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
 
 @cache
 def _part_splitter(name: str) -> Callable[[str], Sequence[str]]:
-    return lru_cache(_WORDS)(WORD_PARTS[name])
+    return lru_cache(_PARTS)(WORD_PARTS[name])
 
 
 class WordFeature(Protocol):
