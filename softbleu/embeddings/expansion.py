@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -177,27 +178,64 @@ def iterate_variants(
     places = [place for place, word in enumerate(tokens) if ranked.get(word)]
     choices = [ranked[tokens[place]] for place in places]
     most = len(places) if max_replacements is None else max_replacements
-    # A state: its rank, then which choices are made at which places, and the probability without the last of them.
-    waiting: list[tuple[tuple[float, int], tuple[int, ...], tuple[int, ...], float]] = []
-
-    def push(slots: tuple[int, ...], ranks: tuple[int, ...], before: float) -> None:
-        probability = before * choices[slots[-1]][ranks[-1]][1]
-        heapq.heappush(waiting, (_rank(probability, slots), slots, ranks, before))
-
-    for slot in range(len(places)):
-        push((slot,), (0,), 1.0)
-    while waiting:
-        _, slots, ranks, before = heapq.heappop(waiting)
-        last = choices[slots[-1]]
-        probability = before * last[ranks[-1]][1]
+    for slots, ranks, probability in _Search(choices, most).states():
         made = [choices[slot][rank] for slot, rank in zip(slots, ranks, strict=True)]
         yield _variant(tokens, [places[slot] for slot in slots], made, probability, reference)
-        # Every state has one parent, which is no less probable: the next choice at the last place, or one more place.
-        if ranks[-1] + 1 < len(last):
-            push(slots, (*ranks[:-1], ranks[-1] + 1), before)
-        if len(slots) < most:
-            for slot in range(slots[-1] + 1, len(places)):
-                push((*slots, slot), (*ranks, 0), probability)
+
+
+class _Search:
+    """Best-first search for what to choose at which places, at most so many of them."""
+
+    def __init__(self, choices: Sequence[Sequence[tuple[str, float]]], most: int) -> None:
+        self._choices, self._most = choices, most
+        # Of places whose first choices are alike only the leftmost waits, until it is taken.
+        self._alike: dict[float, list[int]] = {}
+        for slot, choice in enumerate(choices):
+            self._alike.setdefault(choice[0][1], []).append(slot)
+        self._groups = [self._alike[similarity] for similarity in sorted(self._alike, reverse=True)]
+        # A state: its rank, then which choices are made at which places, the probability without the last of them,
+        # and from which group on places wait to stand in the stead of the last.
+        self._waiting: list[tuple[tuple[float, int], tuple[int, ...], tuple[int, ...], float, int]] = []
+
+    def states(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], float]]:
+        """Places, the numbers of the choices made there, and the probability, the greatest first."""
+        self._extend((), (), 1.0, 0)
+        while self._waiting:
+            _, slots, ranks, before, group = heapq.heappop(self._waiting)
+            last = self._choices[slots[-1]]
+            probability = before * last[ranks[-1]][1]
+            yield slots, ranks, probability
+            # Every state has one parent, which is no less probable: the next choice at the last place, or one more
+            # place, or another last place.
+            if ranks[-1] + 1 < len(last):
+                self._push(slots, (*ranks[:-1], ranks[-1] + 1), before)
+            if len(slots) < self._most:
+                self._extend(slots, ranks, probability, 0)
+            if ranks[-1] == 0:
+                alike = self._alike[last[0][1]]
+                if (place := bisect_right(alike, slots[-1])) < len(alike):
+                    self._push((*slots[:-1], alike[place]), ranks, before)
+                self._extend(slots[:-1], ranks[:-1], before, group)
+
+    def _push(self, slots: tuple[int, ...], ranks: tuple[int, ...], before: float, group: int | None = None) -> None:
+        rank = _rank(before * self._choices[slots[-1]][ranks[-1]][1], slots)
+        heapq.heappush(self._waiting, (rank, slots, ranks, before, len(self._groups) if group is None else group))
+
+    def _extend(self, slots: tuple[int, ...], ranks: tuple[int, ...], before: float, group: int) -> None:
+        """Push the state with one more place: of the groups from this one on the first that has one, and all ties."""
+        tied: list[tuple[int, ...]] = []
+        best = None
+        while group < len(self._groups):
+            alike = self._groups[group]
+            if (place := bisect_right(alike, slots[-1] if slots else -1)) < len(alike):
+                extended = (*slots, alike[place])
+                rank = _rank(before * self._choices[alike[place]][0][1], extended)
+                if rank != (best := best or rank):
+                    break
+                tied.append(extended)
+            group += 1
+        for extended in tied:
+            self._push(extended, (*ranks, 0), before, group if extended is tied[-1] else None)
 
 
 def expand_corpus(

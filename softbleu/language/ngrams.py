@@ -21,6 +21,7 @@ UNKNOWN, START, END = MARKS = ("<unk>", "<s>", "</s>")
 NEVER = -100.0  # Logarithm of the probability of unknown words where a model says nothing of them, as KenLM has it
 MOST_ORDER = 5
 _REPORT_EVERY = 10_000
+_TOKENS_AT_ONCE = 1 << 18  # Judged together: few enough for the memory
 _UNKNOWN, _START, _END = range(3)
 _NOT_ASKED = -99  # Logarithm that files have for the beginning of a line, which nothing is before
 _FALLBACK = (0.5, 1.0, 1.5)
@@ -93,19 +94,19 @@ class NgramModel:
     def codes(self, words: Iterable[str]) -> Integers:
         """Numbers of words; those that are not known have that of `<unk>`."""
         known, unknown = self._codes, self._marks[0]
-        return np.array([known.get(word, unknown) for word in words], np.int64)
+        return np.fromiter((known.get(word, unknown) for word in words), np.int64)
 
     def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
         """Judge lines of words."""
         offsets = np.cumsum([0, *map(len, lines)])
         codes = self.codes(chain.from_iterable(lines))
         lengths = np.diff(offsets)
-        owner = np.repeat(np.arange(len(lengths)), lengths)
         logs = self.token_log_probabilities(codes, offsets)
         # One number after the other, so that a line has the same digits in any company.
         numbers = np.repeat(np.arange(len(lengths)), lengths + 1)
         totals = np.bincount(numbers, logs, len(lengths)).astype(np.float64)
-        unknown = np.bincount(owner[codes == self._marks[0]], minlength=len(lengths))
+        places = np.flatnonzero(codes == self._marks[0])
+        unknown = np.bincount(np.searchsorted(offsets, places, side="right") - 1, minlength=len(lengths))
         return LineJudgements(totals, lengths, unknown)
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
@@ -120,8 +121,25 @@ class NgramModel:
         # Each line with its beginning and its end.
         text = np.full(len(codes) + 2 * len(lengths), end, np.int64)
         starts = offsets[:-1] + 2 * np.arange(len(lengths))
+        inner = np.ones(len(text), bool)
+        inner[starts] = inner[starts + lengths + 1] = False
+        text[inner] = codes
         text[starts] = start
-        text[np.arange(len(codes)) + np.repeat(2 * np.arange(len(lengths)) + 1, lengths)] = codes
+        # Some tokens at a time, and what stands before them.
+        before = range(0, len(text), _TOKENS_AT_ONCE)
+        parts = [(max(at - self.order + 1, 0), at) for at in before]
+        logs = np.concatenate(
+            [np.zeros(0)]
+            + [self._log_probabilities(text[first : at + _TOKENS_AT_ONCE])[at - first :] for first, at in parts]
+        )
+        judged = np.ones(len(text), bool)
+        judged[starts] = False
+        found: Floats = logs[judged]
+        return found
+
+    def _log_probabilities(self, text: Integers) -> Floats:
+        """Logarithm of the probability of each token after those before it, beginnings of lines included."""
+        start = self._marks[1]
         logs = self.tables[0].log_probabilities[text].astype(np.float64)
         places = text
         for n, (shorter, table) in enumerate(zip(self.tables, self.tables[1:], strict=False), start=2):
@@ -135,9 +153,7 @@ class NgramModel:
             logs[n - 1 :][known] += shorter.backoffs[contexts[known]]
             seen = places >= 0
             logs[n - 1 :][seen] = table.log_probabilities[places[seen]]
-        judged = np.ones(len(text), bool)
-        judged[starts] = False
-        found: Floats = logs[judged]
+        found: Floats = logs
         return found
 
     def ngrams(self, order: int) -> Integers:

@@ -82,8 +82,11 @@ class LanguageSet:
         >>> found[:, 0].argmax(), found[:, 2].tolist()
         (np.int64(0), [0.0, 1.0])
         """
-        words = [split_words(line) for line in lines]
-        lower = [[word.lower() for word in line] for line in words]
+        # Each distinct word once: a long line has many that are equal.
+        known: dict[str, str] = {}
+        words = [[known.setdefault(word, word) for word in split_words(line)] for line in lines]
+        lowered = {word: word.lower() for word in known}
+        lower = [list(map(lowered.__getitem__, line)) for line in words]
         written = [as_written(line) for line in lines]
         # What reads words as they are reads text, as what it learnt from has it: without blanks before marks.
         judged = self.model.judge([line.split() for line in written] if self.model.cased else lower)
