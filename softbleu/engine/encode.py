@@ -283,6 +283,15 @@ class BlockCoder:
         self._lines = LineCoder(tokenizer, vocabulary)
         self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.by_annotator else None
         self._texts: TextCoder | None = None
+        self._last: tuple[object, CodedBlock | None] = (None, None)
+
+    def code_again(self, block: Segments | FileBlock) -> CodedBlock:
+        """Code a block, of which parts are asked for one after the other."""
+        last, coded = self._last
+        if coded is None or last != block:
+            coded = self.code(block)
+            self._last = block, coded
+        return coded
 
     @overload
     def code(self, block: Segments | FileBlock) -> CodedBlock: ...
@@ -306,5 +315,6 @@ class BlockCoder:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
         self.vocabulary = vocabulary
         self._lines.renumber(codes, vocabulary)
+        self._last = None, None
         if self._texts is not None:
             self._texts.renumber(codes, vocabulary)

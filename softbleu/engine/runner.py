@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 SLOW_BLOCK = 64  # Segments of a block where lines are encoded
+_ORDINARY = 400  # Bytes of a segment up to which a block is done at once
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Runner:
         identities = [each.identity for each in work.tables]
         key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, kept, strict=True), *identities)
         with single_threaded_blas() if work.tables or any(streams) else nullcontext():
-            totals = self._add_up(work, streams, corpus, segments_at_once(metrics), progress, key)
+            totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
         return [
             _statistics(corpus.systems, metric, total, work.table_of(number), streams[number])
             for number, (metric, total) in enumerate(zip(metrics, totals, strict=True))
@@ -237,7 +238,7 @@ def running(
     slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
     name = choose_kernels(options.kernels, slowness * int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(metric.tokenizer.by_word and not metric.requires.table for metric in metrics)
-    tasks = len(corpus) if lists else -(-len(corpus) // segments_at_once(metrics))
+    tasks = len(corpus) if lists else -(-len(corpus) // segments_at_once(metrics, cast("Corpus", corpus)))
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, tasks, threads=threads))
         whole = cast("Corpus", corpus)  # lists have no systems to take one of
@@ -252,10 +253,13 @@ def _streaming(metric: Metric, level: Level) -> StreamingAggregation | None:
     return StreamingAggregation(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 
 
-def segments_at_once(metrics: Sequence[Metric]) -> int:
-    """Segments of a block: fewer where each takes long."""
+def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
+    """Segments of a batch: fewer where each takes long, because it is encoded or because it is a document."""
     slow = any(metric.requires.vectors and metric.vector_choice.in_context for metric in metrics)
-    return SLOW_BLOCK if slow else BLOCK
+    most = SLOW_BLOCK if slow else BLOCK
+    length = int(getattr(corpus, "bytes", 0)) // max(len(corpus) * (len(corpus.systems) + 1), 1)
+    # Time grows with the square of the length.
+    return max(1, min(most, most * _ORDINARY**2 // max(length, 1) ** 2))
 
 
 def collect_statistics(

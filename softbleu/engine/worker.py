@@ -59,8 +59,7 @@ class TaskBatch:
         """Read the blocks and code them, one after the other: as `CodedBlock` or `CodedLists`."""
         blocks: Any = self.blocks
         for block in blocks if isinstance(blocks[0], ListBlock) else read_together(blocks):
-            coded = coder.code(block)
-            yield coded if self.part is None else coded.part(*self.part)
+            yield coder.code(block) if self.part is None else coder.code_again(block).part(*self.part)
 
 
 def task_batches(
@@ -84,21 +83,26 @@ def task_batches(
             continue
         texts = len(corpus.systems) + 1
         most = (_LINES_BY_PLACE if by_place and isinstance(block, FileBlock) else _LINES_AS_TEXT) // texts
-        aim = min(most, max(left // _SHARE, len(corpus) // _LEAST_SHARE) // workers) if workers else 1
         if step is None:
             some.append(block)
-            if sum(map(len, some)) >= aim:
+            if sum(map(len, some)) >= _aim(left, len(corpus), workers, most):
                 yield TaskBatch(some)
                 left -= sum(map(len, some))
                 some = []
             continue
-        size = step * max(1, min(aim // step, _SLOW))
-        for start in range(skip, len(block), size):
-            yield TaskBatch([block], (start, min(start + size, len(block))))
-        left -= len(block) - skip
+        while skip < len(block):
+            size = step * max(1, min(_aim(left, len(corpus), workers, most) // step, _SLOW))
+            yield TaskBatch([block], (skip, min(skip + size, len(block))))
+            left -= min(size, len(block) - skip)
+            skip += size
         skip = 0
     if some:
         yield TaskBatch(some)
+
+
+def _aim(left: int, total: int, workers: int, most: int) -> int:
+    """How many of the segments that are left a worker is given at once."""
+    return min(most, max(left // _SHARE, total // _LEAST_SHARE) // workers) if workers else 1
 
 
 @dataclass(frozen=True)

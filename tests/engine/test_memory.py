@@ -12,6 +12,7 @@ import pytest
 
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.engine import statistics, worker
+from softbleu.engine.encode import BlockCoder
 from softbleu.engine.plan import make_plan
 from softbleu.engine.statistics import SegmentRows, SegmentScores
 from softbleu.errors import InputError
@@ -132,3 +133,23 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))
         with pytest.raises(InputError, match="the text has changed while it was read, for 'hen' was not there"):
             runner.collect([measure])
+
+
+def test_documents_are_given_out_in_parts_that_are_coded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [str(tmp_path / name) for name in ("c", "r")]
+    for name in names:
+        Path(name).write_text(
+            "".join(f"{number} {name[-1]} " + "words of a document " * 500 + "\n" for number in range(20))
+        )
+    coded: list[object] = []
+    code = BlockCoder.code
+    monkeypatch.setattr(BlockCoder, "code", lambda coder, block: coded.append(block) or code(coder, block))
+    done: list[int] = []
+    with ParallelFiles.open(names[:1], names[1:]) as corpus:
+        found = score_corpus(corpus, "ter", progress=lambda count, _: done.append(count))
+        segments = next(corpus.blocks()).load()
+    assert done == list(range(1, 21))
+    assert len(coded) == 1
+    assert found[0].score == score_corpus(segments, "ter")[0].score
