@@ -164,6 +164,14 @@ class SimilarityTable:
 
 
 @runtime_checkable
+class ShowsSimilarities(Protocol):
+    """Compares the words of a candidate, or their pieces, with all of its best reference."""
+
+    def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
+        """The similarities of each segment."""
+
+
+@runtime_checkable
 class ComparesPairs(Protocol):
     """Compares many candidates with many references faster than one by one."""
 
