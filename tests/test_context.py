@@ -22,7 +22,7 @@ from softbleu.encoders import kept
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.results import score_corpus
+from softbleu.results import explain_corpus, score_corpus
 
 
 class StaticEncoder(MadeUpEncoder):
@@ -171,6 +171,33 @@ def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces
     # The empty candidate's reference is missed.
     assert pieces.precision == pytest.approx(precision, abs=1e-4)
     assert pieces.recall < np.mean([each.recall for each in segments[:2]])
+
+
+def test_bertscore_shows_the_word_that_the_most_similar_piece_matches():
+    rows = {
+        "ab": [1, 0, 0, 0],
+        "cd": [0, 1, 0, 0],
+        "gh": [0, 1, 0, 0],
+        "ef": [0.8, 0.6, 0, 0],
+        "yy": [0, 0, 0.6, 0.8],
+    }
+    known = {int(MadeUpEncoder().tokenize([[piece]]).ids[1]): row for piece, row in rows.items()}
+
+    class Literal(MadeUpEncoder):
+        def encode(self, pieces: Any, layers: tuple[int, ...]) -> np.ndarray:
+            # `zz` has the vector of the end pieces, which are no words.
+            return np.array(
+                [whole(np.array(known.get(one, [0, 0, 1, 0]))) for one in pieces.ids.tolist()], np.float32
+            )
+
+    (found,) = explain_corpus(
+        Segments.of(["~ abcd zz gh"], [["ef", "gh ef yy"]]), make_metric("bertscore", vectors=Literal())
+    )
+    assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
+        ("similar", "abcd", "gh", 1, 1, 0, pytest.approx(0.9, abs=1e-4)),
+        ("similar", "zz", "yy", 2, 1, 2, pytest.approx(0.6, abs=1e-4)),
+        ("exact", "gh", "gh", 3, 1, 0, 1.0),
+    ]
 
 
 CORPUS = Segments.of(

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.corrections import find_corrections
-from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
 from softbleu.metrics.meteor import Meteor
-from softbleu.metrics.optional import ShowsEdits
-from softbleu.metrics.softbleu import Softbleu
+from softbleu.metrics.optional import ShowsEdits, ShowsSimilarities
 
 if TYPE_CHECKING:
     from softbleu.analysis.page_matches import ShownText
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
     from softbleu.metrics.edits.judged import JudgedEdits
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)
 HEAT_STEPS = 50  # Similarities of a page are so many to 1
@@ -81,17 +77,20 @@ def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable
 
 def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
     """Find the similarities of tokens, for a metric that goes by them."""
-    if words is None or not isinstance(metric, Softbleu | BertScore):
+    if words is None or not isinstance(metric, ShowsSimilarities):
         return None
     heights, widths, names, values = [], [], [], []
     labels: dict[str, int] = {}
-    for chunk in text.chunks():
-        for table, own, other in _tables(metric, chunk, words, text.words):
-            heights.append(len(own))
-            widths.append(len(other))
-            names += [labels.setdefault(word, len(labels)) for word in (*own, *other)]
-            shown = np.rint(HEAT_STEPS * np.clip(table, 0, 1)).astype(np.uint8)
-            shown[table < LEAST_HEAT] = 0
+    for piece in (piece for chunk in text.chunks() for piece in _small_pieces(chunk)):
+        candidates, references = (side.surface_forms(text.words) for side in (piece.candidates, piece.references))
+        firsts = piece.segment_offsets[:-1].tolist()
+        for own, first, table in zip(candidates, firsts, metric.tables(piece, words), strict=True):
+            heights.append(len(table.own))
+            widths.append(len(table.other))
+            sides = (own, table.own), (references[first + table.reference], table.other)
+            names += [labels.setdefault(word, len(labels)) for side in sides for word in _names(*side)]
+            shown = np.rint(HEAT_STEPS * np.clip(table.values, 0, 1)).astype(np.uint8)
+            shown[table.values < LEAST_HEAT] = 0
             values.append(shown.reshape(-1))
     return ShownHeat(
         list(labels),
@@ -102,24 +101,10 @@ def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> Shown
     )
 
 
-def _tables(
-    metric: Softbleu | BertScore, chunk: Chunk, words: WordTable, forms: Sequence[str]
-) -> Iterator[tuple[Floats, list[str], list[str]]]:
-    """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
-    for piece in _small_pieces(chunk):
-        single = piece.by_reference()
-        lines = _best(metric, piece, words)
-        sides = single.candidates.chosen(lines), single.references.chosen(lines)
-        texts = [tokens.surface_forms(forms) for tokens in sides]
-        if isinstance(metric, Softbleu):
-            chosen = Chunk(*sides, np.arange(len(lines) + 1))
-            yield from zip(metric.word_similarities(chosen, words), *texts, strict=True)
-            continue
-        vectors = [words.vectors.pieces(tokens) for tokens in sides]
-        pieces = [_piece_names(metric, lines_of) for lines_of in texts]
-        for line in range(len(lines)):
-            own, other = (each.rows[slice(*each.offsets[[line, line + 1]])] for each in vectors)
-            yield own @ other.T, pieces[0][line], pieces[1][line]
+def _names(words: Sequence[str], numbers: Integers) -> list[str]:
+    """The word of each row or column where it is the first of its word; an ellipsis for others."""
+    pairs = pairwise([-1, *numbers.tolist()])
+    return [words[number] if number >= 0 and number != before else "…" for before, number in pairs]
 
 
 def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
@@ -132,25 +117,6 @@ def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
         end = max(start + 1, min(fitting, start + _SEGMENTS))
         yield chunk.part(start, end)
         start = end
-
-
-def _best(metric: Softbleu | BertScore, piece: Chunk, words: WordTable) -> Integers:
-    """Number of the reference against which each candidate scores best, the first of equal ones."""
-    if len(piece.references.lengths) == len(piece):
-        return np.arange(len(piece))
-    scores = metric.scores(metric.statistics(piece.by_reference(), words, choose_kernels("numpy")))
-    return best_rows(piece.segment_offsets, scores)
-
-
-def _piece_names(metric: Metric, lines: list[list[str]]) -> list[list[str]]:
-    """The word of each piece where it is the first of its word; an ellipsis for others, and at the ends of a line."""
-    pieces = metric.vector_choice.encoder.tokenize(lines)
-    found = []
-    for line, (start, stop) in zip(lines, pairwise(pieces.offsets.tolist()), strict=True):
-        indices = pieces.words[start:stop].tolist()
-        new = [index >= 0 and index != before for before, index in pairwise([-1, *indices])]
-        found.append([line[index] if first else "…" for index, first in zip(indices, new, strict=True)])
-    return found
 
 
 def _judged_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:

@@ -6,6 +6,8 @@ from softbleu.cli.command import Given, command
 from softbleu.cli.settings import about_matches
 from softbleu.errors import InputError
 
+_SHOWN = {"hyter", "meteor", "softbleu", "bertscore", "m2", "cleme", "cleme2", "uot"}
+
 
 @command(
     "segment show top candidate reference source gold pairs input_format encoding metric preset table_format digits "
@@ -15,14 +17,12 @@ Input
   --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
 """,
     # What says how n-grams are matched, what paths are closest, or what edits are found.
-    settings=lambda each: (
-        about_matches(each) or not {"hyter", "meteor", "m2", "cleme", "cleme2", "uot"}.isdisjoint(each.owners)
-    ),
+    settings=lambda each: about_matches(each) or not _SHOWN.isdisjoint(each.owners),
 )
 def explain(given: Given) -> None:
     """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found.
 
-    For meteor it shows which words stand for which, and at what stage they match.
+    For meteor, softbleu and bertscore it shows which words stand for which: by their stage, or the most similar ones.
     For m2, cleme and uot it shows edits: which are gold edits, which are wrong, and which gold edits are missed.
     """
     from softbleu.analysis import choose_lines

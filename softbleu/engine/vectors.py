@@ -100,7 +100,7 @@ class ContextVectors:
         places = pieces.offsets[numbers].repeat(np.diff(chosen.offsets)) + np.arange(len(chosen.ids))
         places -= np.repeat(chosen.offsets[:-1], np.diff(chosen.offsets))
         rows = unit_rows(states)[places]
-        return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words >= 0, chosen.offsets)
+        return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words.astype(np.int64), chosen.offsets)
 
     def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
         """Mean of the hidden states of all pieces of each distinct line, as words: (lines, dimension)."""

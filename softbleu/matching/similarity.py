@@ -138,8 +138,13 @@ class PieceVectors:
 
     rows: Floats  # (pieces, dimension)
     ids: Integers  # (pieces,) numbers in the encoder's vocabulary
-    inner: Flags  # (pieces,) whether each is of the text; not what an encoder puts at its ends
+    words: Integers  # (pieces,) number of the word in its line, from 0; -1 of what an encoder puts at its ends
     offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
+
+    @property
+    def inner(self) -> Flags:
+        """Whether each piece is of the text."""
+        return self.words >= 0
 
 
 @dataclass(frozen=True)

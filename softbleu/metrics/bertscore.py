@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -14,7 +16,7 @@ from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, idf_setting
-from softbleu.metrics.optional import one_by_one
+from softbleu.metrics.optional import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
 from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
@@ -95,6 +97,21 @@ class BertScore(Metric):
         idf = None if self.idf is None else words.feature("piece_idf")
         lines, others = (range(len(text.offsets) - 1) for text in (one, other))
         return np.array([[match_pieces(one, other, i, j, idf) for j in others] for i in lines], np.int64)
+
+    def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
+        """Similarities of the pieces of each candidate with those of its best reference, without weights."""
+        assert words is not None
+        single, best = chunk.by_reference(), best_references(self, chunk, words)
+        _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
+        one, other = (words.vectors.pieces(text.chosen(best)) for text in (single.candidates, single.references))
+        bounds = pairwise(one.offsets.tolist()), pairwise(other.offsets.tolist())
+        for number, ours, theirs in zip((best - chunk.segment_offsets[:-1]).tolist(), *bounds, strict=True):
+            own, others = slice(*ours), slice(*theirs)
+            yield SimilarityTable(one.rows[own] @ other.rows[others].T, number, one.words[own], other.words[others])
+
+    def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
+        """For each word of a candidate the word of its best reference that its most similar piece matches."""
+        return pairs_of(chunk, self.tables(chunk, words))
 
     def score(self, row: Integers) -> BertScoreScore:
         """Score one row of statistics, or a sum of rows."""

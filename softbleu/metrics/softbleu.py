@@ -16,11 +16,11 @@ from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs
-from softbleu.metrics.aggregation import best_rows, keep_best
+from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import IN_CONTEXT, Metric, Requirements, order_setting, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor import MeteorWords, find_matches
-from softbleu.metrics.optional import WordPair, one_by_one
+from softbleu.metrics.optional import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
@@ -175,29 +175,18 @@ class Softbleu(Metric):
             rows.append(self._rows(self._raised(similarities, pairs, piece, words), pairs, piece, words, kernels))
         return np.stack(rows)
 
+    def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
+        """Similarities of the words of each candidate with those of its best reference, where they stand."""
+        assert words is not None
+        single, best = chunk.by_reference(), best_references(self, chunk, words)
+        chosen = Chunk(single.candidates.chosen(best), single.references.chosen(best), np.arange(len(chunk) + 1))
+        tables = self.word_similarities(chosen, words)
+        for number, table in zip((best - chunk.segment_offsets[:-1]).tolist(), tables, strict=True):
+            yield SimilarityTable(table, number, *(np.arange(size) for size in table.shape))
+
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """For each word of a candidate the most similar one of its best reference, if any is, where they stand."""
-        single = chunk.by_reference()
-        best = best_rows(chunk.segment_offsets, self.scores(self.statistics(single, words, choose_kernels("numpy"))))
-        assert words is not None
-        for line, number in zip(best.tolist(), (best - chunk.segment_offsets[:-1]).tolist(), strict=True):
-            chosen = single.part(line, line + 1)
-            (table,) = self.word_similarities(chosen, words)
-            own, other = (text.codes.tolist() for text in (chosen.candidates, chosen.references))
-            nearest = table.argmax(axis=1).tolist() if table.size else []
-            yield tuple(
-                WordPair(
-                    "exact" if own[at] == other[to] else "similar",
-                    at,
-                    1,
-                    number,
-                    to,
-                    1,
-                    round(float(table[at, to]), 6),
-                )
-                for at, to in enumerate(nearest)
-                if table[at, to] > 0
-            )
+        return pairs_of(chunk, self.tables(chunk, words))
 
     def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
         """Similarities of the words of each candidate and of its only reference, where they stand: a table each."""
