@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -149,7 +150,13 @@ class Softbleu(Metric):
         for start, end in _pieces(single, kernels.PAIRS_AT_ONCE):
             piece = single.part(start, end)
             pairs = _pairs(piece)
-            similarities = self._raised(self._similarities(piece, pairs, words, kernels), pairs, piece, words)
+            if pairs.cells[-1] > kernels.PAIRS_AT_ONCE and not words.vectors.in_context:
+                # A document, in which words recur.
+                mine, theirs, known = self._distinct(piece.candidates, piece.references, words, kernels)
+                plain = known[np.ix_(mine, theirs)].reshape(-1)
+            else:
+                plain = self._similarities(piece, pairs, words, kernels)
+            similarities = self._raised(plain, pairs, piece, words)
             rows[start:end] = self._rows(similarities, pairs, piece, words, kernels)
         return keep_best(rows, chunk.segment_offsets, self.scores)
 
@@ -157,14 +164,11 @@ class Softbleu(Metric):
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
         """Weights of every candidate with every reference; distinct words are compared once."""
-        (own, mine), (others, theirs) = (
-            np.unique(text.codes, return_inverse=True) for text in (candidates, references)
-        )
-        cells = max(len(own) * len(others), len(theirs) * int(candidates.lengths.max(initial=0)))
+        kinds = [len(np.unique(text.codes)) for text in (candidates, references)]
+        cells = max(prod(kinds), len(references.codes) * int(candidates.lengths.max(initial=0)))
         if words is None or self._stages or words.vectors.in_context or cells > _LIMIT.most:
             return one_by_one(self, candidates, references, words, kernels)
-        distinct = Chunk(_line(own), _line(others), np.array([0, 1]))
-        known = self._similarities(distinct, _pairs(distinct), words, kernels).reshape(len(own), len(others))
+        mine, theirs, known = self._distinct(candidates, references, words, kernels)
         count = len(references.lengths)
         rows = []
         for line, (start, end) in enumerate(pairwise(candidates.offsets.tolist())):
@@ -194,6 +198,17 @@ class Softbleu(Metric):
         plain = self._similarities(chunk, pairs, words, choose_kernels("numpy"))
         similarities = self._raised(plain, pairs, chunk, words)
         return [pairs.block(similarities, segment) for segment in range(len(chunk))]
+
+    def _distinct(
+        self, candidates: Tokens, references: Tokens, words: WordTable, kernels: Kernels
+    ) -> tuple[Integers, Integers, Floats]:
+        """Similarities of the distinct words of two texts, wherever they stand; the row and column of each token."""
+        (own, mine), (others, theirs) = (
+            np.unique(text.codes, return_inverse=True) for text in (candidates, references)
+        )
+        both = Chunk(_line(own), _line(others), np.array([0, 1]))
+        known = self._similarities(both, _pairs(both), words, kernels)
+        return mine, theirs, known.reshape(len(own), len(others))
 
     def _similarities(self, piece: Chunk, pairs: TokenPairs, words: WordTable, kernels: Kernels) -> Floats:
         """Similarities of the words of each pair, wherever they stand."""
