@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
-"""Of a candidate and a reference (1 GB)."""
+"""Of a candidate and a reference, for which time grows with them."""
+_CELLS = 1 << 23  # Pairs of pieces that are compared together: few enough for the memory
 Average = Literal["segments", "pieces"]
 
 
@@ -144,11 +145,10 @@ def match_pieces(
     others = slice(*references.offsets[[reference, reference + 1]])
     sizes = own.stop - own.start, others.stop - others.start
     _LIMIT.check(sizes[0] * sizes[1], "a segment of {:,} candidate and {:,} reference pieces".format(*sizes))
-    similarities = candidates.rows[own] @ references.rows[others].T
     sums: list[float] = []
-    for text, part, axis in ((candidates, own, 1), (references, others, 0)):
+    greatest = _greatest(candidates.rows[own], references.rows[others])
+    for text, part, met in ((candidates, own, greatest[0]), (references, others, greatest[1])):
         weights = text.inner[part] * (1.0 if idf is None else idf[text.ids[part]])
-        met = similarities.max(axis=axis) if similarities.size else np.zeros(len(weights))
         sums += [float(met @ weights), float(weights.sum())]
     both_have_text = bool(candidates.inner[own].any() and references.inner[others].any())
     matched, weight, found, other = sums
@@ -156,6 +156,19 @@ def match_pieces(
     recall = found / other if both_have_text and other else 0.0
     parts = (precision, recall, _f(precision, recall))
     return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * each) for each in sums))
+
+
+def _greatest(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Greatest product of each row of either with any of the other, 0 without any; some rows at a time."""
+    if not (len(one) and len(other)):
+        return np.zeros(len(one)), np.zeros(len(other))
+    step = max(1, _CELLS // len(other))
+    rows, columns = np.empty(len(one)), np.full(len(other), -np.inf)
+    for start in range(0, len(one), step):
+        products = one[start : start + step] @ other.T
+        products.max(axis=1, out=rows[start : start + step])
+        np.maximum(columns, products.max(axis=0), out=columns)
+    return rows, columns
 
 
 def _f(precision: float, recall: float) -> float:
