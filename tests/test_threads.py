@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -17,6 +18,9 @@ from threadpoolctl import threadpool_info
 from softbleu.embeddings.memory import KeptVectors
 from softbleu.encoders.kept import EncodedLines
 from softbleu.io.executors import single_threaded_blas
+from softbleu.language import locate
+from softbleu.language.locate import ModelChoice, open_language
+from softbleu.language.values import DEFAULT_LANGUAGE, LanguageSet
 from softbleu.thesaurus.resources import stem
 
 WORDS = [
@@ -77,6 +81,18 @@ def test_encoded_lines_that_another_thread_lets_go(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(encoder, "encode", meanwhile)
     assert kept.rows([["a"], ["b"]])[1].tolist() == expected.tolist()
     assert done
+
+
+def test_a_language_model_that_all_threads_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(LanguageSet, "open", lambda folder, *_: opened.append(folder) or time.sleep(0.05))
+    locate._open_language.cache_clear()
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: open_language(ModelChoice.of(DEFAULT_LANGUAGE)), range(4)))
+    finally:
+        locate._open_language.cache_clear()
+    assert len(opened) == 1
 
 
 def test_one_core_until_the_last_thread_has_left() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Self
 
 from softbleu.errors import InputError, MissingExtraError
@@ -18,6 +19,7 @@ from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
 from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
 from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSet, default_folder
 
+_OPENING = Lock()
 _DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "harper": Harper}
 
 
@@ -119,9 +121,14 @@ def detector_names() -> tuple[str, ...]:
     return tuple(_DETECTORS)
 
 
-@cache
 def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet:
     """Open a model, and what goes with it: unigrams and words that travel with softbleu, and an error detector."""
+    with _OPENING:
+        return _open_language(model, detector)
+
+
+@cache
+def _open_language(model: ModelChoice, detector: str) -> LanguageSet:
     make = _DETECTORS[detector]
     return LanguageSet.open(default_folder(), model.open(), None if make is None else make())
 
