@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
-    from softbleu.metrics.optional import WordPair
+    from softbleu.metrics.word_pairs import WordPair
     from softbleu.text.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]
