@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordPair:
-    """Words of a candidate and those of its best reference that they stand for; places are tokens from 0."""
+    """Words of a candidate and those of its best reference that they stand for; places are tokens from 0.
 
-    kind: str  # How they match: for METEOR the stage
+    Of words that are deleted or inserted the length on the other side is 0.
+    """
+
+    kind: str  # How they match: for METEOR the stage, for TER the edit
     start: int
     length: int
     reference: int  # Which of the segment's references, from 0
     reference_start: int
     reference_length: int
-    similarity: float | None = None  # None for metrics that have stages in its place
+    similarity: float | None = None  # None for metrics that have stages or edits in its place
 
 
 @dataclass(frozen=True)
