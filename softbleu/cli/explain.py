@@ -6,7 +6,7 @@ from softbleu.cli.command import Given, command
 from softbleu.cli.settings import about_matches
 from softbleu.errors import InputError
 
-_SHOWN = {"hyter", "meteor", "softbleu", "bertscore", "m2", "cleme", "cleme2", "uot"}
+_SHOWN = {"hyter", "meteor", "softbleu", "bertscore", "ter", "m2", "cleme", "cleme2", "uot"}
 
 
 @command(
@@ -22,7 +22,7 @@ Input
 def explain(given: Given) -> None:
     """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found.
 
-    For meteor, softbleu and bertscore it shows which words stand for which: by their stage, or the most similar ones.
+    For meteor, ter, softbleu and bertscore it shows words that stand for each other: matched, edited or most similar.
     For m2, cleme and uot it shows edits: which are gold edits, which are wrong, and which gold edits are missed.
     """
     from softbleu.analysis import choose_lines

@@ -21,8 +21,9 @@ from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import IN_CONTEXT, Metric, Requirements, order_setting, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor import MeteorWords, find_matches
-from softbleu.metrics.optional import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
+from softbleu.metrics.optional import one_by_one
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.word_pairs import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.text.tokens import Tokenizer, Tokens
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 

@@ -6,11 +6,11 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from softbleu.config.declare import setting
 from softbleu.io.limits import Limit
 from softbleu.metrics.base import Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.word_pairs import WordPair
 from softbleu.text.tokens import Split, Tokenizer
 
 if TYPE_CHECKING:
@@ -83,6 +84,15 @@ class Ter(Metric):
             edits = min(fewest_edits(candidate, reference) for reference in own)
             rows.append((edits, round(_SHARES * words_in_all / len(own))))
         return np.array(rows, np.int64)
+
+    def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
+        """The fewest edits and shifts that make a reference of each candidate, and the words that stay."""
+        candidates, references = chunk.candidates.by_line(), chunk.references.by_line()
+        for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
+            costs = [fewest_edits(candidate, reference) for reference in references[start:stop]]
+            number = costs.index(min(costs))
+            found = aligned_words(candidate, references[start + number])
+            yield tuple(WordPair(kind, at, size, number, *other) for at, size, *other, kind in found)
 
     def score(self, row: Integers) -> TerScore:
         """Score one row of statistics, or a sum of rows."""
@@ -176,6 +186,7 @@ _LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,0
 
 Shift = tuple[int, int, int]
 """How many words, and less than nothing their start and their target: of equally good shifts the greatest is made."""
+_Words = TypeVar("_Words", str, list[int])
 
 
 def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
@@ -186,6 +197,48 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     """
     if not candidate or not reference or candidate == reference:
         return abs(len(candidate) - len(reference))
+    return _searched(candidate, reference).cost
+
+
+def aligned_words(candidate: Sequence[int], reference: Sequence[int]) -> list[tuple[int, int, int, int, str]]:
+    """List words of the candidate and those of the reference that they become, by the edits of `fewest_edits`.
+
+    Each entry has the start and the number of words on both sides, and says whether words are `exact` or shifted as
+    they are (`shifted`, all of one shift that are together), or a word is `substituted`, `deleted` or `inserted`.
+
+    >>> aligned_words([3, 4, 1, 5], [1, 2, 3, 4])
+    [(0, 2, 2, 2, 'shifted'), (2, 1, 0, 1, 'exact'), (3, 1, 1, 1, 'substituted')]
+    """
+    order, behind, moved = list(range(len(candidate))), [0] * (len(reference) + 1), [0] * len(candidate)
+    if candidate and reference:
+        search = _searched(candidate, reference)
+        behind = search.alignment.behind
+        for number, shift in enumerate(search.made, 1):
+            for word in order[-shift[1] : shift[0] - shift[1]]:
+                moved[word] = number
+            order = _shifted(order, shift)
+    found: list[tuple[int, int, int, int, str]] = []
+    last = -1  # Word of the candidate that an inserted one is to follow
+    for place, (before, after) in enumerate(pairwise(behind)):
+        if before == after:
+            found.append((last + 1, 0, place, 1, "inserted"))
+            continue
+        found += [(word, 1, place, 0, "deleted") for word in order[before : after - 1]]
+        last = order[after - 1]
+        kind = "exact" if candidate[last] == reference[place] else "substituted"
+        if moved[last] and kind == "exact":
+            kind = "shifted"
+            start, size, other, _, before_kind = found[-1] if found else (0, 0, 0, 0, "")
+            if before_kind == kind and moved[start] == moved[last] and start + size == last and other + size == place:
+                found[-1] = start, size + 1, other, size + 1, kind
+                continue
+        found.append((last, 1, place, 1, kind))
+    found += [(word, 1, len(reference), 0, "deleted") for word in order[behind[-1] :]]
+    return sorted(found)
+
+
+def _searched(candidate: Sequence[int], reference: Sequence[int]) -> _Search:
+    """Search for the edits of texts that have words."""
     if max(len(candidate), len(reference)) > _LONG:
         words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"
         _LIMIT.check(len(candidate) * len(reference), words)
@@ -194,7 +247,7 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
     # No order of the candidate's words costs less.
     least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
-    return _Search(len(ours), theirs).edits(ours, least)
+    return _Search(len(ours), theirs).run(ours, least)
 
 
 class _Search:
@@ -208,6 +261,14 @@ class _Search:
         # Edit distance up to which all cheapest paths lie within the table.
         self._within = 2 * (_HALF_WIDTH - 2) - abs(length - len(reference))
         self._whole = len(reference) <= _LONG
+        self.made: list[Shift] = []
+        self.cost = 0  # Edits and shifts
+        self._arranged = ""  # The candidate after the shifts
+
+    @property
+    def alignment(self) -> Edits:
+        """The edits after all shifts."""
+        return self._table.alignment(self._arranged)
 
     @cached_property
     def _table(self) -> Table:
@@ -226,9 +287,9 @@ class _Search:
         distance = self._plain(candidate, self._reference, score_cutoff=most)
         return self._table.distance(candidate) if self._within < distance <= most else distance
 
-    def edits(self, candidate: str, least: int) -> int:
-        """Count edits and shifts; there are at least so many edits."""
-        shifts = tried = 0
+    def run(self, candidate: str, least: int) -> _Search:
+        """Find the shifts, and return itself; there are at least so many edits."""
+        tried = 0
         cost = self._plain(candidate, self._reference)
         if cost > self._within:
             self._whole = False
@@ -238,19 +299,20 @@ class _Search:
             tried += more
             if tried >= _MOST_TRIED:
                 break
-            best = None
+            best, chosen = None, (0, 0, 0)
             for shift in sorted(found, reverse=True):
                 shifted = _shifted(candidate, shift)
                 edits = self._distance(shifted, cost - 1)
                 if edits < cost:
-                    best, cost = shifted, edits
+                    best, chosen, cost = shifted, shift, edits
                 if cost == least:
                     break
             if best is None:
                 break
             candidate = best
-            shifts += 1
-        return shifts + cost
+            self.made.append(chosen)
+        self._arranged, self.cost = candidate, len(self.made) + cost
+        return self
 
     def _shifts(self, candidate: str, most: int) -> tuple[Iterable[Shift], int]:
         """Find shifts of words to where they are missed, and how many there were to try; from `most` on it stops."""
@@ -285,7 +347,7 @@ class _Search:
         return found, tried
 
 
-def _shifted(words: str, shift: Shift) -> str:
+def _shifted(words: _Words, shift: Shift) -> _Words:
     """Move words to a target; one among themselves counts from their end."""
     length, start, target = shift[0], -shift[1], -shift[2]
     end = start + length

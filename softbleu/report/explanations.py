@@ -135,7 +135,7 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> Iterator[t
     """Words of the candidate, those of the reference that they stand for, and how they match."""
     rows = []
     for pair in explanation.word_pairs():
-        sign = "=" if pair.kind == "exact" else "~"
+        sign = "=" if pair.kind == "exact" else "-" if not pair.reference else "~" if pair.candidate else "+"
         number = [f"reference {pair.reference_number + 1}"] if several else []
         alike = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
         rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, alike])

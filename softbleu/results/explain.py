@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
-    from softbleu.metrics.optional import WordPair
+    from softbleu.metrics.word_pairs import WordPair
     from softbleu.text.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]
@@ -110,7 +110,7 @@ class Explanation:
     """Of metrics that judge edits these, and gold edits, in the place of references and matches."""
 
     pairs: tuple[WordPair, ...] | None = None
-    """Of metrics that align words which of the candidate's stand for which of the best reference's."""
+    """Of metrics that align words which of the candidate's stand for which of the best reference's, or for none."""
 
     def word_pairs(self) -> Iterator[AlignedWords]:
         """The pairs, with their words."""

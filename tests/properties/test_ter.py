@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
-from softbleu.metrics.ter import fewest_edits
+from softbleu.metrics.ter import _searched, aligned_words, fewest_edits
 
 WORDS = st.lists(st.integers(0, 6), max_size=14)
 
@@ -15,6 +15,16 @@ WORDS = st.lists(st.integers(0, 6), max_size=14)
 def check(candidate: list[int], reference: list[int]) -> None:
     expected, _ = translation_edit_rate(list(map(str, candidate)), list(map(str, reference)))
     assert fewest_edits(candidate, reference) == expected
+    found = aligned_words(candidate, reference)
+    for text, at in ((candidate, 0), (reference, 2)):
+        assert sorted(each for row in found for each in range(row[at], row[at] + row[at + 1])) == [*range(len(text))]
+    edits = 0
+    for start, size, other, others, kind in found:
+        own, met = candidate[start : start + size], reference[other : other + others]
+        assert (own == met) == (kind in ("exact", "shifted"))
+        assert (kind == "inserted", kind == "deleted") == (not own, not met)
+        edits += own != met
+    assert edits + (len(_searched(candidate, reference).made) if candidate and reference else 0) == expected
 
 
 @settings(max_examples=50)

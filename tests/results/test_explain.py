@@ -101,3 +101,18 @@ def test_softbleu_shows_the_most_similar_word_of_the_best_reference():
         ("similar", "dog", "cat", 0, 1, 0, pytest.approx(0.6)),
         ("exact", "cat", "cat", 1, 1, 0, 1.0),
     ]
+
+
+def test_ter_shows_the_edits_and_shifts_to_the_nearest_reference():
+    # Of the second reference four edits: "on the mat" is moved as it is.
+    texts = Segments.of({"A": ["on the mat a cat sat today"]}, [["dogs", "a black dog sat on the mat"]])
+    (found,) = explain_corpus(texts, make_metric("ter"))
+    assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
+        ("shifted", "on the mat", "on the mat", 0, 1, 4, None),
+        ("exact", "a", "a", 3, 1, 0, None),
+        ("inserted", "", "black", 4, 1, 1, None),
+        ("substituted", "cat", "dog", 4, 1, 2, None),
+        ("exact", "sat", "sat", 5, 1, 3, None),
+        ("deleted", "today", "", 6, 1, 7, None),
+    ]
+    assert found.score == pytest.approx(100 * 4 / 4)

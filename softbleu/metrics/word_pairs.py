@@ -1,0 +1,82 @@
+"""Which words of a candidate stand for which of its best reference, alone or by a table of their similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.kernels import choose_kernels
+from softbleu.metrics.aggregation import best_rows
+
+if TYPE_CHECKING:
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.metrics.base import Metric
+    from softbleu.types import Floats, Integers
+
+
+@dataclass(frozen=True)
+class WordPair:
+    """Words of a candidate and those of its best reference that they stand for; places are tokens from 0.
+
+    Of words that are deleted or inserted the length on the other side is 0.
+    """
+
+    kind: str  # How they match: for METEOR the stage, for TER the edit
+    start: int
+    length: int
+    reference: int  # Which of the segment's references, from 0
+    reference_start: int
+    reference_length: int
+    similarity: float | None = None  # None for metrics that have stages or edits in its place
+
+
+@dataclass(frozen=True)
+class SimilarityTable:
+    """Similarities of the words of a candidate, or of their pieces, with those of its best reference."""
+
+    values: Floats  # (rows, columns)
+    reference: int  # Which of the segment's references, from 0
+    own: Integers  # Number of the candidate's word of each row, from 0; -1 of what is of no word
+    other: Integers  # Number of the reference's word of each column
+
+    def pairs(self, candidate: Sequence[int], reference: Sequence[int]) -> Iterator[WordPair]:
+        """For each coded word of the candidate the word that its most similar piece matches, if any is similar.
+
+        The similarity is the mean of its pieces' greatest.
+
+        >>> own, other = np.array([-1, 0, 0]), np.array([0, 1, -1])
+        >>> table = SimilarityTable(np.array([[1, 0, 1], [0.5, 0.25, 1], [0, 0.75, 1]]), 0, own, other)
+        >>> [(pair.kind, pair.reference_start, pair.similarity) for pair in table.pairs([7], [8, 9])]
+        [('similar', 1, 0.625)]
+        """
+        own, other = (words[words >= 0] for words in (self.own, self.other))
+        values = self.values[self.own >= 0][:, self.other >= 0]
+        if not values.size:
+            return
+        most, nearest = values.max(axis=1), values.argmax(axis=1)
+        for word in np.unique(own).tolist():
+            pieces = np.flatnonzero(own == word)
+            similarity = round(float(most[pieces].mean()), 6)
+            met = int(other[nearest[pieces[most[pieces].argmax()]]])
+            kind = "exact" if candidate[word] == reference[met] else "similar"
+            if similarity > 0:
+                yield WordPair(kind, word, 1, self.reference, met, 1, similarity)
+
+
+def pairs_of(chunk: Chunk, tables: Iterable[SimilarityTable]) -> Iterator[tuple[WordPair, ...]]:
+    """The pairs of each segment, by the table of its similarities."""
+    candidates, references = (tokens.by_line() for tokens in (chunk.candidates, chunk.references))
+    for candidate, first, table in zip(candidates, chunk.segment_offsets[:-1].tolist(), tables, strict=True):
+        yield tuple(table.pairs(candidate, references[first + table.reference]))
+
+
+def best_references(metric: Metric, chunk: Chunk, words: WordTable | None) -> Integers:
+    """Line of the reference against which each candidate scores best, the first of equal ones."""
+    if len(chunk.references.lengths) == len(chunk):
+        return np.arange(len(chunk))
+    scores = metric.scores(metric.statistics(chunk.by_reference(), words, choose_kernels("numpy")))
+    return best_rows(chunk.segment_offsets, scores)
