@@ -122,7 +122,7 @@ def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, mon
         monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / place))
         line_judge.cache_clear()
         _open.cache_clear()
-        open_language.cache_clear()
+        _open_language.cache_clear()
         settings = {"language_model": model, "detector": "spelling", "coefficients": str(tmp_path / "own.json")}
         return [r.numbers for r in softbleu.score(systems, None, source, metric="refless", jobs=jobs, **settings)]
 
