@@ -10,8 +10,8 @@ from shared_data import shared
 
 import softbleu
 from softbleu.errors import InputError
-from softbleu.language import VALUES, default_language, open_language
-from softbleu.language.locate import _open
+from softbleu.language import VALUES, default_language
+from softbleu.language.locate import _open, _open_language
 from softbleu.metrics.refless import Coefficients, line_judge, meaning
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
