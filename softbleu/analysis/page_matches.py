@@ -33,6 +33,9 @@ _LIMIT = Limit(  # That are shown, of all texts (0.7 GB): more segments are not 
 )
 
 
+_MOST_PAIRS = 1 << 26  # Of words whose similarities are shown, a byte each
+
+
 @dataclass(frozen=True)
 class ShownText:
     """The tokens of the segments that a page shows, as codes of `words`, which has those of the whole corpus."""
@@ -119,18 +122,24 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
     )
 
 
-def shown_segments(prepared: PreparedCorpus, most: int) -> int:
-    """How many of the first segments a page shows: those whose texts are not too long together, at least one."""
-    shown = words = 0
+def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False) -> int:
+    """How many of the first segments a page shows: those whose texts are not too long together, at least one.
+
+    With `tables` of the similarities of words, these must not be too many, either.
+    """
+    shown = words = pairs = 0
     for block in prepared.blocks():
-        sizes = np.diff(block.references.offsets[block.offsets])
+        references = sizes = np.diff(block.references.offsets[block.offsets])
         for text in (*block.candidates, *([] if block.source is None else [block.source])):
             sizes = sizes + text.lengths
-        for size in sizes[: most - shown].tolist():
+        widths = references // np.maximum(np.diff(block.offsets), 1) * tables
+        cells = widths * sum(text.lengths for text in block.candidates)
+        for size, more in zip(sizes[: most - shown].tolist(), cells.tolist(), strict=False):
             words += size
+            pairs += more
             if not shown:
                 _LIMIT.check(words, "the first segment")
-            elif words > _LIMIT.allowed:
+            elif words > _LIMIT.allowed or pairs > _MOST_PAIRS:
                 return shown
             shown += 1
         if shown == most:

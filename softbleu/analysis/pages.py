@@ -26,7 +26,7 @@ from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import BleuFormula, ShowsEdits, matcher_of
+from softbleu.metrics.optional import BleuFormula, ShowsEdits, ShowsSimilarities, matcher_of
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -144,7 +144,8 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
     corpus, metric = runner.corpus, statistics.metric
     prepared = runner.prepared(metric.tokenizer)
     results = make_results(statistics, level)
-    shown = shown_segments(prepared, min(len(corpus), max(1, ROWS // len(results))))
+    most = min(len(corpus), max(1, ROWS // len(results)))
+    shown = shown_segments(prepared, most, tables=isinstance(metric, ShowsSimilarities))
     by_segment = results if level == "segment" else make_results(_first(statistics, shown), "segment")
     # Whoever is shown at a level is scored as at that level; the rows are the same.
     shown_metric: Any = metric.at_level(level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -83,7 +83,11 @@ class Records(Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """Rows by the names of the columns."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        return list(self.named_rows())
+
+    def named_rows(self) -> Iterator[dict[str, Any]]:
+        """The same, one after the other."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
     def described(self) -> Mapping[str, Any]:
         """The facts."""

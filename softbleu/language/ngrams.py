@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -228,18 +229,18 @@ def train_ngrams(
 def _read(lines: Iterable[Sequence[str]], least: int, progress: Progress | None) -> tuple[tuple[str, ...], Integers]:
     """Sort the words that are frequent enough, and number all lines, each between its marks."""
     vocabulary: dict[str, int] = {}
-    parts, tokens, reported = [], 0, 0
+    numbered, tokens, reported = array("i"), 0, 0
     for line in lines:
         codes = [vocabulary.setdefault(word, len(vocabulary)) for word in line]
         # -1 and -2 are a line's beginning and end.
-        parts.append(np.array([-1, *codes, -2], np.int32))
+        numbered.extend([-1, *codes, -2])
         tokens += len(codes)
         if progress is not None and tokens >= reported + _REPORT_EVERY:
             reported = tokens
             progress(tokens, 0)
-    if not parts:
+    if not numbered:
         raise InputError("no text to train on: it has no lines")
-    text = np.concatenate(parts)
+    text = np.frombuffer(numbered, np.int32)
     times = np.bincount(text[text >= 0], minlength=len(vocabulary)).tolist()
     # Readers of models take the mark in upper case for the mark.
     marks = {*MARKS, UNKNOWN.upper()}

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
@@ -104,7 +105,7 @@ def records_json(records: Records, layout: Layout) -> Iterator[str]:
     yield f'{{"schema": {SCHEMA}{facts}'
     if records.columns:
         yield ', "rows": '
-        yield from json_rows(records.records())
+        yield from json_rows(records.named_rows())
     yield "}\n"
 
 
@@ -112,7 +113,7 @@ def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
     """Write one JSON object a row; one with the facts where there are no columns."""
     if not records.columns:
         yield dump(dict(records.facts)) + "\n"
-    yield from (f"{dump(row)}\n" for row in records.records())
+    yield from (f"{dump(row)}\n" for row in records.named_rows())
 
 
 def records_tsv(records: Records, layout: Layout) -> Iterator[str]:
@@ -280,7 +281,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _lines(records: Records) -> Iterable[Iterable[Value | Sequence[str]]]:
-    return [records.columns, *records.rows] if records.columns else records.facts.items()
+    return chain([records.columns], records.rows) if records.columns else records.facts.items()
 
 
 def _plain(value: Value | Sequence[str]) -> str:

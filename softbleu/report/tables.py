@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from softbleu.io.tabular import Records
+from softbleu.io.tabular import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
@@ -28,14 +28,27 @@ def matrix_records(found: PairScores) -> Records:
 def text_pair_records(lists: Iterable[PairScores]) -> Records:
     """Make a row per pair of each list."""
     listed = list(lists)
-    rows = [
-        [number, one, other, score]
-        for number, each in enumerate(listed, start=1)
-        for one, row in zip(each.candidates, each.scores.tolist(), strict=True)
-        for other, score in zip(each.references, row, strict=True)
-    ]
     columns = ["segment", "candidate", "reference", "score"]
-    return _signed(Records(columns, rows, listed[0].described()), listed[0])
+    return _signed(Records(columns, _PairRows(listed), listed[0].described()), listed[0])
+
+
+@dataclass(frozen=True)
+class _PairRows(Sequence[Sequence[Value]]):
+    """Rows that are made when they are asked for: they take many times the memory of their scores."""
+
+    lists: Sequence[PairScores]
+
+    def __len__(self) -> int:
+        return sum(each.scores.size for each in self.lists)
+
+    def __iter__(self) -> Iterator[Sequence[Value]]:
+        for number, each in enumerate(self.lists, start=1):
+            for one, row in zip(each.candidates, each.scores.tolist(), strict=True):
+                for other, score in zip(each.references, row, strict=True):
+                    yield number, one, other, score
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
 
 
 def _signed(table: Records, found: PairScores) -> Records:

@@ -8,6 +8,7 @@ import pytest
 from analysis.test_corrections import GOLD, SYSTEMS
 
 import softbleu
+from softbleu.analysis import page_matches
 from softbleu.analysis.page_marks import LEAST_HEAT, _edit_marks
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
@@ -84,7 +85,7 @@ def test_the_alignment_is_that_of_meteor() -> None:
     assert kinds == {(0, 1, "stem"), (1, 1, "exact"), (2, 1, "exact"), (3, 1, "stem")}
 
 
-def test_similarities_are_those_that_precision_is_made_of() -> None:
+def test_similarities_are_those_that_precision_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = {"a": [1.0, 0.1], "b": [0.9, 0.5], "c": [0.2, 1.0], "d": [0.5, 0.9]}
     corpus = Segments.of({"A": ["a c", "b"], "B": ["d d a", ""]}, [["b d", "c a b"], ["a c"]])
     measure = make_metric("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
@@ -100,6 +101,9 @@ def test_similarities_are_those_that_precision_is_made_of() -> None:
         assert table.max(axis=1).mean() * 100 == pytest.approx(numbers.precisions[0], abs=1.01)
         assert table.max(axis=0).mean() * 100 == pytest.approx(numbers.recalls[0], abs=1.01)
     assert [heat.labels[code] for code in heat.names[:2]] == ["a", "c"]
+    # 5 words of candidates and 2 of a reference, then 1 and 2.
+    monkeypatch.setattr(page_matches, "_MOST_PAIRS", 11)
+    assert len(make_page(corpus, measure).text) == 1
 
 
 @pytest.mark.parametrize("metric", ["chrf", "ter", "refless", "m2", "cleme2", "imeasure", "gleu", "softbleu", "bleu"])
