@@ -383,7 +383,8 @@ def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed:
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
     chosen = _chosen_sums(statistics, metric)
-    for start, stop in _batches(samples, segments):
+    columns = statistics.rows.shape[0] * statistics.rows.shape[-1]
+    for start, stop in _batches(samples, max(segments, columns)):
         drawn = generator.integers(segments, size=(stop - start, segments))
         drawn += np.arange(stop - start)[:, None] * segments
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
