@@ -163,7 +163,9 @@ def _entry(where: str, metric: str, system: object, segment: object, score: obje
     try:
         number = None if segment is None else parse_whole(str(segment))
     except ValueError:
-        raise InputError(f"{where}: the number of a segment is needed, not {segment!r}") from None
+        number = -1
+    if number is not None and number < 0:
+        raise InputError(f"{where}: the number of a segment is needed, not {segment!r}")
     try:
         value = np.nan if score in _GAP else parse_score(score)
     except ValueError as error:
