@@ -31,8 +31,6 @@ _LIMIT = Limit(  # That are shown, of all texts (0.7 GB): more segments are not 
     "a segment of 3,000 words with 20 references: 63,000",
     "score shorter segments, or fewer systems",
 )
-
-
 _MOST_PAIRS = 1 << 26  # Of words whose similarities are shown, a byte each
 
 
@@ -132,8 +130,8 @@ def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False)
         references = sizes = np.diff(block.references.offsets[block.offsets])
         for text in (*block.candidates, *([] if block.source is None else [block.source])):
             sizes = sizes + text.lengths
-        widths = references // np.maximum(np.diff(block.offsets), 1) * tables
-        cells = widths * sum(text.lengths for text in block.candidates)
+        own = sum(text.lengths for text in block.candidates) if tables else np.zeros(len(block), np.int64)
+        cells = own * (references // np.maximum(np.diff(block.offsets), 1))
         for size, more in zip(sizes[: most - shown].tolist(), cells.tolist(), strict=False):
             words += size
             pairs += more

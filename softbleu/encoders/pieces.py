@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 _MOST_GROWTH = 1000  # Times that a normalizer may make a text longer; those of known models do not
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LIMIT = Limit("the tokenizer of an encoder", "characters", 1_000_000, "a document of 16,000 words: 100,000")
-"""Of a line; the library takes up to a kilobyte for each."""
+_AT_ONCE = 100_000  # Characters that are cut together, unless a word has more: the library takes up to 1 KB for each
+_LIMIT = Limit("the tokenizer of an encoder", "characters", 1_000_000, "a paragraph without blanks: 10,000")
+"""Of a word."""
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
@@ -71,20 +73,61 @@ def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: 
     offsets = np.zeros(len(lines) + 1, np.int64)
     for number, line in enumerate(lines):
         # A line at a time: many at once would start threads, after which the process cannot fork in peace.
-        text = _SURROGATE.sub("\ufffd", " ".join(line))
-        _LIMIT.check(len(text), f"a line of {len(text):,} characters")
+        for own, owners in _cut(tokenizer, line, name):
+            ids += own
+            words += owners
+        offsets[number + 1] = len(ids)
+    if (most := max(ids, default=-1)) >= vocabulary:
+        raise VectorError(f"{name}: its tokenizer gives piece {most}, of {vocabulary} that it knows: it does not fit")
+    return Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
+
+
+def _cut(tokenizer: Tokenizer, line: Sequence[str], name: str) -> list[tuple[list[int], list[int]]]:
+    """Cut a line into pieces, and give each the number of its word: in parts, if the line is long."""
+    parts = []
+    for start, stop in _parts_of(line):
+        # A blank stands before words that are not the first.
+        blank = " " if start else ""
+        text = _SURROGATE.sub("\ufffd", blank + " ".join(line[start:stop]))
         try:
             with no_panic():
                 found = tokenizer.encode(text)
         except Exception as error:
             # The library raises nothing more specific.
             raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
-        ids += found.ids
-        words += _words_of(line, [start for start, _ in found.offsets], found.special_tokens_mask)
-        offsets[number + 1] = len(ids)
-    if (most := max(ids, default=-1)) >= vocabulary:
-        raise VectorError(f"{name}: its tokenizer gives piece {most}, of {vocabulary} that it knows: it does not fit")
-    return Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
+        starts = [first - len(blank) for first, _ in found.offsets]
+        owners = _words_of(line[start:stop], starts, found.special_tokens_mask)
+        parts.append((found.ids, [word + start if word >= 0 else word for word in owners]))
+    return parts if len(parts) == 1 else _joined(parts)
+
+
+def _parts_of(line: Sequence[str]) -> list[tuple[int, int]]:
+    """Bounds of the words of a line that are cut together: of all, unless they are many."""
+    bounds, size = [0], 0
+    for number, word in enumerate(line):
+        if len(word) > _AT_ONCE:
+            _LIMIT.check(len(word), f"a word of {len(word):,} characters")
+        size += len(word) + 1
+        if size > _AT_ONCE and number > bounds[-1]:
+            bounds.append(number)
+            size = len(word) + 1
+    return list(pairwise([*bounds, len(line)]))
+
+
+def _joined(parts: Sequence[tuple[list[int], list[int]]]) -> list[tuple[list[int], list[int]]]:
+    """The same as one line: only its own ends have boundary pieces.
+
+    >>> _joined([([1, 5, 2], [-1, 0, -1]), ([1, 2], [-1, -1]), ([1, 6, 2], [-1, 2, -1])])
+    [([1, 5], [-1, 0]), ([6, 2], [2, -1])]
+    """
+    inner = [(ids, owners) for ids, owners in parts if max(owners, default=-1) >= 0] or parts[:1]
+    found = []
+    for number, (ids, owners) in enumerate(inner):
+        places = [place for place, word in enumerate(owners) if word >= 0]
+        low = places[0] if number else 0
+        high = places[-1] + 1 if number < len(inner) - 1 else len(ids)
+        found.append((ids[low:high], owners[low:high]))
+    return found
 
 
 def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int]) -> list[int]:

@@ -53,15 +53,15 @@ class SimilarityTable:
         >>> [(pair.kind, pair.reference_start, pair.similarity) for pair in table.pairs([7], [8, 9])]
         [('similar', 1, 0.625)]
         """
-        own, other = (words[words >= 0] for words in (self.own, self.other))
-        values = self.values[self.own >= 0][:, self.other >= 0]
-        if not values.size:
+        columns = np.flatnonzero(self.other >= 0)
+        if not len(columns):
             return
-        most, nearest = values.max(axis=1), values.argmax(axis=1)
-        for word in np.unique(own).tolist():
-            pieces = np.flatnonzero(own == word)
-            similarity = round(float(most[pieces].mean()), 6)
-            met = int(other[nearest[pieces[most[pieces].argmax()]]])
+        for word in np.unique(self.own[self.own >= 0]).tolist():
+            # A word at a time: a copy of the whole table would be large.
+            values = self.values[self.own == word][:, columns]
+            most = values.max(axis=1)
+            similarity = round(float(most.mean()), 6)
+            met = int(self.other[columns[values[most.argmax()].argmax()]])
             kind = "exact" if candidate[word] == reference[met] else "similar"
             if similarity > 0:
                 yield WordPair(kind, word, 1, self.reference, met, 1, similarity)

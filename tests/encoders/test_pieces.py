@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
-from softbleu.errors import VectorError
+from softbleu.errors import InputError, VectorError
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,22 @@ def metaspace():
     tokenizer = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0), ("b", -2.0), ("▁a", -1.0)], 0))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     return tokenizer
+
+
+@pytest.mark.parametrize("most", [1, 4, 9])
+@pytest.mark.parametrize("make", [byte_level, trimmed, metaspace, None])
+def test_a_long_line_is_cut_in_parts(make, most, minilm, monkeypatch):
+    cut = minilm.tokenize if make is None else lambda lines: cut_lines(make(), lines, 300, "tiny")
+    lines = [["a", "ba", "b", "aabb", "a"], ["\u200b", "naïve", "\x00", "dog", "\u200b"], ["abba"], []]
+    whole = cut(lines)
+    monkeypatch.setattr("softbleu.encoders.pieces._AT_ONCE", most)
+    parts = cut(lines)
+    for one, other in zip(vars(whole).values(), vars(parts).values(), strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_a_word_of_too_many_characters_is_refused(minilm):
+    refused(InputError, "a word of 1,000,001 characters .* 1,000,000 are", minilm.tokenize, [["b", "a" * 1_000_001]])
 
 
 @pytest.mark.parametrize("make", [byte_level, trimmed, metaspace])

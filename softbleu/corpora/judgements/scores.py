@@ -162,10 +162,10 @@ def _read_table(
 def _entry(where: str, metric: str, system: object, segment: object, score: object) -> _Entry:
     try:
         number = None if segment is None else parse_whole(str(segment))
+        if number is not None and number < 0:
+            raise ValueError(number)
     except ValueError:
-        number = -1
-    if number is not None and number < 0:
-        raise InputError(f"{where}: the number of a segment is needed, not {segment!r}")
+        raise InputError(f"{where}: the number of a segment is needed, not {segment!r}") from None
     try:
         value = np.nan if score in _GAP else parse_score(score)
     except ValueError as error:
