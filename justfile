@@ -55,6 +55,10 @@ lint:
     mypy
     lint-imports
 
+# Lines of code by layer, beside those of the last release
+size:
+    python benchmarks/size.py
+
 # The page of all options
 options:
     python docs/reference/make_cli.py

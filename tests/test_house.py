@@ -1,4 +1,4 @@
-"""The rules of the house: no circles of imports, one meaning a name, a budget of lines."""
+"""The rules of the house: no circles of imports, one meaning a name, no private names of other packages."""
 
 import ast
 from collections import defaultdict
@@ -10,8 +10,7 @@ import softbleu
 from softbleu.cli.app import make_program
 from softbleu.cli.command import DECLARATIONS, Given
 from softbleu.cli.settings import setting_options
-from softbleu.config.declare import Declared
-from softbleu.metrics import METRICS, Metric
+from softbleu.metrics import METRICS
 
 HOUSE = Path(softbleu.__file__).parent
 MODULES = {
@@ -24,20 +23,10 @@ NODES = {name: list(ast.walk(tree)) for name, tree in TREES.items()}
 # What `softbleu.kernels.Kernels` asks of a backend.
 BACKEND = {"NAME", "PAIRS_AT_ONCE", "clipped_counts", "coder", "matched_weights", "multiply_pairs"}
 BACKEND |= {"raise_to_spellings", "sum_matches", "sweep_greedily"}
-# A budget: the command line had 3,600 lines before commands declared their options in tables.
-CLI_LINES = 2_850
-# The design has 40,000; docs/decisions/layers.md says what took the others. It may only be lowered.
-HOUSE_LINES = 44_534
 # What may use private names of other packages, or change what these hold; the list is there to become shorter.
 MAY_USE_PRIVATE_NAMES = {"softbleu.io.platform"}
 # What is documented all the same.
 DOCUMENTED = {"_exit", "_replace", "_typeshed", "_sys.unraisablehook is set"}
-# What must be known of a metric by whoever writes or reads one; it was twice as much before `aggregation`.
-METRIC_MEMBERS = 14
-
-
-def lines(folder: Path) -> int:
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py"))
 
 
 def imported(name: str) -> set[str]:
@@ -149,17 +138,6 @@ def test_commands_ask_for_options_that_they_have() -> None:
     for name, declared in DECLARATIONS.items():
         settings = declared.settings(setting_options)
         assert used[name] <= shown | {line.name for line in declared.options} | settings.keys(), name
-
-
-def test_the_house_stays_small() -> None:
-    assert lines(HOUSE) <= HOUSE_LINES
-    assert lines(HOUSE / "cli") <= CLI_LINES
-
-
-def test_the_contract_of_a_metric_stays_small() -> None:
-    """Counted are public names that `Metric` defines or annotates itself, and not those that it has of `Declared`."""
-    own = {*vars(Metric), *Metric.__annotations__} - {*dir(Declared)}
-    assert len({name for name in own if not name.startswith("_")}) <= METRIC_MEMBERS
 
 
 def kinds_asked_for(name: str) -> set[str]:
