@@ -1,0 +1,28 @@
+"""Signatures of softbleu 0.3 with their scores: whoever reads one back gets the digits that were published."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softbleu.config.signature import parse_signature
+from softbleu.metrics.making import metric_from_signature
+from softbleu.results import score_corpus
+from softbleu.results.samples import open_sample
+
+GOLDEN = Path(__file__).parent / "golden" / "signatures.tsv"
+ROWS = [line.split("\t") for line in GOLDEN.read_text("utf-8").splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize(
+    ("score", "signature"),
+    [
+        pytest.param(score, signature, marks=[pytest.mark.slow] * (tier == "second"), id=str(number))
+        for number, (score, tier, signature) in enumerate(ROWS, start=3)
+    ],
+)
+def test_a_signature_gives_its_score(score: str, signature: str) -> None:
+    metric = metric_from_signature(signature)
+    level: Any = parse_signature(signature)["level"]
+    with open_sample([metric]) as corpus:
+        assert repr(score_corpus(corpus, metric, level=level)[0].score) == score
