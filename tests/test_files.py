@@ -16,7 +16,9 @@ from softbleu.io.files import (
     check_different,
     draft_folder,
     drafts_of,
+    open_own,
     put_in_place,
+    write_output,
     write_whole,
 )
 
@@ -41,11 +43,33 @@ def test_text_and_bytes(tmp_path: Path, content: bytes | list[str]) -> None:
     (tmp_path / "out").chmod(0o604)
     write_whole(tmp_path / "out", b"")
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
-    # What a link points to is replaced.
+    # A link that a user named leads somewhere, one in a folder of ours does not.
     (tmp_path / "link").symlink_to("real")
-    write_whole(tmp_path / "link", ["text"])
+    write_output(tmp_path / "link", ["text"])
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "text"
+    refused(OSError, "", open_own, tmp_path / "link", "ab")
+    write_whole(tmp_path / "link", content)
+    assert not (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "text"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refused(OSError, "a folder, a pipe or a device is there", write_whole, tmp_path / "pipe", b"text")
+    refused(OSError, "no plain file", open_own, tmp_path / "pipe", "rb")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_output(tmp_path / "pipe", b"text")
+    assert os.read(reader, 9) == b"text"
+    os.close(reader)
+    # Nor is a folder of ours reached through a link.
+    (tmp_path / "away").mkdir()
+    (tmp_path / "store").symlink_to("away")
+    with draft_folder(tmp_path / "store") as draft:
+        put_in_place(draft, tmp_path / "store")
+    assert not (tmp_path / "store").is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"away", "pipe", "store"}
 
 
 def write_both(paths: list[Path]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.io.files import check_apart, write_whole
+from softbleu.io.files import check_apart, encoded, is_special, write_output
 from softbleu.io.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Output:
             raise InputError(f"cannot write {name}: it is a folder")
         if not path.parent.is_dir():
             raise InputError(f"cannot write {name}: there is no folder {path.parent}")
-        if not os.access(path if _is_special(path) else path.parent, os.W_OK):
+        if not os.access(path if is_special(path) else path.parent, os.W_OK):
             raise InputError(f"cannot write {name}: no permission to write in {path.parent}")
         check_apart(name, (path for entry in inputs for path in _files_of(entry)))
         return cls(path)
@@ -83,7 +83,7 @@ class Output:
         """Path or URL of a file in the same folder, of that name and suffix; none beside a pipe or a device."""
         if self.url is not None:
             return f"{self.url}{suffix}"
-        if self.path is None or _is_special(self.path):
+        if self.path is None or is_special(self.path):
             return None
         # Hidden there.
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
@@ -123,14 +123,11 @@ class Output:
         """Write text, or bytes to a file; of a file that cannot be written nothing is left behind."""
         try:
             if self.url is not None:
-                write_url(self.url, pieces if isinstance(pieces, bytes) else b"".join(map(_encode, pieces)))
+                write_url(self.url, b"".join(encoded(pieces)))
             elif self.path is None:
                 _print(pieces)
-            elif _is_special(self.path):
-                with self.path.open("wb") as stream:
-                    stream.writelines([pieces] if isinstance(pieces, bytes) else map(_encode, pieces))
             else:
-                write_whole(self.path, pieces)
+                write_output(self.path, pieces)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -175,12 +172,3 @@ def _print(pieces: Iterable[str] | bytes) -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout.writelines(pieces)
     sys.stdout.flush()
-
-
-def _encode(text: str) -> bytes:
-    return text.encode(errors="backslashreplace")
-
-
-def _is_special(path: Path) -> bool:
-    """Whether it is a pipe or a device, which cannot be replaced."""
-    return path.exists() and not path.is_file()

@@ -329,7 +329,7 @@ def replace_store(draft: Path, target: Path, own: Collection[str]) -> None:
         for path in target.iterdir():
             anew = path.name in own or (draft / path.name).exists()
             if not anew and path.suffix != INDEX_SUFFIX:
-                shutil.copy2(path, draft / path.name)
+                shutil.copy2(path, draft / path.name, follow_symlinks=False)
     put_in_place(draft, target)
 
 

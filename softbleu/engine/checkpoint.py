@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.engine.worker import BlockStatistics
+from softbleu.corpora.segments import BLOCK
+from softbleu.engine.worker import BlockStatistics, Task
 from softbleu.errors import InputError
-from softbleu.io.files import write_whole
+from softbleu.io.files import open_own, write_whole
+from softbleu.io.progress import note
 from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 EVERY = 64  # Blocks that are written together
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
 _FIELDS = ("rows", "counts", "coverage", "references")
+_SEAL_SIZE = hashlib.sha256().digest_size
 
 
 def corpus_identity(corpus: Corpus) -> str:
@@ -53,20 +56,31 @@ class Checkpoint:
         """What tells some work on the corpus from other work."""
         return hashlib.sha256(repr((self._corpus, *work)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    def read(self, key: str, tasks: int) -> tuple[int, list[list[BlockStatistics]]]:
-        """How many blocks of some work are done, and for each task the statistics of them, in order."""
-        done, found = 0, []
+    def read(
+        self, key: str, tasks: Sequence[Task], corpus: Corpus, step: int
+    ) -> tuple[int, list[list[BlockStatistics]]]:
+        """How many segments of some work are done, and for each task the statistics of its parts, in order.
+
+        `step` is the number of segments of a batch. A part that is damaged ends what is taken.
+        """
+        done, statistics = 0, []
         parts = self._parts.get(key, {})
         while done in parts:
             stop, name = parts[done]
             try:
-                with np.load(io.BytesIO(self._read(name)), allow_pickle=False) as arrays:
-                    found.append([_made(arrays, task) for task in range(tasks)])
+                if not done < stop <= len(corpus) or (stop % BLOCK % step and stop < len(corpus)):
+                    raise ValueError(f"no part ends behind segment {stop}")
+                arrays = np.load(io.BytesIO(self._read(name)), allow_pickle=False)
+                made = [_made(arrays, number) for number in range(len(tasks))]
+                for task, part in zip(tasks, made, strict=True):
+                    _check_part(part, len(corpus.systems), stop - done if task.keep_rows else None)
             # What a damaged archive says is of many kinds; it is computed anew.
             except Exception:
+                note(f"{self._place}: {name} is damaged, and is made anew")
                 break
+            statistics.append(made)
             done = stop
-        return done, found
+        return done, statistics
 
     def write(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
         """Keep the statistics of the blocks from `start` up to `stop`, of each task."""
@@ -78,21 +92,25 @@ class Checkpoint:
         }
         np.savez(content, allow_pickle=False, **arrays)
         name = f"{key}-{start}-{stop}.npz"
+        sealed = _seal(name, content.getvalue()) + content.getvalue()
         if is_url(self._place):
-            write_url(f"{self._place}/{name}", content.getvalue())
+            write_url(f"{self._place}/{name}", sealed)
         else:
             if not self._begun:
                 Path(self._place).mkdir(exist_ok=True)
             # Another run of the same may be done and have removed it: nothing is begun anew.
             with suppress(FileNotFoundError):
-                write_whole(Path(self._place, name), content.getbuffer())
+                write_whole(Path(self._place, name), sealed)
         self._begun = True
 
     def _read(self, name: str) -> bytes:
-        if not is_url(self._place):
-            return Path(self._place, name).read_bytes()
-        with open_url(f"{self._place}/{name}") as stream:
-            return stream.read()
+        """Read a part, behind its seal; ValueError if the seal is not that of its name and content."""
+        path = f"{self._place}/{name}"
+        with open_url(path) if is_url(path) else open_own(Path(path), "rb") as stream:
+            seal, content = stream.read(_SEAL_SIZE), stream.read()
+        if seal != _seal(name, content):
+            raise ValueError("another checksum")
+        return content
 
 
 def check_checkpoint(place: str | Path) -> None:
@@ -125,6 +143,25 @@ def _names_in(place: str) -> list[str]:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         return [""]
     return [path.name for path in folder.iterdir() if path.suffix != ".draft"] if folder.exists() else []
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    """SHA-256 of a part: its name, which says the work and the segments, and the arrays with their shapes."""
+    digest = hashlib.sha256(name.encode())
+    digest.update(content)
+    return digest.digest()
+
+
+def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> None:
+    """See that statistics are of so many systems and segments (None: a sum of them); ValueError if they are not."""
+    rows, counts, coverage = part.rows, part.counts, part.coverage
+    shapes = rows.ndim == 3 and len(rows) == systems and counts.ndim == 1 and coverage.shape == (systems, 4)
+    if not shapes or len(counts) != (segments or 1) or counts.min() < 0 or counts.sum() != rows.shape[1]:
+        raise ValueError("other systems or segments")
+    numbers = rows.dtype.kind in "iuf" and counts.dtype.kind == coverage.dtype.kind == "i"
+    finite = bool(np.isfinite(rows).all())
+    if not (numbers and finite and coverage.min() >= 0 and 0 <= part.references[0] <= part.references[1]):
+        raise ValueError("no statistics")
 
 
 def _made(arrays: Any, task: int) -> BlockStatistics:

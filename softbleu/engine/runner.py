@@ -188,7 +188,7 @@ class Runner:
 
         if checkpoint is not None:
             name = checkpoint.key(*key)
-            done_before, known = checkpoint.read(name, len(tasks))
+            done_before, known = checkpoint.read(name, tasks, corpus, step)
             for found in known:
                 add(found)
         begun = done = written = done_before

@@ -1,23 +1,26 @@
 """Writing is atomic, and never replaces an input file.
 
-Files and folders are written beside their place, and put there in one step.
+Files and folders are written beside their place, and put there in one step. Only what a user named is reached through
+a link; links and devices in folders that softbleu keeps lead nowhere.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self
+from pathlib import Path, PureWindowsPath
+from typing import IO, Self
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import check_plain
@@ -108,22 +111,63 @@ class Content:
         return f"{Path(self.location).name}#{self.fingerprint[:12]}"
 
 
+def write_output(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
+    """Write what a user named, bytes or text: what a link leads to is replaced; pipes and devices are written to."""
+    place = Path(os.path.realpath(path))
+    if not is_special(place):
+        write_whole(place, content)
+        return
+    with place.open("wb") as stream:
+        stream.writelines(encoded(content))
+
+
+def is_special(path: Path) -> bool:
+    """Whether it is a pipe or a device, which cannot be replaced."""
+    return path.exists() and not path.is_file()
+
+
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
-    """Write a file, bytes or text; what a link points to is replaced, not the link.
+    """Write a file, bytes or text; a link in its place is replaced, not what that leads to.
 
     Raises `OSError` if it cannot be written; then nothing of it is left behind.
     """
-    with drafts_of([path.resolve()]) as (draft,):
-        if isinstance(content, bytes | memoryview):
-            draft.write_bytes(content)
-        else:
-            with open_draft(draft) as stream:
-                stream.writelines(content)
+    with drafts_of([path]) as (draft,), open_own(draft, "wb") as stream:
+        stream.writelines(encoded(content))
+
+
+def encoded(content: bytes | memoryview | Iterable[str]) -> Iterable[bytes | memoryview]:
+    """Encode text as UTF-8; what is none, as file names may hold, is escaped."""
+    if isinstance(content, bytes | memoryview):
+        return [content]
+    return (text.encode(errors="backslashreplace") for text in content)
 
 
 def open_draft(path: Path) -> io.TextIOWrapper:
-    """Open a file for text; what is none, as file names may hold, is escaped."""
+    """Open a file for text; see `encoded`."""
     return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def open_own(path: Path, mode: str) -> IO[bytes]:
+    """Open a file of a folder that softbleu keeps; `OSError` if it is a link, a pipe or a device."""
+
+    def opened(name: str, flags: int) -> int:
+        handle = os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise OSError(errno.EINVAL, "no plain file", name)
+        return handle
+
+    return open(path, mode, opener=opened)
+
+
+def leads_inside(name: str) -> bool:
+    """Whether a path is relative, normalised and printable, so that it names something inside a folder.
+
+    >>> [leads_inside(name) for name in ("a/b.txt", "../b", "/b", "a//b", "a/./b", "C:/b", "")]
+    [True, False, False, False, False, False, False]
+    """
+    apart = {"", ".", ".."}.isdisjoint(name.split("/"))
+    return apart and name.isprintable() and "\\" not in name and not PureWindowsPath(name).anchor
 
 
 @contextmanager
@@ -146,7 +190,10 @@ def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
         # What new files may not have can be read only by setting it.
         os.umask(mask := os.umask(0o077))
         for draft, path in zip(drafts, paths, strict=True):
-            draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
+            there = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFLNK
+            if not (stat.S_ISREG(there) or stat.S_ISLNK(there)):
+                raise OSError(errno.EEXIST, "a folder, a pipe or a device is there", str(path))
+            draft.chmod(there & 0o777 if stat.S_ISREG(there) else 0o666 & ~mask)
         for draft, path in zip(drafts, paths, strict=True):
             draft.replace(path)
     finally:
@@ -239,6 +286,8 @@ def put_in_place(draft: Path, target: Path) -> None:
         _flush(path)
     if draft == target:
         return
+    if target.is_symlink():
+        target.unlink()
     if not target.exists():
         draft.rename(target)
     elif exchange(draft, target):

@@ -13,7 +13,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_whole
-from softbleu.io.files import write_whole
+from softbleu.io.files import write_output
 from softbleu.io.streams import open_stream, text_lines
 from softbleu.language.ngrams import END, NEVER, START, UNKNOWN, NgramModel, NgramTable
 
@@ -40,9 +40,9 @@ def write_arpa(model: NgramModel, path: str | os.PathLike[str], digits: int = 6)
     place = Path(path)
     lines = _lines(model, digits)
     if place.suffix == ".gz":
-        write_whole(place, gzip.compress("".join(lines).encode(), mtime=0))
+        write_output(place, gzip.compress("".join(lines).encode(), mtime=0))
     else:
-        write_whole(place, lines)
+        write_output(place, lines)
 
 
 def _lines(model: NgramModel, digits: int) -> Iterator[str]:

@@ -1,5 +1,9 @@
 """An interrupted run goes on where it was, with the digits of a whole one."""
 
+import io
+import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +12,7 @@ import pytest
 
 from softbleu.corpora import ParallelFiles
 from softbleu.engine import checkpoint, runner
+from softbleu.io.progress import ProgressBar
 from softbleu.meta import sweep_corpus, sweep_points
 from softbleu.results.api import score_corpus
 
@@ -91,11 +96,56 @@ def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tm
     assert started() == 1024
     assert started() == LINES
     assert started("bleu(order=2)") == 1024
-    for part in place.glob("*-2048-4096.npz"):
-        part.write_bytes(part.read_bytes()[:100])
-    assert started() == 3 * 1024
     Path(texts[1]).write_text("other text\n" * LINES)
     assert started() == 1024
+
+
+def sealed(name: str, **arrays: Any) -> bytes:
+    """A part that was made by somebody who knows how."""
+    content = io.BytesIO()
+    plain = {"rows": np.ones((1, 1, 10), int), "counts": [1], "coverage": [[0] * 4], "references": [1, 1]}
+    np.savez(content, allow_pickle=False, **{f"{field}-0": np.array(it) for field, it in {**plain, **arrays}.items()})
+    return checkpoint._seal(name, content.getvalue()) + content.getvalue()
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "cut": lambda part: part.write_bytes(part.read_bytes()[:100]),
+    "of an earlier version": lambda part: part.write_bytes(part.read_bytes()[32:]),
+    "of other segments": lambda part: part.rename(str(part).replace("-2048", "-3072")),
+    "of nothing": lambda part: part.rename(str(part).replace("-2048", "-0")),
+    "beyond the end": lambda part: part.rename(str(part).replace("-2048", "-9999")),
+    "beyond the end, sealed": lambda part: (
+        [name := str(part).replace("-2048", "-9999"), part.unlink()]
+        and Path(name).write_bytes(sealed(Path(name).name))
+    ),
+    "not a number": lambda part: part.write_bytes(sealed(part.name, rows=[[[np.nan] * 10]])),
+    "text": lambda part: part.write_bytes(sealed(part.name, rows=[[["x"] * 10]])),
+    "negative": lambda part: part.write_bytes(sealed(part.name, coverage=[[0, 0, 0, -1]])),
+    "of other systems": lambda part: part.write_bytes(sealed(part.name, rows=np.ones((2, 1, 10), int))),
+    "flat": lambda part: part.write_bytes(sealed(part.name, rows=[1] * 10)),
+    "a link": lambda part: [part.rename(part.parent.parent / "mine"), part.symlink_to(part.parent.parent / "mine")],
+    "a device": lambda part: [part.unlink(), part.symlink_to("/dev/zero")],
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links")
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_parts_are_made_anew_with_a_note(
+    texts: list[str], tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "journal"
+    with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
+        whole = score_corpus(corpus, "bleu", checkpoint=str(place))
+        (part,) = place.glob("*-0-2048.npz")
+        DAMAGE[name](part)
+        mine = tmp_path / "mine"
+        before = mine.read_bytes() if mine.exists() else None
+        with ProgressBar(quiet=False):
+            assert score_corpus(corpus, "bleu", checkpoint=str(place)) == whole
+    said = capsys.readouterr().err
+    assert (said.count("\n"), "is damaged, and is made anew" in said) == (1, True)
+    assert before == (mine.read_bytes() if mine.exists() else None)
+    assert stat.S_ISREG(part.lstat().st_mode)
 
 
 def test_a_journal_needs_a_place_of_its_own(refused: Any, files: Any, texts: list[str]) -> None:
