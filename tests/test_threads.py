@@ -48,16 +48,16 @@ def test_vectors_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) ->
     def meanwhile(vectors: KeptVectors, *given: Any) -> Any:
         if not found:
             found.append(True)
-            vectors.rows(["c", "d"])
-            vectors.rows(["e"])
+            vectors.select(["c", "d"])
+            vectors.select(["e"])
         return find(vectors, *given)
 
     def select(words: Sequence[str], case: str) -> Any:
         return SimpleNamespace(rows=np.array([[ord(word)] for word in words], np.float32))
 
     monkeypatch.setattr(KeptVectors, "_row", meanwhile)
-    kept = KeptVectors(SimpleNamespace(dimension=1, select=select), "fallback")  # type: ignore[arg-type]
-    assert kept.rows(["a", "b"]).tolist() == [[97], [98]]
+    kept = KeptVectors(SimpleNamespace(dimension=1, name="", fingerprint="", select=select), "fallback")  # type: ignore[arg-type]
+    assert kept.select(["a", "b"]).rows.tolist() == [[97], [98]]
     assert found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -23,6 +24,7 @@ from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
+    from softbleu.embeddings.vectors import VectorSource
 
 ExactWords = Literal["one", "cosine"]
 
@@ -78,7 +80,7 @@ class VectorChoice(Declared):
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
         return where, replace(self, vectors="", quantile=None)
 
-    @property
+    @cached_property
     def in_context(self) -> bool:
         """Whether an encoder is named, which gives vectors of tokens where they stand."""
         return is_encoder(self.vectors)
@@ -129,11 +131,11 @@ class VectorChoice(Declared):
         written = ",".join(map(str, layers))
         return replace(self, layers=written, exact_words=self.exact_words or "cosine")
 
-    def select(self, words: list[str]) -> MeasuredWords:
-        """Read the vectors of these words."""
+    def select(self, words: list[str], source: VectorSource | None = None) -> MeasuredWords:
+        """Read the vectors of these words; `source` has them where they are open already."""
         from softbleu.embeddings import open_vectors
 
-        return measure_words(open_vectors(self.vectors), words, self.vector_case, self.measure)
+        return measure_words(source or open_vectors(self.vectors), words, self.vector_case, self.measure)
 
     def recommended_threshold(self) -> float | None:
         """Threshold that the vectors recommend, None if they do not.

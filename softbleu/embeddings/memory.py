@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -132,7 +133,7 @@ def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
 
 
 class KeptVectors:
-    """Answers for a few words at a time, as `VectorSource.select` does.
+    """A source whose rows are kept once they were read, for `VectorSource.select` of a few words at a time.
 
     Stores of fewer than `LOOKUP_FROM` words are read whole, the first time.
     """
@@ -147,11 +148,33 @@ class KeptVectors:
             # The first of repeated words counts.
             self._rows = dict(zip(reversed(words), rows[::-1], strict=True))
 
-    def rows(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Rows of these words, (words, dimension); zero for those that are not there."""
+    @property
+    def name(self) -> str:
+        """Name of the source."""
+        return self._source.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return len(self._nothing)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the content."""
+        return self._source.fingerprint
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words and their rows; see `VectorSource.head`."""
+        return self._source.head(count)
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words; words whose vector is zero are not counted."""
+        if case != self._case:
+            return self._source.select(words, case)
         kept = self._rows if self._whole else self._taken(words)
-        found = [self._row(kept, word) for word in words]
-        return np.array(found, np.float32).reshape(-1, len(self._nothing))
+        rows = np.array([self._row(kept, word) for word in words], np.float32).reshape(-1, len(self._nothing))
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        return WordVectors(rows, norms, self.name, self.fingerprint, 0)
 
     def _row(self, kept: Mapping[str, NDArray[np.float32]], word: str) -> NDArray[np.float32]:
         row = kept.get(word)

@@ -83,10 +83,12 @@ def encoder_names() -> tuple[str, ...]:
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
-    from softbleu.encoders.store import names_encoder
+    from softbleu.encoders.store import WEIGHTS, names_encoder
     from softbleu.io.cache import local_place
 
     text = local_place(os.fspath(location))
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
-    return find_resource(_FOLDER, text) if isinstance(location, str) and text in encoder_names() else None
+    named = isinstance(location, str) and text == Path(text).name
+    weights = find_resource(_FOLDER, text, WEIGHTS) if named else None
+    return None if weights is None else weights.parent

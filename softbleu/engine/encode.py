@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 MOST_KEPT = 1 << 22  # Tokens of distinct lines that are known at once; beyond it they are forgotten
+_FEW = 8  # Lines below which words are not numbered for themselves
 MOST_WORDS = 1 << 18  # The same of words, where no lines are known
 
 
@@ -77,6 +78,9 @@ class LineCoder:
         """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
         if self._whole:
             return self.vocabulary.encode([self.split(text) for text in texts])
+        if len(texts) < _FEW:
+            split = [map(self._split_word, self.tokenizer.words(text)) for text in texts]
+            return self.vocabulary.encode([list(chain.from_iterable(tokens)) for tokens in split])
         words = self._words.encode([self.tokenizer.words(text) for text in texts])
         new = self._words.since(len(self._parts.bounds) - 1)
         self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))

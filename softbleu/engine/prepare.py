@@ -25,7 +25,9 @@ from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, word_features
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.segments import Segments
     from softbleu.embeddings.choice import VectorChoice
+    from softbleu.embeddings.vectors import VectorSource
     from softbleu.encoders import Encoder
     from softbleu.engine.lists import CodedLists, ListCorpus
     from softbleu.types import Floats, Integers
@@ -71,7 +73,8 @@ class WordCounts:
 
     def _grow(self, room: int = 0) -> None:
         new = len(self.vocabulary) - self.counts.shape[1]
-        self.counts = np.pad(self.counts, ((0, 0), (0, new + room))) if new > 0 else self.counts
+        if new > 0:
+            self.counts = np.concatenate((self.counts, np.zeros((2, new + room), np.int64)), axis=1)
 
 
 @dataclass
@@ -85,6 +88,7 @@ class PreparedCorpus:
     tokenizer: Tokenizer
     counts: WordCounts = field(repr=False)
     coder: BlockCoder = field(repr=False)  # Knows lines and words that it coded before
+    vectors: VectorSource | None = field(default=None, repr=False)  # Those of words, where they are open already
     _made: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -126,7 +130,7 @@ class PreparedCorpus:
         else:
             make = partial(
                 CorpusWords.of,
-                self._once(("vectors", choice.key), lambda: choice.select(self.words)),
+                self._once(("vectors", choice.key), lambda: choice.select(self.words, self.vectors)),
                 int((self.counts.counts[0] > 0).sum()),
                 normalize=choice.normalize,
                 frequencies=frequencies,
@@ -209,6 +213,23 @@ def prepare_corpus(
             words.add(found)
     coder.renumber(words.sort(), words.vocabulary)
     return PreparedCorpus(corpus, tokenizer, words, coder)
+
+
+def prepare_segment(
+    segment: Segments, tokenizer: Tokenizer, needed: Requirements, vectors: VectorSource | None
+) -> tuple[PreparedCorpus, CodedBlock]:
+    """Prepare a corpus of one segment, and code it; `vectors` are open already."""
+    words = WordCounts()
+    coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
+    block = coder.code(segment)
+    if needed.table:
+        words.count([block], needed)
+        codes = words.sort()
+        coder.renumber(codes, words.vocabulary)
+        plain = type(block.references) is Tokens and not needed.by_annotator
+        lines = [Tokens(codes[line.codes], line.offsets) for line in block.lines] if plain else []
+        block = block.with_lines(lines) if plain else coder.code(segment)
+    return PreparedCorpus(segment, tokenizer, words, coder, vectors), block
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:

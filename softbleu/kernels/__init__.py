@@ -104,7 +104,7 @@ def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
     fits = sys.byteorder == "little"
     if name == "numba" and not fits:
         raise InputError("kernels 'numba' do not work on this machine (big-endian): leave out --kernels")
-    installed = fits and find_spec("numba") is not None
+    installed = fits and name != "numpy" and find_spec("numba") is not None
     if name == "numba" and not installed:
         raise MissingExtraError("kernels 'numba' need another package: pip install 'softbleu[fast]'")
     numba = name == "numba" or (name == "auto" and installed and size >= LARGE)

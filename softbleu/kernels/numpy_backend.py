@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +28,7 @@ sum_matches: Final = None
 multiply_pairs: Final = None
 
 SEGMENTS_AT_ONCE = 256
+SHORT = 1 << 9  # Tokens of one segment up to which arrays cost more than they save
 LONG = 1 << 20  # Tokens that are not counted at once, but segment by segment, in less memory
 # Entries of a table of all n-grams that there may be, at most, and for each that there is; else these are sorted.
 _TABLE, _ENTRIES = 1 << 26, 8
@@ -39,6 +41,9 @@ def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Inte
     """
     segments = len(candidates.lengths)
     counts = np.zeros((segments, order), np.int64)
+    if segments == 1 and len(candidates.codes) + len(references.codes) < SHORT:
+        counts[0] = clipped_counts_of_short(candidates.codes.tolist(), references, order)
+        return counts
     for start in range(0, segments, SEGMENTS_AT_ONCE):
         stop = min(start + SEGMENTS_AT_ONCE, segments)
         lines = segment_offsets[start : stop + 1]
@@ -64,6 +69,24 @@ def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
         in_candidate = np.bincount(ids[:cut], minlength=total)
         in_reference = reference_counts(positions, starts[cut:], ids[cut:])
         counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
+    return counts
+
+
+def clipped_counts_of_short(candidate: list[int], references: Tokens, order: int) -> list[int]:
+    """Count the n-grams of one short candidate that are in its references, clipped, of each order.
+
+    >>> from softbleu.text.tokens import Tokens
+    >>> clipped_counts_of_short([1, 1, 2, 1], Tokens(np.array([1, 2, 1, 2]), np.array([0, 4])), 3)
+    [3, 2, 1]
+    """
+    codes = references.codes.tolist()
+    texts = [codes[start:stop] for start, stop in pairwise(references.offsets.tolist())]
+    counts = []
+    for n in range(1, order + 1):
+        greatest: Counter[tuple[int, ...]] = Counter()
+        for text in texts:
+            greatest |= Counter(zip(*(text[start:] for start in range(n)), strict=False))
+        counts.append((Counter(zip(*(candidate[start:] for start in range(n)), strict=False)) & greatest).total())
     return counts
 
 

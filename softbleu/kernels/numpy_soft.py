@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
+_DENSE = 1 << 15  # Entries of tables of words and their parts up to which these are no sparse ones
 TIE = 1e-10
 """How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
 
@@ -40,20 +41,25 @@ def raise_to_spellings(
 
 
 def _spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
-    """Dice coefficient of the parts of words, given by their codes: (left, right)."""
-    from scipy.sparse import csr_array
-
+    """Dice coefficient of the parts of words, given by their codes, which a word has once: (left, right)."""
     width = parts.kinds
+    dense = (len(left) + len(right)) * width <= _DENSE
 
-    def incidence(codes: NDArray[Any]) -> csr_array:
+    def incidence(codes: NDArray[Any]) -> Any:
         places, bounds = chosen_places(parts.bounds, codes)
         ids = parts.codes[places]
-        return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
+        if not dense:
+            from scipy.sparse import csr_array
 
-    one, other = incidence(left), incidence(right)
-    shared = (one @ other.T).toarray().astype(np.float64)
-    sizes = np.diff(one.indptr)[:, None] + np.diff(other.indptr)[None, :]
-    return np.asarray(2 * shared / np.maximum(sizes, 1))
+            return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
+        table = np.zeros((len(codes), width), np.float32)
+        table[np.repeat(np.arange(len(codes)), np.diff(bounds)), ids] = 1
+        return table
+
+    shared = incidence(left) @ incidence(right).T
+    shared = (shared if dense else shared.toarray()).astype(np.float64)
+    sizes = np.diff(parts.bounds)
+    return np.asarray(2 * shared / np.maximum(sizes[left][:, None] + sizes[right][None, :], 1))
 
 
 def matched_weights(

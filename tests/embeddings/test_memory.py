@@ -94,4 +94,4 @@ def test_rows_are_those_of_a_selection(tmp_path, monkeypatch, case, memory, most
     vectors = KeptVectors(source, case)
     for words in ASKED:
         expected = source.select(words, case).rows if words else np.zeros((0, 2), np.float32)
-        assert vectors.rows(words).tolist() == expected.tolist()
+        assert vectors.select(words, case).rows.tolist() == expected.tolist()

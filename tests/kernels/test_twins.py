@@ -17,7 +17,7 @@ from strategies import cases
 import softbleu
 from softbleu.engine.encode import LineCoder
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions, small_backend
+from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.results import RunOptions, collect_statistics
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
@@ -26,16 +26,15 @@ WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
 
 
-@pytest.fixture(params=["small", "numpy", "numba"])
+@pytest.fixture(params=["numpy", "numba"])
 def kernels(request):
     return kernels_of(request.param)
 
 
 def kernels_of(name):
-    """Those of a name; `small` is what single segments are counted with."""
     if name == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    return small_backend if name == "small" else choose_kernels(name)
+    return choose_kernels(name)
 
 
 def flat(lines):
@@ -81,11 +80,13 @@ def coded_segments(draw):
     return candidates, draw(st.lists(texts, min_size=size, max_size=size))
 
 
-@given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["small", "numpy", "numba"]))
+@given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["numpy", "numba"]))
 @settings(max_examples=60)
 def test_clipped_counts(segments, order, name):
     expected = clipped_by_counters(*segments, order)
     assert clipped(kernels_of(name), *segments, order) == expected
+    alone = [clipped(kernels_of(name), [one], [texts], order) for one, texts in zip(*segments, strict=True)]
+    assert [row for rows in alone for row in rows] == expected
 
 
 @given(
@@ -100,6 +101,7 @@ def test_clipped_counts_of_long_segments(segments, order, name, table):
     kernels = kernels_of(name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numpy_backend, "LONG", 0)
+        patch.setattr(numpy_backend, "SHORT", 0)
         patch.setattr("softbleu.kernels.numpy_backend._TABLE", table)
         if name == "numba":
             patch.setattr("softbleu.kernels.numba_ngrams.LONG", 0)
