@@ -2,12 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that a message names, maybe with a value: whoever shows the message spells it for its reader.
+
+    >>> print(Parameter("max_depth"), Parameter("tokenize", "none"))
+    max_depth tokenize='none'
+    """
+
+    name: str  # As the functions of the package have it
+    value: object = None
+    python: str = ""  # What Python writes, unless it is the name and the value
+
+    def __str__(self) -> str:
+        """Spell it as Python does."""
+        return self.python or (self.name if self.value is None else f"{self.name}={self.value!r}")
+
+
 class SoftbleuError(Exception):
-    """Base of every error that softbleu raises on purpose; the command line turns it into exit code 2."""
+    """Base of every error that softbleu raises on purpose; the command line turns it into exit code 2.
+
+    Its message is made of parts: texts and parameters.
+
+    >>> error = InputError(Parameter("count"), " is at most 9: lower ", Parameter("count", 20))
+    >>> print(error)
+    count is at most 9: lower count=20
+    >>> error.spelt(lambda parameter: f"--{parameter.name}")
+    '--count is at most 9: lower --count'
+
+    Worker processes send it as it is.
+
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(error)).parameters == error.parameters
+    True
+    """
+
+    args: tuple[str | Parameter, ...]
+
+    def __init__(self, *parts: str | Parameter) -> None:
+        super().__init__(*parts)
+
+    def __str__(self) -> str:
+        """The message for Python."""
+        return self.spelt(str)
+
+    def spelt(self, spell: Callable[[Parameter], str]) -> str:
+        """The message with its parameters as somebody spells them."""
+        return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in self.args)
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """Parameters that the message names."""
+        return [part for part in self.args if isinstance(part, Parameter)]
 
 
 class InputError(SoftbleuError, ValueError):
@@ -58,6 +110,23 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """
     near = get_close_matches(name, list(choices), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+@contextmanager
+def keys_named(place: Callable[[SoftbleuError], str]) -> Iterator[None]:
+    """Spell parameters in errors as keys, for settings that were read from text; `place` says where that text is.
+
+    >>> with keys_named(lambda error: "small.toml, [settings]"):
+    ...     raise InputError(Parameter("order"), " must lie between 1 and 16, not 0")
+    Traceback (most recent call last):
+    softbleu.errors.InputError: small.toml, [settings]: order must lie between 1 and 16, not 0
+    """
+    try:
+        yield
+    except SoftbleuError as error:
+        if not error.parameters:
+            raise
+        raise type(error)(f"{place(error)}: {error}") from error
 
 
 def known_name(kind: str, name: str, valid: Iterable[str]) -> str:

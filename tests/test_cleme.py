@@ -221,7 +221,7 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
     refused(InputError, "candidate, sentence 1: edits of another", score, [segment()], gold=[two], metric="cleme")
     refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
     refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
-    refused(InputError, "leave out --tokenize", score, ["a"], ["b"], ["b"], metric="cleme", tokenize="13a")
+    refused(InputError, "leave out tokenize", score, ["a"], ["b"], ["b"], metric="cleme", tokenize="13a")
 
 
 def test_weights_by_similarity_are_kept_in_parts() -> None:

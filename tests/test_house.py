@@ -1,6 +1,7 @@
 """The rules of the house: no circles of imports, one meaning a name, no private names of other packages."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -9,7 +10,9 @@ from pathlib import Path
 import softbleu
 from softbleu.cli.app import make_program
 from softbleu.cli.command import DECLARATIONS, Given
+from softbleu.cli.errors import option_of
 from softbleu.cli.settings import setting_options
+from softbleu.errors import Parameter
 from softbleu.metrics import METRICS
 
 HOUSE = Path(softbleu.__file__).parent
@@ -172,3 +175,31 @@ def test_one_class_scores_chunks_and_one_function_resolves_metrics() -> None:
     found = {name for name in above if called(name) & ways}
     assert found == {"softbleu.engine.worker", "softbleu.analysis.page_marks"}
     assert {name for name in above if "resolve_metric" in called(name)} == {"softbleu.engine.plan"}
+
+
+def texts_of(node: ast.AST) -> Iterator[str]:
+    """Texts of a module but for docstrings, spellings of options, and what other programs are called with."""
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Expr(value=ast.Constant()) | ast.keyword(arg="flags"):
+                continue
+            case ast.Constant(value=str(text)) if not text.startswith("pip install "):
+                yield text
+            case _:
+                yield from texts_of(child)
+
+
+def test_messages_name_no_options() -> None:
+    """Errors have a `Parameter` where they name one, which only the command line spells as an option."""
+    below = [name for name in MODULES if not name.startswith("softbleu.cli")]
+    written = {name: [text for text in texts_of(TREES[name]) if re.search("(?<!-)--[a-z]", text)] for name in below}
+    assert {name: texts for name, texts in written.items() if texts} == {}
+    calls = [node for name in below for node in NODES[name] if isinstance(node, ast.Call)]
+    named = {ast.unparse(each.args[0]).strip("'") for each in calls if ast.unparse(each.func) == "Parameter"}
+    make_program()
+    lines = [line for each in DECLARATIONS.values() for line in each.options]
+    lines += [option.line for each in DECLARATIONS.values() for option in each.settings(setting_options).values()]
+    spelt = {flag for line in lines for flags in line.flags for flag in flags.split("/")} | {"--limits"}
+    options = {option_of(Parameter(name)) for name in named if name.isidentifier() and name != "option"}
+    assert len(options) > 30
+    assert options <= spelt

@@ -98,7 +98,7 @@ def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callabl
 def refusal(limit: Limit, most: int, work: Work, count: int = 1) -> int:
     """How many are said to be too many."""
     counted = rf"\([\d,]+ {limit.counted}, {most:,} are allowed\)"
-    remedy = rf"{limit.remedy}, or allow more by --limits (\d+) \(or SOFTBLEU_LIMITS=\1\)"
+    remedy = rf"{limit.remedy}, or allow more by SOFTBLEU_LIMITS=(\d+)"
     said = refused(InputError, rf"^[^\n]+ is too much for {limit.user} {counted}: {remedy}$", work, count)
     (number,) = re.findall(rf"\(([\d,]+) {limit.counted}", said)
     return int(number.replace(",", ""))
@@ -178,7 +178,7 @@ def test_what_takes_more_time_than_its_size_warrants_is_refused(module, tmp_path
     path.write_text(GOLD)
     limit = import_module(f"softbleu.{module}")._LIMIT
     monkeypatch.setattr(f"softbleu.{module}._LIMIT", replace(limit, most=3))
-    line = rf"{said} too much for {limit.user} .* {limit.counted}, 3 are allowed.*--limits 2 "
+    line = rf"{said} too much for {limit.user} .* {limit.counted}, 3 are allowed.*SOFTBLEU_LIMITS=2"
     refused(InputError, line, work, path)
     monkeypatch.setenv("SOFTBLEU_LIMITS", "2")
     work(path)

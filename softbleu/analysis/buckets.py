@@ -16,7 +16,7 @@ from softbleu.corpora.files import open_text
 from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import read_rows
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Metric, Requirements
@@ -107,7 +107,9 @@ def bucket_scores(
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
-                f"words by {by} are counted against references, and there are none: --by length takes a source"
+                f"words by {by} are counted against references, and there are none: ",
+                Parameter("by", "length"),
+                " takes a source",
             )
         return scores_by_word(prepare_corpus(corpus, scorers[0].tokenizer, Requirements()), scorers[0], by)
     labels: list[str] | None = None

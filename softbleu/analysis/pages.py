@@ -21,7 +21,7 @@ from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, sh
 from softbleu.engine.plan import make_plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
@@ -114,7 +114,9 @@ def make_page(
     show the score.
     """
     if level not in ("corpus", "segment"):
-        raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
+        raise InputError(
+            f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out ", Parameter("level")
+        )
     metrics = [make_metric(metric), *others]
     with _collected(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as found:
         return _page_of(*found, level, title)

@@ -9,10 +9,19 @@ from typing import Any
 
 import typer
 
-from softbleu.errors import SoftbleuError
+from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.platform import drop_output
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
+# Options whose name is not that of the parameter
+_OPTIONS = {
+    "assessments": "da",
+    "candidates": "candidate",
+    "every": "all",
+    "expand": "unexpanded",
+    "metrics": "metric",
+    "references": "reference",
+}
 
 
 def guarded(work: Callable[[], object], *, debug: bool) -> int:
@@ -59,4 +68,16 @@ def _describe(error: Any) -> Iterator[str]:
     elif isinstance(error, MemoryError):
         yield f"not enough memory ({error}): ask for less at a time"
     else:
-        yield str(error)
+        yield error.spelt(option_of)
+
+
+def option_of(parameter: Parameter) -> str:
+    """Spell a parameter as the option of a command.
+
+    >>> [*map(option_of, (Parameter("references"), Parameter("max_depth", 200), Parameter("mutual", False)))]
+    ['--reference', '--max-depth 200', '--no-mutual']
+    """
+    name = _OPTIONS.get(parameter.name, parameter.name).replace("_", "-")
+    if parameter.value is None or isinstance(parameter.value, bool):
+        return f"--{'no-' * (parameter.value is False)}{name}"
+    return f"--{name} {parameter.value}"

@@ -92,6 +92,7 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
 
 def metrics_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
     """Make the measures that the options describe; note those without effect, unless `also` names them."""
+    from softbleu.cli.signatures import check_origin
     from softbleu.config.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.engine.plan import make_plan, threshold_of, with_threshold
@@ -102,6 +103,7 @@ def metrics_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
     if given.get("signature"):
         if given.metric:
             raise InputError("--signature says what to compute: leave out --metric")
+        check_origin(given.signature)
         metrics: list[str | Metric] = [metric_from_signature(given.signature)]
     else:
         metrics = list(given.get("metric") or ["bleu"])

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
-from softbleu.errors import InputError, UnknownNameError, known_name
+from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.platform import entry_points_of
 
 _KEY = "setting"
@@ -94,7 +94,7 @@ class Setting:
             named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
             if self.kind == "anything":
                 named = " or ".join(dict.fromkeys(_KINDS.get(each, each.__name__) for each in self.types))
-            raise InputError(f"{self.name} must be {named}, not {value!r}")
+            raise InputError(Parameter(self.name), f" must be {named}, not {value!r}")
         if float in self.types and isinstance(value, Real):
             return float(value)
         return int(value) if self.kind == "a whole number" else value
@@ -106,8 +106,8 @@ class Setting:
             return
         if math.isinf(most):
             allowed = f"a number from {least:g}" if math.isfinite(least) else "a finite number"
-            raise InputError(f"{self.name} must be {allowed}, not {value:g}")
-        raise InputError(f"{self.name} must lie between {least:g} and {most:.10g}, not {value:g}")
+            raise InputError(Parameter(self.name), f" must be {allowed}, not {value:g}")
+        raise InputError(Parameter(self.name), f" must lie between {least:g} and {most:.10g}, not {value:g}")
 
     def parse(self, text: str) -> Any:
         """Read the value from text."""
@@ -195,7 +195,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 if isinstance(wanted, Declared):
                     present = wanted
                 elif wanted is not None and not isinstance(wanted, str) and present.kind in _REGISTRIES:
-                    raise InputError(f"{each.name} must be a name or a value, not {wanted!r}")
+                    raise InputError(Parameter(each.name), f" must be a name or a value, not {wanted!r}")
                 elif isinstance(wanted, str) and present.kind in _REGISTRIES:
                     found = _REGISTRIES[present.kind].find(wanted)
                     common = {setting.name: value for setting, value in present.settings()}

@@ -14,7 +14,7 @@ from softbleu.corpora.derivations import Derivation, Derivations
 from softbleu.corpora.files import open_text
 from softbleu.corpora.grammar import Grammar, Links
 from softbleu.corpora.records import SEPARATOR
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_json
 
 if TYPE_CHECKING:
@@ -263,8 +263,10 @@ def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
     if total > GREATEST_LANGUAGE:
         number = f"{total:,}" if total < 10**15 else f"some 10^{len(str(total)) - 1}"
         raise InputError(
-            f"{derivations.grammar.name} has {number} derivations, too many to take them all: lower --max-depth, "
-            "or draw a --count of sentences or paraphrases"
+            f"{derivations.grammar.name} has {number} derivations, too many to take them all: lower ",
+            Parameter("max_depth"),
+            ", or draw some of the sentences or paraphrases by ",
+            Parameter("count"),
         )
     seen = Seen()
     new = (index for index in range(total) if seen.add(" ".join(derivations.sentence(derivations.at(index)))))

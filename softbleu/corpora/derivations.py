@@ -16,7 +16,7 @@ from softbleu.corpora.grammar import (
     recursion_of,
     symbols_below,
 )
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 
 Derivation = tuple[int, tuple["Derivation", ...]]
 """Number of a rule, and a derivation of each symbol on its right; plain tuples, for millions are made."""
@@ -95,12 +95,15 @@ class Derivations:
         recursion = recursion_of(rules)
         if exhaustive and recursion is not None and max_depth is None:
             raise InputError(
-                f"{grammar.name} has infinitely many sentences ({' -> '.join(recursion)}): give --max-depth"
+                f"{grammar.name} has infinitely many sentences ({' -> '.join(recursion)}): give ",
+                Parameter("max_depth"),
             )
         least = least_heights(rules)[grammar.start]
         if max_depth is not None and max_depth < least:
             raise InputError(
-                f"{grammar.name} has no sentence of depth {max_depth}: --max-depth {least:.0f} is the least"
+                f"{grammar.name} has no sentence of depth {max_depth}: ",
+                Parameter("max_depth", round(least)),
+                " is the least",
             )
         if recursion is None:
             highest = greatest_height(grammar.start, rules)
@@ -108,7 +111,8 @@ class Derivations:
         else:
             height = max(DEFAULT_HEIGHT, int(least)) if max_depth is None else max_depth
         if height > GREATEST_HEIGHT:
-            raise InputError(f"{grammar.name}: derivations of depth {height} are too deep: give --max-depth 200")
+            most = Parameter("max_depth", GREATEST_HEIGHT)
+            raise InputError(f"{grammar.name}: derivations of depth {height} are too deep: give ", most)
         below = tuple(tuple(symbols_below(rule)) for rule in rules)
         words = tuple(tuple(part.text if part.is_word else None for part in rule.parts) for rule in rules)
         made = cls(grammar, height, below, words)
@@ -162,14 +166,15 @@ class Derivations:
         length = self._choices[self.grammar.start, self.height].lengths[uniform]
         if length > GREATEST_LENGTH:
             raise InputError(
-                f"{self.grammar.name} has sentences of some {length:,.0f} words at depth {self.height}: lower "
-                "--max-depth, or make the rules that repeat themselves less probable"
+                f"{self.grammar.name} has sentences of some {length:,.0f} words at depth {self.height}: lower ",
+                Parameter("max_depth"),
+                ", or make the rules that repeat themselves less probable",
             )
 
     def count(self) -> int:
         """Count them exactly without making them; sentences are as many unless some have several derivations."""
         if self.capped_count >= UNCOUNTABLE:
-            raise InputError(f"{self.grammar.name} has too many derivations to count: lower --max-depth")
+            raise InputError(f"{self.grammar.name} has too many derivations to count: lower ", Parameter("max_depth"))
         return self.capped_count
 
     @property

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 
 import numpy as np
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import longest_line, refuse_line
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
@@ -204,7 +204,7 @@ def _plain(name: str, encoding: str, folder: Path) -> Path | str:
     with decoding(name, encoding), _stream(name) as (stream, plain_file):
         if plain_file and encoding in UTF8:
             if not is_url(name) and cast("io.BufferedReader", stream).peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-                raise InputError(f"{name}: text in UTF-16, not UTF-8: name its encoding with --encoding utf-16")
+                raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
             return name if is_url(name) else Path(name)
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:

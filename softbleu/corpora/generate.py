@@ -13,7 +13,7 @@ from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
-from softbleu.errors import InputError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,9 +49,9 @@ class GenerationSettings(Declared):
     def check(self) -> None:
         """See that the settings go together."""
         if self.count is not None and self.every:
-            raise InputError("--count and --all exclude each other")
+            raise InputError(Parameter("count"), " and ", Parameter("every"), " exclude each other")
         if self.count is None and not self.every and self.pairing != "halves":
-            raise InputError("how many? give --count, or --all")
+            raise InputError("how many? give ", Parameter("count"), ", or ", Parameter("every"))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def generate(settings: GenerationSettings) -> Generated:
         raise InputError(f"{grammar.name} has one sentence only: nothing to pair it with")
     if settings.count is not None and settings.count > available:
         what = "pairs without repetition" if halves else "sentences"
-        raise InputError(f"{grammar.name} has {available:,} {what}: lower --count {settings.count}")
+        raise InputError(f"{grammar.name} has {available:,} {what}: lower ", Parameter("count", settings.count))
     return Generated(settings, derivations, settings.count or available, numbers)
 
 
@@ -162,7 +162,8 @@ def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterato
             found += 1
             yield item
         elif (repeated := repeated + 1) >= FRUITLESS:
-            raise InputError(f"only {found:,} different ones found, then none in {FRUITLESS:,} draws: lower --count")
+            said = f"only {found:,} different ones found, then none in {FRUITLESS:,} draws: lower "
+            raise InputError(said, Parameter("count"))
 
 
 def _watch(items: Iterator[Item], total: int, progress: Progress | None) -> Iterator[Item]:

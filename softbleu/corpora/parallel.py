@@ -15,7 +15,7 @@ from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.urls import is_url
 
@@ -143,13 +143,17 @@ class ParallelFiles:
         others = [name for name in (source, gold) if name is not None]
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
         if not named:
-            raise InputError("no candidate file: name one with --candidate")
+            raise InputError("no candidate file: name one with ", Parameter("candidates"))
         if not references and gold is None and source is None:
             raise InputError(
-                "no reference file: name one with --reference, or a --source for metrics that do without"
+                "no reference file: name one with ",
+                Parameter("references"),
+                ", or for metrics that do without one with ",
+                Parameter("source"),
             )
         if references and gold is not None:
-            raise InputError("gold edits make the references: leave out either --reference or --gold")
+            either = (Parameter("references"), " or ", Parameter("gold"))
+            raise InputError("gold edits make the references: leave out either ", *either)
         names = [*named.values(), *references, *([] if source is None else [source])]
         _check_stdin([*names, gold])
         folder = TemporaryFolder()

@@ -10,7 +10,7 @@ from softbleu.config.declare import Declared, setting
 from softbleu.corpora.aligned import AlignedPair, alternations_of, label_pair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 
 Token = tuple[str, int]  # A word of the candidate and the place of the reference token that it means, or NOTHING
 NOTHING = -1
@@ -33,9 +33,9 @@ class ParaphraseSettings(Declared):
             if kind not in NOISE:
                 raise UnknownNameError("noise", kind, NOISE)
             if kinds.count(kind) > 1:
-                raise InputError(f"--noise {kind} is given twice")
+                raise InputError(Parameter("noise", kind), " is given twice")
             if not 0 <= rate <= 1:
-                raise InputError(f"--noise {kind} is a probability from 0 to 1, not {rate:g}")
+                raise InputError(Parameter("noise", kind), f" is a probability from 0 to 1, not {rate:g}")
 
 
 @dataclass(frozen=True)

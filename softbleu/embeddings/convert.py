@@ -16,7 +16,7 @@ from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_file
 from softbleu.embeddings.memory import MemorySource
 from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_storable, measure_store, new_place
 from softbleu.embeddings.vectors import VectorSource
-from softbleu.errors import VectorError
+from softbleu.errors import Parameter, VectorError
 from softbleu.io.streams import Stream
 from softbleu.types import Progress
 
@@ -184,7 +184,8 @@ def _open(location: VectorLocation, *, trust: bool) -> VectorSource:
         if not trust:
             raise VectorError(
                 f"{location}: a pickle, as gensim saves it, can run any code when it is opened; "
-                "if you trust whoever made it, say so with --trust (trust=True)"
+                "if you trust whoever made it, say so with ",
+                Parameter("trust", True),
             )
         return open_vectors(_load_pickle(Path(location)))
     return open_vectors(location)
@@ -241,5 +242,8 @@ def _check_room(target: Path, opened: VectorSource, dtype: StoreType, limit: int
     if needed > (free := shutil.disk_usage(place).free):
         raise VectorError(
             f"{target}: {needed / 1e6:,.0f} MB are needed for {count:,} words as {dtype}, {free / 1e6:,.0f} MB are "
-            "free; free some space, or use --limit or a smaller --dtype"
+            "free; free some space, or use ",
+            Parameter("limit"),
+            " or a smaller ",
+            Parameter("dtype"),
         )

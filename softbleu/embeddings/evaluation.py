@@ -166,7 +166,7 @@ def evaluate_vectors(
         try:
             coverages[name] = measure_coverage(source, segments, case)
         except InputError as error:
-            raise InputError(f"{name}: {error}") from None
+            raise InputError(f"{name}: ", *error.args) from None
     agreements = {name: measure_agreement(source, name, case) for name in BENCHMARKS}
     return Evaluation(source.name, source.fingerprint, source.dimension, agreements, coverages)
 

@@ -18,7 +18,7 @@ import numpy as np
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
-from softbleu.errors import InputError, VectorError
+from softbleu.errors import InputError, Parameter, VectorError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ class WordMeasure(Declared):
         """See that the settings go together, and keep them in one spelling, for signatures."""
         object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
         if self.mutual and self.neighbours is None:
-            raise InputError("mutual neighbours need their number: give neighbours (--neighbours), too")
+            raise InputError("mutual neighbours need their number: give ", Parameter("neighbours"), ", too")
 
     @property
     def removal(self) -> Postprocess:
@@ -392,7 +392,8 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
     rows, words = scope.rows, np.array(list(scope.places), dtype=object)
     known = np.flatnonzero(rows.any(axis=1))
     if len(known) < 2:
-        raise VectorError(f"{source.name}: too few words with a vector for random pairs; give --threshold a number")
+        said = f"{source.name}: too few words with a vector for random pairs; give a number as "
+        raise VectorError(said, Parameter("threshold"))
     generator = np.random.default_rng(SEED)
     means = None
     if measure.similarity == "csls":

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quantiles
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
-from softbleu.errors import InputError, VectorError
+from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.data_files import check_plain, map_array, read_json
 from softbleu.io.files import check_apart, draft_folder, hash_files, mend_folder, put_in_place
 
@@ -238,7 +238,7 @@ def new_place(directory: str | os.PathLike[str], inputs: Iterable[str | os.PathL
         raise VectorError(f"{target}: is a link to itself; choose another place")
     mend_folder(target.resolve())
     if target.exists() and not force:
-        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+        raise VectorError(f"{target}: exists already; choose another, or replace it with ", Parameter("force", True))
     check_apart(target, inputs)
     return target
 
@@ -509,7 +509,7 @@ def advised(advice: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise VectorError(f"{error}; {advice}") from error
+        raise VectorError(*error.args, f"; {advice}") from error
 
 
 def damaged(path: Path, reason: object, advice: str) -> VectorError:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
 from softbleu.embeddings.store import StoreType, StoreWriter, is_storable, measure_store, new_place, open_store
-from softbleu.errors import InputError, SoftbleuError, VectorError
+from softbleu.errors import InputError, Parameter, SoftbleuError, VectorError
 from softbleu.io.files import write_whole
 from softbleu.io.streams import TextCorpus
 from softbleu.types import Progress
@@ -222,8 +222,9 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
     if not kept:
         word, most = counts.most_common(1)[0]
         raise InputError(
-            f"no word occurs {min_count} times ({word[:40]!r} comes next, {most}): "
-            "lower --min-count or give more text"
+            f"no word occurs {min_count} times ({word[:40]!r} comes next, {most}): lower ",
+            Parameter("min_count"),
+            " or give more text",
         )
     for _, word in kept:
         if not is_storable(word.encode("utf-8", "surrogatepass")):

@@ -9,9 +9,9 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.engine.lists import ListCorpus
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.matching.base import SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking
 from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
@@ -105,20 +105,18 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     if isinstance(corpus, ListCorpus) and (requires.source or requires.by_annotator or not requires.references):
         raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
     if requires.gold and corpus.gold is None:
-        raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
+        raise lacking(metric.name, "gold")
     if (requires.references or requires.edits) and not corpus.has_references:
-        raise InputError(f"metric {metric.name!r} needs references: name them with --reference, or references=[…]")
+        raise lacking(metric.name, "references")
     if requires.source and corpus.source is None and corpus.gold is None:
-        raise InputError(
-            f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
-            "(in --pairs files: a 'source' column or key), or source=[…]"
-        )
+        raise lacking(metric.name, "source")
     if requires.pieces and not metric.vector_choice.in_context:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
     if requires.by_annotator and metric.tokenizer.tokenize != "none":
-        raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
+        said = f"metric {metric.name!r} counts words as the gold file does: leave out "
+        raise InputError(said, Parameter("tokenize"))
 
 
 def threshold_of(metric: Metric) -> float | str | None:

@@ -22,7 +22,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
-from softbleu.errors import InputError, MissingExtraError, WorkerError
+from softbleu.errors import InputError, MissingExtraError, Parameter, WorkerError
 from softbleu.io.platform import client_of, end_processes, processes_of
 from softbleu.io.progress import hush
 from softbleu.version import __version__
@@ -273,7 +273,7 @@ def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | 
         yield None
         return
     if jobs != 1:
-        raise InputError("--cluster says where the work is done: leave out --jobs")
+        raise InputError(Parameter("cluster"), " says where the work is done: leave out ", Parameter("jobs"))
     with _open_client(address) as client:
         executor = client.get_executor(retries=_RETRIES, pure=False)
         if address.startswith(_LOCAL):
@@ -288,7 +288,7 @@ def _open_client(address: str) -> Iterator[Any]:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        raise MissingExtraError("--cluster needs another package: pip install 'softbleu[dask]'") from None
+        raise MissingExtraError("a cluster needs another package: pip install 'softbleu[dask]'") from None
     # What goes wrong is told in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with ExitStack() as stack:
@@ -296,11 +296,11 @@ def _open_client(address: str) -> Iterator[Any]:
         # Tables of words are sent by value, once a worker.
         warnings.filterwarnings("ignore", message="Sending large graph")
         place: Any = address
-        refused = f"--cluster {address}: no scheduler answers there"
+        named = Parameter("cluster", address)
         if address.startswith(_LOCAL):
             jobs = address.removeprefix(_LOCAL)
             if not (jobs.isascii() and jobs.isdecimal() and 1 <= int(jobs[:9]) <= MOST_JOBS):
-                raise InputError(f"--cluster {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
+                raise InputError(named, f": {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
             stack.enter_context(import_module("dask").config.set(_LOCAL_SETTINGS))
             how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             place = stack.enter_context(distributed.LocalCluster(n_workers=0, **how))
@@ -308,18 +308,18 @@ def _open_client(address: str) -> Iterator[Any]:
             place.scale(1)
         else:
             # A client that something else answers cannot be closed again.
-            with _told(refused):
+            with _told(named, ": no scheduler answers there"):
                 asyncio.run(_greet(distributed, address))
-        with _told(refused):
+        with _told(named, ": no scheduler answers there"):
             client = stack.enter_context(distributed.Client(place, timeout=_CONNECT, set_as_default=False))
         if place is not address:
             yield client
             return
-        with _told(f"--cluster {address}: no workers: start some by 'dask worker {address}'"):
+        with _told(named, f": no workers: start some by 'dask worker {address}'"):
             client.wait_for_workers(1, timeout=_JOIN)
         for worker, found in client.get_versions(packages=["softbleu"])["workers"].items():
             if (version := found["packages"]["softbleu"]) != __version__:
-                raise InputError(f"--cluster {address}: the worker {worker} has {_other_version(version)}")
+                raise InputError(named, f": the worker {worker} has {_other_version(version)}")
         yield client
 
 
@@ -335,11 +335,11 @@ def _other_version(theirs: str | None, ours: str = __version__) -> str:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _told(*what: str | Parameter) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, TypeError, MemoryError, ImportError) as error:
-        raise InputError(f"{what} ({_reason(error)})") from error
+        raise InputError(*what, f" ({_reason(error)})") from error
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -25,12 +25,12 @@ class Limit:
     >>> limit.check(250, "a segment of 5 candidate and 50 reference words")
     Traceback (most recent call last):
     softbleu.errors.InputError: a segment of 5 candidate and 50 reference words is too much for meteor (250 pairs of
-    words, 100 are allowed): split it, or allow more by --limits 3 (or SOFTBLEU_LIMITS=3)
+    words, 100 are allowed): split it, or allow more by SOFTBLEU_LIMITS=3
     """
 
     user: str  # What has the limit, such as a metric
     counted: str  # What there are so many of, in the plural
-    most: int  # Unless the environment or `--limits` allows more
+    most: int  # Unless the environment allows more
     ordinary: str  # The use that people have which comes nearest, and how many it counts
     remedy: str = "split it"
 
@@ -67,24 +67,25 @@ class Limit:
     def refuse(self, count: int, thing: str) -> NoReturn:
         """Say that there are more, and what allows it."""
         factor = -(-count // self.most)
-        more = f", or allow more by --limits {factor} (or {FACTOR}={factor})" if factor <= _MOST else ""
+        more = (", or allow more by ", Parameter("limits", factor, f"{FACTOR}={factor}"))
         raise InputError(
             f"{thing} is too much for {self.user} ({count:,} {self.counted}, {self.allowed:,} are allowed): "
-            f"{self.remedy}{more}"
+            f"{self.remedy}",
+            *more[: 2 * (factor <= _MOST)],
         )
 
 
 def allow(factor: str) -> None:
     """Let limits grow by a factor, also in processes that are started from now on."""
     os.environ[FACTOR] = factor
-    number_from(FACTOR, 1, _MOST, "--limits")
+    number_from(FACTOR, 1, _MOST, Parameter("limits"))
 
 
-def number_from(variable: str, unset: int, most: int, said_by: str = "") -> int:
+def number_from(variable: str, unset: int, most: int, said_by: Parameter | None = None) -> int:
     """A whole number from 1 that an environment variable says, unless something else has said it."""
     text = os.environ.get(variable)
     if not text:
         return unset
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
-        raise InputError(f"{said_by or variable} must be a whole number from 1 to {most}, not {text[:40]!r}")
+        raise InputError(said_by or variable, f" must be a whole number from 1 to {most}, not {text[:40]!r}")
     return int(text)

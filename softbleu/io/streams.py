@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from softbleu.errors import InputError, VectorError
+from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.data_files import bounded_lines, longest_line, refuse_line
 
 if TYPE_CHECKING:
@@ -134,16 +134,18 @@ def decoding(name: str, encoding: str) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise InputError(f"{name}: not {encoding} (0x{byte:02x}); name its encoding with --encoding") from None
+        raise _other_encoding(f"{name}: not {encoding} (0x{byte:02x})") from None
     except UnicodeError as error:
-        raise InputError(f"{name}: not {encoding} ({error}); name its encoding with --encoding") from None
+        raise _other_encoding(f"{name}: not {encoding} ({error})") from None
 
 
 def not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
     """Say which byte of a line is no UTF-8."""
-    return InputError(
-        f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x}); name its encoding with --encoding"
-    )
+    return _other_encoding(f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x})")
+
+
+def _other_encoding(wrong: str) -> InputError:
+    return InputError(f"{wrong}; name its encoding with ", Parameter("encoding"))
 
 
 @contextmanager

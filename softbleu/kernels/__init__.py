@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.errors import InputError, MissingExtraError, Parameter, UnknownNameError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +103,7 @@ def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
     # Compiled kernels take the first byte of a number for its lowest.
     fits = sys.byteorder == "little"
     if name == "numba" and not fits:
-        raise InputError("kernels 'numba' do not work on this machine (big-endian): leave out --kernels")
+        raise InputError(Parameter("kernels", "numba"), " does not work on this machine (big-endian): leave it out")
     installed = fits and name != "numpy" and find_spec("numba") is not None
     if name == "numba" and not installed:
         raise MissingExtraError("kernels 'numba' need another package: pip install 'softbleu[fast]'")

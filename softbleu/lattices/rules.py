@@ -14,7 +14,7 @@ from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
 from softbleu.embeddings.expansion import spell_like
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
-from softbleu.errors import InputError, VectorError
+from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork, phrase_arcs
@@ -40,7 +40,7 @@ class NetworkVectors(Content):
         try:
             return cls(location, open_vectors(location).fingerprint)
         except VectorError as error:
-            raise VectorError(f"network_vectors: {error}") from error
+            raise VectorError(Parameter("network_vectors"), ": ", *error.args) from error
 
     def __str__(self) -> str:
         return f"{self.location}#{self.fingerprint[:12]}"
@@ -86,7 +86,7 @@ class NetworkRules(Declared):
         try:
             parse_percentile(self.neighbour_quantile)
         except InputError as error:
-            raise InputError(f"neighbour_quantile: {error}") from error
+            raise InputError(Parameter("neighbour_quantile"), ": ", *error.args) from error
         if self.notation != "text" and self.active:
             raise InputError(f"notation {self.notation!r} names whole networks: leave out costs of rules")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.meta.correlation import (
     COEFFICIENTS,
     FEWEST_POINTS,
@@ -159,7 +159,8 @@ def neighbour_windows(columns: Columns, size: int) -> Iterator[tuple[int, Column
     [(1, ('B', 'D', 'C')), (2, ('D', 'C', 'A'))]
     """
     if not FEWEST_POINTS <= size <= len(columns.judges):
-        raise InputError(f"a window is of {FEWEST_POINTS} to {len(columns.judges)} systems, not {size}: see --window")
+        said = f" is of {FEWEST_POINTS} to {len(columns.judges)} systems, not {size}"
+        raise InputError(Parameter("window"), said)
     order = np.argsort(-columns.judges, kind="stable")
     for start in range(len(order) - size + 1):
         yield start + 1, columns.at(order[start : start + size])

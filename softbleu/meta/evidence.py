@@ -14,7 +14,7 @@ import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
-from softbleu.errors import InputError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
@@ -246,13 +246,15 @@ def open_outputs(
         ) as opened:
             yield unescaped(opened) if unescape else opened
     else:
-        raise InputError("--metric needs a corpus to score: name it with -c and -r")
+        raise InputError(
+            "metrics need a corpus to score: name it with ", Parameter("candidates"), " and ", Parameter("references")
+        )
 
 
 def unescaped(corpus: Corpus) -> Segments:
     """Read a corpus into memory, with characters in the place of entities such as ``&apos;``."""
     if corpus.gold is not None:
-        raise InputError("gold edits count the words of their own text: leave out --unescape")
+        raise InputError("gold edits count the words of their own text: leave out ", Parameter("unescape"))
     return loaded(corpus, html.unescape)
 
 

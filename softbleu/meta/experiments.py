@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.meta.calibration import Calibration, calibrate
 from softbleu.meta.grids import read_thresholds
@@ -94,15 +94,22 @@ class Definition:
 
     def _checked(self, name: str, table: Any, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
         if not isinstance(table, dict):
-            raise InputError(f"{self.path}: [{name}] must be a table, not {table!r}")
+            raise InputError(f"{self.path}, [{name}]: must be a table, not {table!r}")
         if strange := sorted(table.keys() - valid):
             raise UnknownNameError("key", strange[0], sorted(valid), place=f"{self.path}, [{name}]")
         if missing := sorted(set(needed) - table.keys()):
-            raise InputError(f"{self.path}: [{name}] needs {missing[0]!r}")
+            raise InputError(f"{self.path}, [{name}]: it needs {missing[0]!r}")
         for key, value in table.items():
             if key in _SHAPES and not _has_shape(value, _SHAPES[key]):
-                raise InputError(f"{self.path}: [{name}] {key!r} must be {_SHAPES[key]}, not {value!r}")
+                raise InputError(f"{self.path}, [{name}]: {key!r} must be {_SHAPES[key]}, not {value!r}")
         return dict(table)
+
+    def section_of(self, error: SoftbleuError) -> str:
+        """Where the definition has a key that an error names; else its path."""
+        named = {parameter.name for parameter in error.parameters}
+        tables = {**self.tables, **{f"data.{name}": table for name, table in self.tables.get("data", {}).items()}}
+        section = next((f", [{name}]" for name, table in tables.items() if named & table.keys()), "")
+        return f"{self.path}{section}"
 
     def place(self, name: str) -> str:
         """Path of a file that is named relative to the definition."""
@@ -140,7 +147,7 @@ class Definition:
                 head, own = read_settings(str(text))
                 found[name] = make_metric(head, unused=[], **common | self._located(f"metrics.{name}", own))
             except InputError as error:
-                raise InputError(f"{self.path}: [metrics] {name!r}: {error}") from error
+                raise InputError(f"{self.path}, [metrics]: {name!r}: {error}") from error
         return found
 
     def settings(self) -> dict[str, Any]:
@@ -161,7 +168,7 @@ class Definition:
         try:
             make_metric(unused=[], **options)
         except InputError as error:
-            raise InputError(f"{self.path}: [{name}] {error}") from error
+            raise InputError(f"{self.path}, [{name}]: {error}") from error
         placed = dict(options)
         for key in ("vectors", "idf"):
             if isinstance(options.get(key), str):
@@ -246,7 +253,7 @@ class Definition:
 def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
     """Names of the texts of grammars: those of the files, with their folders where they are needed to tell them."""
     if len(set(grammars)) < len(grammars):
-        raise InputError(f"{path}: [corpus] 'grammars' has one twice: name each once")
+        raise InputError(f"{path}, [corpus]: 'grammars' has one twice: name each once")
     stems = [Path(name).stem for name in grammars]
     return [stem if stems.count(stem) == 1 else name for stem, name in zip(stems, grammars, strict=True)]
 
@@ -315,7 +322,8 @@ def run_definition(
     started, clock = datetime.now(UTC), perf_counter()
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
     run |= {"checkpoint": checkpoint} if definition.kind == "sweep" else {}
-    found = _RUNNERS[definition.kind](definition, **run)
+    with keys_named(definition.section_of):
+        found = _RUNNERS[definition.kind](definition, **run)
     return Outcome(definition, started, perf_counter() - clock, **found)
 
 
@@ -326,7 +334,7 @@ def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
         vary["threshold"] = read_thresholds([str(entry) for entry in table["thresholds"]])
     varied = {name: values for name, values in vary.items() if values is not None}
     if not varied:
-        raise InputError(f"{definition.path}: [sweep] needs 'matchers', 'thresholds', 'metrics' or 'vary'")
+        raise InputError(f"{definition.path}, [sweep]: it needs 'matchers', 'thresholds', 'metrics' or 'vary'")
     points = sweep_points(definition.settings(), varied, definition.variants())
     with definition.corpus() as corpus:
         return {"sweep": sweep_corpus(corpus, points, **run)}

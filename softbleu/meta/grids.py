@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.metrics.base import every_setting
 
 MOST_STEPS = 10_001
@@ -43,13 +43,15 @@ def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
         key, equals, values = text.partition("=")
         name = key.replace("-", "_")
         if not equals or name in _SWEPT:
-            raise InputError(f"--vary takes NAME=V1,V2 of a setting other than {', '.join(_SWEPT)}, not {text!r}")
+            said = f" takes NAME=V1,V2 of a setting other than {', '.join(_SWEPT)}, not {text!r}"
+            raise InputError(Parameter("vary"), said)
         if name not in known:
             raise UnknownNameError("setting", key, sorted(each.key for each in known.values()))
         try:
             row = next(csv.reader([values], skipinitialspace=True))
         except csv.Error as error:
-            raise InputError(f"--vary {key} takes values with commas between them, in one line ({error})") from None
+            said = f" takes values with commas between them, in one line ({error})"
+            raise InputError(Parameter("vary", key), said) from None
         found.setdefault(name, []).extend(known[name].parse(each) for each in row)
     return found
 

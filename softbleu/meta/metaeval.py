@@ -21,7 +21,7 @@ from softbleu.corpora.judgements import (
     read_rankings,
     read_scores,
 )
-from softbleu.errors import InputError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 _CORRECTED = "{}, two-sided; corrected after Holm"
+_JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,9 +195,9 @@ def metaeval(
     """
     asked = question or default_question(scores or metrics, human or rankings, assessments)
     name = known_name("table", asked, QUESTIONS)
-    for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
+    for option, given in {"rankings_start": rankings_start, "rank_by": rank_by, "expand": not expand}.items():
         if rankings is None and given:
-            raise InputError(f"--{option} is about --rankings: give a file of them")
+            raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
     judges = Evidence(
         (),
@@ -210,7 +211,8 @@ def metaeval(
     )
     scorers = read_metrics(metrics)
     if not scorers and (candidates or references or gold):
-        raise InputError("-c and -r are there to compute metrics: name some with --metric")
+        texts_of = (Parameter("candidates"), " and ", Parameter("references"))
+        raise InputError(*texts_of, " are there to compute metrics: name some with ", Parameter("metrics"))
     tables = _read_tables(scores, direction, encoding)
     firsts: dict[str, Result] = {}
     if scorers:
@@ -350,9 +352,7 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
             found += filter(None, [soft_accuracy(table, evidence.assessments, ASSESSMENT, *draws)])
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
     if not found:
-        raise InputError(
-            "an accuracy needs judgements: give --human, --rankings or --da, and for outputs their scores"
-        )
+        raise InputError("an accuracy needs judgements, ", *_JUDGEMENTS, ", and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
     rows = [
         [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
@@ -371,7 +371,7 @@ def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
         for human, measure, estimate in _measures(same, evidence, settings):
             measured.setdefault((human, measure), {})[table.name] = estimate
     if not measured:
-        raise InputError("differences need judgements, --human, --rankings or --da, and scores of segments")
+        raise InputError("differences need judgements, ", *_JUDGEMENTS, ", and scores of segments")
     rows: list[list[Value]] = []
     for (human, measure), estimates in measured.items():
         usable = [name for name, each in estimates.items() if each.value is not None]

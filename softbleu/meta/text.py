@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.corpora.aligned import AlignedPair, read_aligned
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
-from softbleu.errors import InputError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.meta.evidence import Outputs, open_outputs
 from softbleu.text.tokens import Tokenizer
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 GRAMMAR = "modifiers"
 COUNT = 2000
 PAIRINGS = ("paraphrase", "halves")
+_PLAIN = (Parameter("candidates"), " and ", Parameter("references"))
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,16 @@ def open_matched_text(
     """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only."""
     plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
     if plain + wanted + (pairs is not None) > 1:
-        raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
+        raise InputError(
+            "one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates, or ", *_PLAIN
+        )
     if not plain and tokens:
-        raise InputError("aligned pairs have their tokens: leave out --tokenize and --lowercase")
+        raise InputError(
+            "aligned pairs have their tokens: leave out ", Parameter("tokenize"), " and ", Parameter("lowercase")
+        )
     if plain:
         if not candidates:
-            raise InputError("no candidate file: name one with --candidate, - for standard input")
+            raise InputError("no candidate file: name one with ", Parameter("candidates"))
         with open_outputs(None, candidates, references, None, None, encoding, unescape=False) as corpus:
             text = MatchedText.of_corpus(corpus, Tokenizer(**tokens))
             yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
@@ -112,5 +117,5 @@ def open_matched_text(
         try:
             text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
         except InputError as error:
-            raise InputError(f"{error}; text without alignments goes by -c and -r") from None
+            raise InputError(*error.args, "; text without alignments goes by ", *_PLAIN) from None
     yield text, {"text": said, "pairs": f"{len(text.corpus):,}"}

@@ -6,7 +6,8 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, fields, replace
 from functools import cache, cached_property
-from inspect import Parameter, Signature
+from inspect import Parameter as Argument
+from inspect import Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
@@ -25,7 +26,7 @@ from softbleu.config.signature import format_expression, signature_of
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders import is_encoder
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.base import MATCHERS, Matcher
 from softbleu.text.tokens import Tokenizer, WordFeature
 
@@ -87,6 +88,24 @@ class Requirements:
         return Requirements(**{name: _together(*pair) for name, pair in pairs.items()})
 
 
+_LACKING: Mapping[str, tuple[str | Parameter, ...]] = {
+    "gold": ("gold edits, a .m2 file: give ", Parameter("gold", python="gold=read_m2(…)")),
+    "references": ("references: name them with ", Parameter("references", python="references=[…]")),
+    "source": (
+        "the source text: name it with ",
+        Parameter("source", python="source=[…]"),
+        ", or a file of edits with ",
+        Parameter("gold"),
+        " (in files of pairs: a 'source' column or key)",
+    ),
+}
+
+
+def lacking(metric: str, what: str) -> InputError:
+    """Make the error of a metric that is not given what it needs: `gold`, `references` or `source`."""
+    return InputError(f"metric {metric!r} needs ", *_LACKING[what])
+
+
 def _together(one: Any, other: Any) -> Any:
     if isinstance(one, tuple):
         return tuple(dict.fromkeys((*one, *other)))
@@ -145,7 +164,7 @@ class MetricClass(ABCMeta):
         if {*value.presets} - {IN_CONTEXT}:
             found["preset"] = None, "str | None"
         own = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in found.items())
-        return SettingsSignature([Parameter(name, Parameter.KEYWORD_ONLY, **more) for name, more in own])
+        return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in own])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

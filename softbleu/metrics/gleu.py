@@ -23,7 +23,15 @@ from softbleu.metrics.aggregation import (
     SumOfRows,
     best_rows,
 )
-from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
+from softbleu.metrics.base import (
+    GivenMatcher,
+    Level,
+    MatcherMetric,
+    Requirements,
+    lacking,
+    order_setting,
+    requirements_of,
+)
 from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
@@ -232,10 +240,7 @@ class NgramCounts:
 def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:
     """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
     if chunk.source is None:
-        raise InputError(
-            "GLEU needs the source text: name it with --source (in --pairs files: a 'source' column or key), "
-            "or source=[…]"
-        )
+        raise lacking("gleu", "source")
     sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
     soft = vectors is not None and matcher.needs_vectors(order)
     matched = matcher.matches(chunk, vectors, order) if soft else None

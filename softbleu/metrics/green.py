@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels.positions import ngram_ids
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import Metric, Requirements, order_setting
+from softbleu.metrics.base import Metric, Requirements, lacking, order_setting
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokens
 
@@ -72,7 +71,7 @@ class Green(Metric):
     def _counts(self, units: Chunk) -> Integers:
         """Count the n-grams of candidates that have one reference each."""
         if units.source is None:
-            raise InputError("GREEN needs the source text: name it with --source, or source=[…]")
+            raise lacking("green", "source")
         segments = len(units)
         both = Tokens.joined([units.source, units.references])
         texts = both.chosen(np.arange(2 * segments).reshape(2, segments).T.reshape(-1))

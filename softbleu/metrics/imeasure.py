@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference, best_rows
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.result import Score, column
 from softbleu.types import Words
 
@@ -72,7 +71,7 @@ class IMeasure(Metric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count columns, as `count_alignment`; then true and false negatives of the source as candidate."""
         if chunk.source is None:
-            raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")
+            raise lacking("imeasure", "source")
         owners = np.repeat(np.arange(len(chunk)), np.diff(chunk.segment_offsets)).tolist()
         sources, candidates = chunk.source.by_line(), chunk.candidates.by_line()
         references = tuple(chunk.references.by_line())

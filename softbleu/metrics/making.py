@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from softbleu.config.declare import Setting, all_settings
+from softbleu.config.declare import Setting, all_settings, check_given
 from softbleu.config.signature import parse_expression, parse_signature
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, UnknownNameError, keys_named
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
 
@@ -94,7 +94,11 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
         if name not in known and name != "preset":
             valid = [*known, "preset"]
             raise UnknownNameError("setting", name, valid)
-        settings[name] = known[name].parse(value) if name in known else value
+        settings[name] = value
+        if name in known:
+            with keys_named(lambda error: f"expression {text!r}"):
+                settings[name] = known[name].parse(value)
+                check_given(known[name], settings[name])
     return head.lower(), settings
 
 

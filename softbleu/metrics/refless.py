@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_score, read_json
 from softbleu.io.files import Content
 from softbleu.io.limits import Limit
@@ -30,7 +30,7 @@ from softbleu.language import (
     open_language,
 )
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
@@ -123,7 +123,7 @@ class CoefficientsFile(Content):
         try:
             return None if text == "none" else cls.of(text)
         except InputError as error:
-            raise InputError(f"coefficients {error}") from error
+            raise InputError(Parameter("coefficients"), ": ", *error.args) from error
 
 
 @lru_cache(4)
@@ -140,7 +140,8 @@ def _fitted(model: ModelChoice, detector: str) -> Path:
     if path is None:
         raise InputError(
             f"no coefficients of grammaticality come with {model.location} and detector {detector!r}: fit them by "
-            "experiments/gug-grammaticality/fit.py, and name the file with --coefficients"
+            "experiments/gug-grammaticality/fit.py, and name the file with ",
+            Parameter("coefficients"),
         )
     return path
 
@@ -329,7 +330,7 @@ class Refless(Metric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """1, grammaticality, fluency, meaning in millionths, and 1 if better: (segments, 5)."""
         if chunk.source is None:
-            raise InputError("refless needs the source text: name it with --source, or source=[…]")
+            raise lacking("refless", "source")
         if words is None:
             raise InputError("refless reads words, which this table lacks")
         _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=chunk.source.lengths)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.tabular import Records, Tabular
 from softbleu.report.comparisons import (
     compare_json,
@@ -121,5 +121,6 @@ def format_by_suffix(name: str | None) -> str:
     suffix = Path(name or "").suffix.lower().removeprefix(".")
     known = {"txt": "text", **ALIASES, **{each: each for each in (*DATA_FORMATS, *PAGES)}}
     if suffix and suffix not in known:
-        raise InputError(f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name a --format")
+        said = f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name one by "
+        raise InputError(said, Parameter("format"))
     return known.get(suffix, "text")

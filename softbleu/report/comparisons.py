@@ -156,7 +156,7 @@ def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
     least = significance.least_p(tests)
     if least < SIGNIFICANT:
         return []
-    return [f"no p can be below {least:.4f} here: draw more (--samples, --trials), or take --correction fdr"]
+    return [f"no p can be below {least:.4f} here: draw more samples or trials, or correct by fdr"]
 
 
 def note_few(significance: SignificanceSettings, systems: int, output_format: str, *, all_pairs: bool) -> None:

@@ -64,7 +64,7 @@ def difference_records(found: RunDifference, lines: int | None = None) -> Record
             left += 1
             continue
         rows.append([getattr(each, name) for name in _OF_RUNS])
-    notes = [f"{left:,} further lines changed (--lines shows more)"] if left else []
+    notes = [f"{left:,} further lines changed, here are {lines:,} of each metric"] if left else []
     return Records(_OF_RUNS, rows, found.described(), "nothing differs", notes=notes, text_columns=4)
 
 

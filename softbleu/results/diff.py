@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,46 +10,11 @@ from typing import Any, cast, get_args
 
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.files import open_text
-from softbleu.errors import InputError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.data_files import parse_json, parse_score
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Level
 from softbleu.metrics.making import settings_of
-
-_OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}
-_SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
-
-
-def check_origin(signature: str) -> None:
-    """See that a signature is none of sacrebleu's, which say less than is needed to run them."""
-    pairs = dict(part.partition(":")[::2] for part in signature.strip().split("|"))
-    if pairs.get("case") not in ("mixed", "lc") or "metric" in pairs:
-        return
-    said = " ".join(_options(pairs))
-    raise InputError(f"that is a signature of sacrebleu; the same here: softbleu score {said}")
-
-
-def _options(pairs: dict[str, str]) -> list[str]:
-    """Write the options that give the same score.
-
-    >>> _options({"case": "lc", "eff": "no", "tok": "13a", "smooth": "floor[0.50]"})
-    ['-m bleu', '--tokenize 13a', '--smooth floor', '--smooth-value 0.50', '--lowercase']
-    >>> _options({"case": "mixed", "eff": "yes", "nc": "6", "nw": "2", "space": "no"})
-    ['-m chrf', '--char-order 6', '--word-order 2']
-    """
-    lower = ["--lowercase"] if pairs["case"] == "lc" else []
-    if "nc" in pairs:
-        averaged = ["--eps-smoothing"] if pairs.get("eff") == "no" else []
-        blanks = ["--whitespace"] if pairs.get("space") == "yes" else []
-        orders = [f"--char-order {pairs['nc']}", f"--word-order {pairs.get('nw', 0)}"]
-        return ["-m chrf", *orders, *blanks, *averaged, *lower]
-    if "punct" in pairs:
-        more = [_OF_TER[pair] for pair in pairs.items() if pair in _OF_TER]
-        return ["-m ter", *(lower or ["--no-lowercase"]), *more]
-    smooth = zip(("--smooth", "--smooth-value"), _SMOOTH.findall(pairs.get("smooth", "exp"))[0], strict=True)
-    way = [f"{option} {value}" for option, value in smooth if value]
-    effective = ["--effective-order"] if pairs.get("eff") == "yes" else []
-    return ["-m bleu", f"--tokenize {pairs.get('tok', '13a')}", *way, *effective, *lower]
 
 
 def broken_promises(signature: str, made: str) -> Iterator[str]:
@@ -65,7 +29,8 @@ def broken_promises(signature: str, made: str) -> Iterator[str]:
     if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
         raise InputError(
             f"the signature is of vectors {promised['vectors']}, these are {kept.get('vectors', 'none')}: "
-            "name the same ones with --vectors"
+            "name the same ones with ",
+            Parameter("vectors"),
         )
     for key, value in promised.items():
         if kept.get(key) != value:
@@ -74,8 +39,6 @@ def broken_promises(signature: str, made: str) -> Iterator[str]:
 
 def find_level(name: str | None, signature: str | None) -> Level:
     """See that there is such a level; without a name it is that of the signature, or the corpus."""
-    if signature is not None:
-        check_origin(signature)
     if name is None:
         name = parse_signature(signature).get("level", "corpus") if signature is not None else "corpus"
     return cast("Level", known_name("level", name, get_args(Level)))
@@ -140,7 +103,7 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
     else:
         entry = parse_json("\n".join(lines), name)
         if not isinstance(entry, dict) or not isinstance(entry.get("systems"), list):
-            raise InputError(f"{name}: no scores of softbleu: write them with softbleu score --format json")
+            raise InputError(f"{name}: no scores of softbleu, as it writes them in json")
         for row in entry["systems"]:
             _add_row(found, row, name, entry.get("signature", ""))
     if not found:
@@ -200,7 +163,7 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
         settings = list(_settings(metric, first, second))
         others = [change for change in settings if change.kind != "version"]
         if not first.signature or not second.signature:
-            incomparable[metric] = "a run has no signature (write it with --format json)"
+            incomparable[metric] = "a run has no signature (json has it)"
         elif others:
             told = (
                 f"{each.name} is {each.one or 'missing'} in one, {each.two or 'missing'} in the other"

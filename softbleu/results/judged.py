@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import running
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.optional import ShowsEdits
 from softbleu.results.significance import segment_numbers
@@ -50,7 +50,8 @@ def judge_corpus(corpus: Corpus, metric: Metric) -> tuple[list[list[JudgedEdits]
 def check_edits(metric: Metric) -> None:
     """See that a metric judges edits, before data is asked for."""
     if not isinstance(metric, ShowsEdits):
-        raise InputError(f"metric {metric.name!r} finds no edits to tell kinds of: take m2 or cleme, with --gold")
+        said = f"metric {metric.name!r} finds no edits to tell kinds of: take m2 or cleme, with "
+        raise InputError(said, Parameter("gold"))
 
 
 def operation(edit: JudgedEdit) -> str:

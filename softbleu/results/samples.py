@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
 from softbleu.io.resources import find_resource
 from softbleu.metrics.optional import language_of
@@ -32,7 +32,12 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
     """Open the sample that has what all metrics need."""
     folder = find_resource("corpora", "samples")
     if folder is None:
-        raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
+        raise InputError(
+            "no input given, and this installation lacks the sample corpus: give ",
+            Parameter("candidates"),
+            " and ",
+            Parameter("references"),
+        )
     needs = [metric.requires for metric in metrics]
     sample = CORRECTION if any(each.source or each.gold for each in needs) else TRANSLATION
     files: dict[str, Any] = {
@@ -53,7 +58,7 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
         if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):
             yield (
                 f"most lines of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
-                f"again ({', '.join(again)}): give the text as it was, or --tokenize none"
+                f"again ({', '.join(again)}): give the text as it was, or no tokenizer (none)"
             )
             break
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
@@ -66,7 +71,7 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
         if words >= LEAST_WORDS and share < LEAST_ENGLISH:
             yield (
                 f"{name}: {share:.0%} English function words, so the text is not English, but the data of "
-                f"{', '.join(english)} is English: name vectors of the language (--vectors), or use another metric"
+                f"{', '.join(english)} is English: name vectors of the language, or use another metric"
             )
             break
 

@@ -123,7 +123,7 @@ def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
     twice = files.write("twice.toml", path.read_bytes().replace(b"two/", b"one/"))
     done = command("experiments", "run", twice)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "[corpus] 'grammars' has one twice" in done.err
+    assert "[corpus]: 'grammars' has one twice" in done.err
 
 
 def test_pictures_of_candidates_in_folders(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,14 +206,20 @@ ONE_LIST = 'human = ["people=x.tsv"]'
         ("spurious", "LINE", "seed = 1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
         ("spurious", "LINE", "seed = nan", "nan is no finite number"),
         ("spurious", "LINE", 'pairing = "a\\u0000b"', "a text with a NUL"),
-        ("spurious", "variants", "at = [1]\nvariants", "[spurious] 'at' must be a number"),
-        ("spurious", "variants", "at = true\nvariants", "[spurious] 'at' must be a number"),
+        ("spurious", "variants", "at = [1]\nvariants", "[spurious]: 'at' must be a number"),
+        ("spurious", "variants", "at = true\nvariants", "[spurious]: 'at' must be a number"),
         ("agree", "[metrics]", "metrics = 3\n[nothing]", "unknown"),
-        ("agree", "[data.x]", "[data]\nx = 3\n[data.w]", "[data.x] must be a table, not 3"),
-        ("agree", ONE_LIST, "human = 3", "[data.x] 'human' must be a list of text, not 3"),
+        ("agree", "[data.x]", "[data]\nx = 3\n[data.w]", "[data.x]: must be a table, not 3"),
+        ("agree", ONE_LIST, "human = 3", "[data.x]: 'human' must be a list of text, not 3"),
+        (
+            "agree",
+            ONE_LIST,
+            f"{ONE_LIST}\nrankings_start = 1",
+            "agree.toml, [data.x]: rankings_start is about rankings",
+        ),
         ("agree", ONE_LIST, 'huma = ["x"]', "unknown"),
         ("agree", ONE_LIST, 'human = ["w.tsv"]', "w.tsv"),
-        ("agree", 'TER = "ter"', 'TER = "tur"', "[metrics] 'TER': unknown metric 'tur'"),
+        ("agree", 'TER = "ter"', 'TER = "tur"', "[metrics]: 'TER': unknown metric 'tur'"),
         ("agree", 'against = "chrF"', 'against = "chr"', "unknown metric 'chr'"),
         ("agree", '"systems", "williams"', '"sistems"', "sistems"),
     ],

@@ -147,10 +147,10 @@ def test_many_forms_are_refused():
 
 def test_impossible_depths():
     grammar = parse_grammar("loop", ["S -> 'a' S | 'b'"])
-    said = r"loop has infinitely many sentences \(S -> S\): give --max-depth"
+    said = r"loop has infinitely many sentences \(S -> S\): give max_depth"
     refused(InputError, said, Derivations.of, grammar, exhaustive=True)
-    refused(InputError, "loop has no sentence of depth 1: --max-depth 2 is the least", Derivations.of, grammar, 1)
-    refused(InputError, "too deep: give --max-depth 200", Derivations.of, grammar, 201)
+    refused(InputError, "loop has no sentence of depth 1: max_depth=2 is the least", Derivations.of, grammar, 1)
+    refused(InputError, "too deep: give max_depth=200", Derivations.of, grammar, 201)
     # The deepest derivations fit the stack.
     deepest = Derivations.of(grammar, 200)
     assert (deepest.count(), len(deepest.sentence(deepest.at(0)))) == (199, 199)
@@ -161,7 +161,7 @@ def test_impossible_depths():
 def test_what_explodes_is_refused():
     many = Derivations.of(parse_grammar("many", ["S -> S S S | 'a'"]), 200)
     refused(InputError, "too many derivations to count", many.count)
-    refused(InputError, "words at depth 200: lower --max-depth", many.check_drawing, uniform=False)
+    refused(InputError, "words at depth 200: lower max_depth", many.check_drawing, uniform=False)
     few = Derivations.of(parse_grammar("few", ["S -> S S | 'a'"]), 6)
     sentences = all_sentences(few)
     chance = Chance(0)

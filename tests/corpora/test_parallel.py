@@ -183,8 +183,8 @@ def test_damaged_gzip_and_files_that_make_no_sense(tmp_path):
     (tmp_path / "c").write_text("a\n")
     for candidates, references, message in (
         ([str(tmp_path / "c")], [str(tmp_path)], "is a folder: name a file in it"),
-        ([], ["r"], "no candidate file: name one with --candidate"),
-        (["c"], [], "no reference file: name one with --reference"),
+        ([], ["r"], "no candidate file: name one with candidates"),
+        (["c"], [], "no reference file: name one with references"),
         (["-"], ["-"], "can be read once only"),
         (["c", "c"], ["r"], "the same candidate file is named twice"),
     ):

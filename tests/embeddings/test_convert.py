@@ -115,7 +115,7 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
             return (Path.touch, (tmp_path / "touched",))
 
     (tmp_path / "evil.kv").write_bytes(pickle.dumps(Evil()))
-    with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with --trust"):
+    with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with trust=True"):
         convert_vectors(tmp_path / "evil.kv", tmp_path / "store")
     assert names(tmp_path) == ["evil.kv"]
     (tmp_path / "cut.kv").write_bytes(pickle.dumps({})[:3])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import read_rows
 from softbleu.io.limits import Limit
 from softbleu.io.progress import note
@@ -173,7 +173,7 @@ def read_rankings(
     were the same, and were shown as one, count each (as in WMT), or once.
     """
     if start not in (None, 0, 1):
-        raise InputError(f"--rankings-start is 0 or 1, not {start}")
+        raise InputError(Parameter("rankings_start"), f" is 0 or 1, not {start}")
     with closing(open_text(name, encoding)) as lines:
         first = next((line for line in lines if line.strip()), "")
     read = _read_xml if first.lstrip().startswith("<") else _read_csv

@@ -108,7 +108,7 @@ def _read_json(name: str, text: Sequence[str], metric: str) -> Iterator[_Entry]:
         lines = [(where, parse_json(line, where)) for where, line in places]
     for where, entry in lines:
         if not isinstance(entry, dict) or not {"system", "score"} <= entry.keys():
-            raise InputError(f"{where}: no scores; JSON is read as 'softbleu score --format json' or jsonl writes it")
+            raise InputError(f"{where}: no scores; JSON is read as softbleu's scores are written in json or jsonl")
         segment = entry.get("segment")
         yield _entry(where, metric, entry["system"], segment, entry["score"])
 

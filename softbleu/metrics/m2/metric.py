@@ -18,7 +18,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import threshold_setting
 from softbleu.matching.similarity import threshold_in_millionths
 from softbleu.metrics.aggregation import BestReference
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.similar import EditCredit, SimilarEdits, similar_edits
@@ -123,7 +123,7 @@ class M2(Metric):
     ) -> Iterator[tuple[CodedGold, list[tuple[list[CodedEdit], list[tuple[int, int, int]]]]]]:
         """Edits of each segment towards each annotator, and which of them are gold edits, with their credit."""
         if chunk.gold is None or chunk.source is None:
-            raise InputError("M2 needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
+            raise lacking("m2", "gold")
         similar: Iterable[Sequence[SimilarEdits] | None] = repeat(None, len(chunk.gold))
         if self.soft:
             if words is None:
