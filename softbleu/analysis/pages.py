@@ -268,7 +268,8 @@ def make_comparison_page(
     options = RunOptions(jobs, executor, progress=progress)
     with _collected(corpus, metrics, options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
-        tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
+        settings = significance or SignificanceSettings()
+        tables = [compare_systems(each, baseline, settings, progress) for each in statistics]
         page = _page_of(runner, statistics, "corpus", title)
         first = tables[0]
         others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)

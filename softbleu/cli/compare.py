@@ -42,6 +42,7 @@ def compare(given: Given) -> None:
     measures = metrics_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
+    asked["all_pairs"] = given.all_pairs or picture is not None
     how, signed = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed, "significance": how, **given.values("jobs executor")}
     checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
@@ -49,7 +50,7 @@ def compare(given: Given) -> None:
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     found: Any
     with open_corpus(given, measures) as corpus, given.progress() as progress:
-        note_few(how, len(corpus.systems), name, all_pairs=given.all_pairs)
+        note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 

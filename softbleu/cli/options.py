@@ -158,11 +158,11 @@ Significance
   --test NAME <randomization,bootstrap>: randomization (approximate) or bootstrap (paired) (default: randomization).
   --samples N: Bootstrap samples, for the intervals or the test (default: 1000; a test of over 5 systems takes more).
   --compatible NAME <sacrebleu>: p-values as sacrebleu counts them, of the bootstrap unless --test says otherwise.
-  --trials N: Trials of the randomization test (default: 10000, more for over 14 systems).
+  --trials N: Trials of the randomization test (default: 10000, more for all pairs of over 14 systems).
   --seed N: Seed of all random draws (default: 12345 for tests; 0 for GLEU's samples).
   --correction NAME <holm,fdr,none>: Correct p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or
     none (default: holm).
-  --all-pairs: All pairs of systems: a matrix of tests below each table, or a row per pair (json has them anyway).
+  --all-pairs: All pairs of systems: a matrix of tests below each table, or a row per pair.
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
 Differences
   --show NAME <worst,different,disagreeing,ngrams>: Show lines instead: the worst, the most different (two systems) or

@@ -78,7 +78,7 @@ class ProgressBar:
             self._bar.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how far the work is."""
+        """Show how far the work is, or a further part of it, which may have more to do."""
         if self._off:
             return
         if self._bar is None:
@@ -87,7 +87,7 @@ class ProgressBar:
                 return
             self._bar = self._draw(total)
         if self._task is not None:
-            self._bar.update(self._task, completed=done, refresh=True)
+            self._bar.update(self._task, completed=done, total=total, refresh=True)
 
     def _draw(self, total: int) -> Progress:
         # Imported here, for short runs do without.

@@ -134,16 +134,16 @@ class ClippedPrecision(MatcherMetric):
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
         n = self.order
-        numbers = np.asarray(rows, np.float64)
-        matches, totals = numbers[:, 2 : 2 + n] / SCALE, numbers[:, 2 + n :]
-        candidate, reference = numbers[:, 0], numbers[:, 1]
-        precisions, orders = self._precisions(matches, totals)
+        # Columns first, for each step takes whole columns.
+        numbers = np.ascontiguousarray(np.asarray(rows).T, np.float64)
+        candidate, reference, matches = numbers[0], numbers[1], numbers[2 : 2 + n] / SCALE
+        precisions, orders = self._precisions(matches, numbers[2 + n :])
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(precisions)
             penalty = np.where(candidate >= reference, 0, 1 - reference / candidate)
-        averaged = np.arange(n) < orders[:, None]
-        mean = np.where(averaged, logs, 0).sum(axis=1) / orders
-        return np.where(matches.any(axis=1), np.exp(penalty + mean), 0)
+        if self.effective_order:
+            logs[np.arange(n)[:, None] >= orders] = 0
+        return np.where(matches.any(axis=0), np.exp(penalty + logs.sum(axis=0) / orders), 0)
 
     @property
     def aggregation(self) -> SumOfRows:
@@ -155,8 +155,8 @@ class ClippedPrecision(MatcherMetric):
         n = self.order
         numbers = rows.tolist()
         matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
-        precisions, orders = self._precisions(matches, totals.astype(np.float64))
-        parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.tolist(), orders.tolist(), strict=True)
+        precisions, orders = self._precisions(matches.T, totals.T.astype(np.float64))
+        parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.T.tolist(), orders.tolist(), strict=True)
         return [_bleu_score(*part[1:], part[0][0], part[0][1]) for part in parts]
 
     def score_counts(
@@ -173,33 +173,32 @@ class ClippedPrecision(MatcherMetric):
         """
         if not len(matches) == len(totals) == self.order:
             raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
-        precisions, orders = self._precisions(np.array([matches], np.float64), np.array([totals], np.float64))
+        precisions, orders = self._precisions(*(np.array([counts], np.float64).T for counts in (matches, totals)))
         return _bleu_score(
-            list(matches), list(totals), precisions[0].tolist(), int(orders[0]), candidate_length, reference_length
+            list(matches), list(totals), precisions[:, 0].tolist(), int(orders[0]), candidate_length, reference_length
         )
 
     def _precisions(self, matches: Floats, totals: Floats) -> tuple[Floats, Integers]:
-        """Smoothed precisions in percent (rows, order), and how many of them each score averages (rows,)."""
+        """Smoothed precisions in percent, (order, rows), and how many of them each score averages, (rows,)."""
         value = _SMOOTHING_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
-        added = np.zeros(self.order)
+        added = np.zeros((self.order, 1))
         if self.smooth == "add-k":
             added[1:] = value
         above, below = matches + added, totals + added
+        orders = np.broadcast_to(self.order, matches.shape[1])
+        if (above > 0).all() and (below > 0).all() and (matches[0] > 0).all():
+            return 100.0 * above / below, orders
         # Orders beyond the first that has no n-grams do not count.
-        present = np.logical_and.accumulate(below > 0, axis=1)
+        present = np.logical_and.accumulate(below > 0, axis=0)
         safe = np.where(present, below, 1)
         precisions = 100.0 * above / safe
         missed = present & (above == 0)
-        if not missed.any():
-            pass
-        elif self.smooth == "exp":
-            precisions = np.where(missed, 100.0 / (2.0 ** np.cumsum(missed, axis=1) * safe), precisions)
+        if self.smooth == "exp":
+            precisions = np.where(missed, 100.0 / (2.0 ** np.cumsum(missed, axis=0) * safe), precisions)
         elif self.smooth == "floor":
             precisions = np.where(missed, 100.0 * value / safe, precisions)
-        precisions = np.where(present & matches.any(axis=1, keepdims=True), precisions, 0.0)
-        if self.effective_order:
-            return precisions, np.maximum(present.sum(axis=1), 1)
-        return precisions, np.full(len(matches), self.order)
+        precisions = np.where(present & matches.any(axis=0), precisions, 0.0)
+        return precisions, np.maximum(present.sum(axis=0), 1) if self.effective_order else orders
 
 
 @dataclass(frozen=True, repr=False, eq=False)

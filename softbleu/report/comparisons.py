@@ -159,11 +159,11 @@ def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
     return [f"no p can be below {least:.4f} here: draw more samples or trials, or correct by fdr"]
 
 
-def note_few(significance: SignificanceSettings, systems: int, output_format: str, *, all_pairs: bool) -> None:
+def note_few(significance: SignificanceSettings, systems: int, output_format: str) -> None:
     """Note, for formats without notes of their own, that nothing can be significant."""
     if output_format.lower() not in (*DATA_FORMATS, "html"):
         return
-    tests = systems * (systems - 1) // 2 if all_pairs else systems - 1
+    tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
     for said in _too_few(significance.settled(systems), tests) if tests else ():
         note(said)
 

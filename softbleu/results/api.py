@@ -175,7 +175,7 @@ def compare_corpus(
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
     settings = significance or SignificanceSettings()
-    tables = [compare_systems(each, baseline or each.systems[0], settings) for each in statistics]
+    tables = [compare_systems(each, baseline or each.systems[0], settings, progress) for each in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
     return ComparisonTables(tables) if isinstance(metric, list | tuple) else tables[0]
 
@@ -287,8 +287,8 @@ def compare(
 ) -> ComparisonTable | ComparisonTables:
     """Score several systems with intervals, and test their differences from a baseline (default: the first).
 
-    The other parameters are those of `score`. There is one table per metric, which has all pairs of systems,
-    too.
+    The other parameters are those of `score`. There is one table per metric, which has all pairs of systems, too; of
+    more than 14 systems only with ``significance=SignificanceSettings(all_pairs=True)``.
 
     Examples
     --------

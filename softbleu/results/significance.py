@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -13,6 +14,7 @@ from softbleu.config.signature import parse_signature
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
+from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.aggregation import ChosenSums
 from softbleu.metrics.result import Coverage
@@ -20,7 +22,7 @@ from softbleu.metrics.result import Coverage
 if TYPE_CHECKING:
     from softbleu.engine.statistics import Statistics
     from softbleu.metrics import Metric
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Progress
 
 
 Test = Literal["randomization", "bootstrap"]
@@ -29,11 +31,13 @@ Correction = Literal["holm", "fdr", "none"]
 LEVEL = 0.95  # Share of the samples that a range of ranks has
 ALIKE = 1e-9  # Segments whose scores differ by no more are alike
 _DRAWN_TOGETHER = 256
-_SCORED_TOGETHER = 4096  # Sums that are scored in one call: few enough for the cache
+_SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the cache
 _CELLS = 1 << 22  # Entries of the matrices that are in memory at a time; they have a column per segment
 MOST = 1_000_000
 SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
 MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
+PAIRED_UNASKED = 14  # Systems whose pairs are all tested unasked: 10,000 trials are enough for them
+_MANY = 100_000_000  # Trials times pairs that take some ten seconds
 _FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
 
 
@@ -97,6 +101,8 @@ class SignificanceSettings:
     correction
         Of p-values, for as many as a metric makes: `holm` (Holm 1979) keeps the chance of any false alarm, `fdr`
         (Benjamini & Hochberg 1995) the share of false ones among the alarms; `none` leaves them.
+    all_pairs
+        Test every pair of systems. Otherwise more than `PAIRED_UNASKED` systems are tested against the baseline only.
     compatible
         `sacrebleu` counts as that program does (`paired_bootstrap`, `approximate_randomization`). Its bootstrap calls
         two equally good systems different, with p < 0.05, in about 12% of cases.
@@ -108,6 +114,7 @@ class SignificanceSettings:
     seed: int = 12345
     correction: Correction = "holm"
     compatible: Program = "none"
+    all_pairs: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for name, known in (("test", Test), ("correction", Correction), ("compatible", Program)):
@@ -119,16 +126,24 @@ class SignificanceSettings:
         if self.seed < 0:
             raise InputError(f"the seed must be at least 0, not {self.seed}")
 
+    def every_pair(self, systems: int) -> bool:
+        """Whether so many systems are tested in pairs, and not only against the baseline."""
+        return self.all_pairs or systems <= PAIRED_UNASKED
+
     def settled(self, systems: int) -> Self:
         """Choose the numbers of samples and trials that are not given.
 
-        Holm's correction multiplies the least p of all pairs of systems by their number. So the test draws so often,
-        in thousands, that the least p can still become 0.01, but no more than `MOST_UNASKED` times.
+        Holm's correction multiplies the least p of all tests by their number. So the test draws so often, in
+        thousands, that the least p can still become 0.01, but no more than `MOST_UNASKED` times.
 
-        >>> [SignificanceSettings().settled(systems).trials for systems in (2, 14, 15, 23, 100)]
-        [10000, 10000, 11000, 26000, 100000]
+        >>> [SignificanceSettings().settled(systems).trials for systems in (2, 14, 100)]
+        [10000, 10000, 10000]
+        >>> [SignificanceSettings(all_pairs=True).settled(systems).trials for systems in (14, 15, 23, 100)]
+        [10000, 11000, 26000, 100000]
         """
-        tests = comb(systems, 2) if self.correction == "holm" else 1
+        tests = comb(systems, 2) if self.every_pair(systems) else systems - 1
+        if self.correction != "holm":
+            tests = 1
         needed = min(-(-(_FOR_A_TEST * tests - 1) // 1000) * 1000, MOST_UNASKED)
         samples, trials = (needed, 0) if self.test == "bootstrap" else (0, needed)
         return replace(self, samples=self.samples or max(samples, SAMPLES), trials=self.trials or max(trials, TRIALS))
@@ -160,9 +175,8 @@ class SignificanceSettings:
         Raises `InputError`: it cannot be read, or has a number that is none.
         """
         pairs = {} if signature is None else parse_signature(signature)
-        said: dict[str, Any] = {
-            each.name: pairs[f"test-{each.name}"] for each in fields(cls) if f"test-{each.name}" in pairs
-        }
+        names = [declared.name for declared in fields(cls)]
+        said: dict[str, Any] = {name: pairs[f"test-{name}"] for name in names if f"test-{name}" in pairs}
         for name in ("samples", "trials", "seed"):
             if name in said:
                 try:
@@ -190,20 +204,27 @@ class ComparisonTable(Tabular):
     higher_is_better: bool
     significance: SignificanceSettings  # How it was tested, with the numbers of samples and trials that were drawn
     resampled: Floats  # The bootstrap scores, (systems, samples)
-    pairs: list[Pair]  # All pairs of systems in the order given, the later of two first; corrected among all pairs
+    pairs: list[Pair]
+    """The pairs that were tested, corrected among themselves: all pairs of systems in the order given, the later of
+    two first, or every system beside the baseline (see `SignificanceSettings.all_pairs`)."""
 
     def pair(self, name: str, other: str) -> Pair:
         """One system beside another, either way round.
 
-        Raises `UnknownNameError`: no system of that name, or twice the same.
+        Raises `UnknownNameError`: no system of that name, or twice the same; `InputError`: they were not tested.
         """
-        for each in self.pairs:
-            if (each.name, each.other) == (name, other):
-                return each
-            if (each.name, each.other) == (other, name):
-                return each.turned()
-        names = [each.name for each in self.comparisons if each.name != name]
+        if (name, other) in self._by_names:
+            return self._by_names[name, other]
+        if (other, name) in self._by_names:
+            return self._by_names[other, name].turned()
+        names = [row.name for row in self.comparisons if row.name != name]
+        if name != other and {name, other} <= {row.name for row in self.comparisons}:
+            raise InputError(f"{name} and {other} were not tested: of so many systems set all_pairs=True")
         raise UnknownNameError("system", other if other not in names else name, names)
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str], Pair]:
+        return {(pair.name, pair.other): pair for pair in self.pairs}
 
     def records(self) -> list[dict[str, Any]]:
         """A row per system."""
@@ -240,32 +261,52 @@ class ComparisonTables(list[ComparisonTable], Tabular):
 
 
 @single_threaded_blas()
-def compare_systems(statistics: Statistics, baseline: str, settings: SignificanceSettings) -> ComparisonTable:
-    """Give every system an interval, a rank and its range, and test it against the baseline and all others.
+def compare_systems(
+    statistics: Statistics, baseline: str, settings: SignificanceSettings, progress: Progress | None = None
+) -> ComparisonTable:
+    """Give every system an interval, a rank and its range, and test it against the baseline, or all others.
 
-    `statistics` have the rows of all segments (`collect_statistics` with ``keep_rows=True``); for numbers that are
-    not given see `SignificanceSettings.settled`. Raises `UnknownNameError`: no system has the baseline's name.
+    Parameters
+    ----------
+    statistics
+        Rows of all segments (`collect_statistics` with ``keep_rows=True``).
+    baseline
+        Name of a system.
+    settings
+        How to test; for numbers that are not given see `SignificanceSettings.settled`.
+    progress
+        Called with the number of samples and trials done and of all.
+
+    Raises `UnknownNameError`: no system has the baseline's name.
     """
     if baseline not in statistics.systems:
         raise UnknownNameError("system", baseline, statistics.systems)
-    settings = settings.settled(len(statistics.systems))
+    systems = len(statistics.systems)
+    settings = settings.settled(systems)
     place = statistics.systems.index(baseline)
     metric = statistics.metric.at_level("corpus")
     scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
-    resampled = bootstrap_scores(statistics, metric, settings.samples or SAMPLES, settings.seed)
-    as_sacrebleu = settings.compatible == "sacrebleu"
+    samples, trials = settings.samples or SAMPLES, settings.trials or TRIALS
+    every_pair = settings.every_pair(systems)
+    resampled = bootstrap_scores(statistics, metric, samples, settings.seed, progress)
+    if (tests := comb(systems, 2) * every_pair) * settings.drawn() > _MANY:
+        note(f"{tests:,} pairs of systems are tested, each in {settings.drawn():,} draws; fewer take less time")
+    baselines, as_sacrebleu = range(systems) if every_pair else [place], settings.compatible == "sacrebleu"
     if settings.test == "bootstrap":
-        tested = [paired_bootstrap(resampled, scores, each, as_sacrebleu=as_sacrebleu) for each in range(len(scores))]
-        p_values = np.stack(tested)
+        p_values = np.full((systems, systems), np.nan)
+        for number in baselines:
+            p_values[number] = paired_bootstrap(resampled, scores, number, as_sacrebleu=as_sacrebleu)
     else:
-        trials = settings.trials or TRIALS
-        p_values = approximate_randomization(statistics, metric, trials, settings.seed, as_sacrebleu=as_sacrebleu)
+        p_values = approximate_randomization(
+            statistics, metric, trials, settings.seed, baselines, as_sacrebleu=as_sacrebleu, progress=progress
+        )
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
     differing = _Differing(statistics, scores, resampled, p_values, settings.correction)
-    others = [(number, place) for number in range(len(scores)) if number != place]
-    beside = dict(zip((number for number, _ in others), differing.pairs(others), strict=True))
+    others = [number for number in range(systems) if number != place]
+    tested = differing.pairs([(number, place) for number in others])
+    beside = dict(zip(others, tested, strict=True))
     comparisons = [
         Comparison(
             name,
@@ -280,7 +321,8 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
         )
         for k, name in enumerate(statistics.systems)
     ]
-    how: dict[str, Any] = {f"test-{name}": value for name, value in asdict(settings).items()}
+    # Which systems are tested changes no number but those of draws, which the signature has.
+    how = {f"test-{name}": value for name, value in asdict(settings).items() if name != "all_pairs"}
     how["test-baseline"] = baseline
     signature, short = (statistics.signature(short=short, **how) for short in (False, True))
     return ComparisonTable(
@@ -293,7 +335,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
         metric.higher_is_better,
         settings,
         resampled,
-        differing.pairs([(one, other) for one in range(len(scores)) for other in range(one)]),
+        differing.pairs([(one, other) for one in range(systems) for other in range(one)]) if every_pair else tested,
     )
 
 
@@ -377,7 +419,9 @@ def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
     return ranks[out], ranks[len(ranks) - 1 - out]
 
 
-def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Floats:
+def bootstrap_scores(
+    statistics: Statistics, metric: Metric, samples: int, seed: int, progress: Progress | None = None
+) -> Floats:
     """Scores of corpora of as many segments, the same draws with replacement for every system: (systems, samples)."""
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
@@ -390,6 +434,8 @@ def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed:
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
         for system, sums in enumerate(chosen.weighted(weights.reshape(-1, segments), start)):
             scores[system, start:stop] = metric.scores(sums)
+        if progress is not None:
+            progress(stop, samples)
     return scores
 
 
@@ -413,37 +459,56 @@ def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int, *, as_sac
 
 
 def approximate_randomization(
-    statistics: Statistics, metric: Metric, trials: int, seed: int, *, as_sacrebleu: bool = False
+    statistics: Statistics,
+    metric: Metric,
+    trials: int,
+    seed: int,
+    baselines: Sequence[int] | None = None,
+    *,
+    as_sacrebleu: bool = False,
+    progress: Progress | None = None,
 ) -> Floats:
-    """Two-sided p-values of the differences of all pairs: (systems, systems).
+    """Two-sided p-values of the differences of all systems from some of them, or of all pairs: (systems, systems).
 
     In each trial the outputs of two systems are exchanged in about half of the segments, the same for all pairs; p is
     the share of trials whose difference is as great as the observed one or greater, one added above and below; 1
-    where no difference was observed. sacrebleu (``--paired-ar``) counts greater ones only.
+    where no difference was observed. sacrebleu (``--paired-ar``) counts greater ones only. Pairs without any of the
+    `baselines` have NaN.
     """
-    segments = len(statistics.offsets) - 1
+    segments, systems = len(statistics.offsets) - 1, len(statistics.systems)
     generator = np.random.default_rng(seed)
     chosen = _chosen_sums(statistics, metric)
-    systems = len(statistics.systems)
-    exceeding = np.zeros((systems, systems))
+    pairs = _pairs_with(range(systems) if baselines is None else baselines, systems)
+    exceeding = np.full((systems, systems), np.nan)
+    for one, others in pairs:
+        exceeding[one, others] = 0
     margin = 1e-12 if as_sacrebleu else -ALIKE
-    together = max(1, _SCORED_TOGETHER // _DRAWN_TOGETHER)
     for start, stop in _batches(trials, segments):
         swapped = generator.integers(2, size=(stop - start, segments))
         # Columns first: metrics take whole columns at a time.
         sums = chosen.weighted(swapped, start), chosen.plain(start, stop)
-        part, whole = (np.ascontiguousarray(np.moveaxis(each, -1, 0)) for each in sums)
+        part, whole = (np.ascontiguousarray(np.moveaxis(sides, -1, 0)) for sides in sums)
         left, scores = whole - part, _scores_of(metric, whole)
-        for one in range(systems):
-            for first in range(one + 1, systems, together):
-                others = slice(first, first + together)
-                exchanged = _scores_of(metric, left[:, [one]] + part[:, others])
-                exchanged -= _scores_of(metric, left[:, others] + part[:, [one]])
-                observed = np.abs(scores[one] - scores[others])
-                exceeding[one, others] += (np.abs(exchanged) > observed + margin).sum(axis=1)
-    exceeding += exceeding.T
+        for one, others in pairs:
+            exchanged = _scores_of(metric, left[:, [one]] + part[:, others])
+            exchanged -= _scores_of(metric, left[:, others] + part[:, [one]])
+            observed = np.abs(scores[one] - scores[others])
+            exceeding[one, others] += (np.abs(exchanged) > observed + margin).sum(axis=1)
+        if progress is not None:
+            progress(stop, trials)
+    exceeding = np.fmax(exceeding, exceeding.T)
     observed = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     return np.where(observed == observed[:, None], 1.0, (exceeding + 1) / (trials + 1))
+
+
+def _pairs_with(baselines: Sequence[int], systems: int) -> list[tuple[int, slice]]:
+    """Each baseline with the systems behind it, or with all if it is the only one, some of them at a time."""
+    together = max(1, _SCORED_TOGETHER // _DRAWN_TOGETHER)
+    return [
+        (one, slice(first, min(first + together, systems)))
+        for one in baselines
+        for first in range(one + 1 if len(baselines) > 1 else 0, systems, together)
+    ]
 
 
 def _scores_of(metric: Metric, sums: Floats) -> Floats:

@@ -184,6 +184,9 @@ def test_the_default_can_find_differences_between_many_systems(command, files, t
     draws = "test-samples:11000|test-trials:10000" if test == "bootstrap" else "test-samples:1000|test-trials:11000"
     assert f"test-test:{test}|{draws}|" in found["signature"]
     assert min(pair["corrected"] for pair in found["pairs"]) < 0.05
+    unasked = compared(command, *[each for each in given if each != "--all-pairs"])
+    assert f"test-samples:{2000 if test == 'bootstrap' else 1000}|test-trials:10000|" in unasked["signature"]
+    assert [pair["other"] for pair in unasked["pairs"]] == ["00"] * 14
     # What was asked for is kept.
     asked = compared(command, *given, "--samples", 30, "--trials", 40)
     assert "test-samples:30|test-trials:40|" in asked["signature"]

@@ -13,6 +13,7 @@ import pytest
 from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from shared_data import shared
@@ -360,6 +361,23 @@ def test_ranges_of_ranks_are_those_of_the_samples() -> None:
     for place, row in enumerate(table.comparisons):
         ranks = sorted(1 + sum(other > each[place] for other in each) for each in samples)
         assert row.ranks == (ranks[1], ranks[38])
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_pairs_of_many_systems_are_tested_when_asked(test: Any) -> None:
+    """Otherwise those with the baseline, of which nothing changes but what they are corrected for."""
+    statistics, steps = random_statistics(Bleu(order=2), 15, [1] * 40), list[tuple[int, int]]()
+    statistics = replace(statistics, rows=statistics.rows[..., : 2 + 2 * 2])
+    how = SignificanceSettings(test, samples=300, trials=300)
+    few = compare_systems(statistics, "s3", how, lambda *step: steps.append(step))
+    every = compare_systems(statistics, "s3", replace(how, all_pairs=True))
+    assert few.comparisons == every.comparisons
+    assert few.signature == every.signature
+    assert (few.pairs, len(every.pairs)) == ([row.beside for row in few.comparisons if row.beside], 105)
+    assert few.pair("s3", "s9").difference == every.pair("s3", "s9").difference
+    refused(InputError, "all_pairs=True", lambda: few.pair("s4", "s9"))
+    assert {total for _, total in steps} == {300}
+    assert steps.count((300, 300)) == (1 if test == "bootstrap" else 2)
 
 
 def test_less_is_better_for_ter() -> None:
