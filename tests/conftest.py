@@ -1,6 +1,7 @@
 """Hypothesis profiles (``HYPOTHESIS_PROFILE=explore`` looks for new examples), and what is under test."""
 
 import importlib.metadata
+import json
 import os
 import subprocess
 import sys
@@ -34,6 +35,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 _REAL = Path(__file__).with_name("real")
+_PASSED = "softbleu/passed"
 _installed = importlib.metadata.entry_points
 
 
@@ -49,8 +51,11 @@ importlib.metadata.entry_points = _built_in
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--all``: the second tier, too."""
+    """``--all``: the second tier, too; ``--after``: without tests that have passed elsewhere."""
     parser.addoption("--all", action="store_true", help="run the second tier, too: tests marked slow, and tests/real")
+    parser.addoption(
+        "--after", metavar="CHECKOUT", help="leave out tests that the last run in this checkout did not skip"
+    )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -59,14 +64,26 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the second tier without ``--all``; pytest says how many tests were deselected."""
+    """Leave out what was not asked for; pytest says how many tests were deselected."""
+    passed: set[str] = set()
+    if checkout := config.getoption("--after"):
+        passed.update(json.loads(Path(checkout, ".pytest_cache", "v", _PASSED).read_text(encoding="utf-8")))
+    chosen, left_out = [], []
     for item in items:
         if item.path.is_relative_to(_REAL):
             item.add_marker("slow")
-    if not config.getoption("--all"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
+        first_tier = item.get_closest_marker("slow") is None
+        wanted = (first_tier or config.getoption("--all")) and item.nodeid not in passed
+        (chosen if wanted else left_out).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Keep in pytest's cache which tests passed, for ``--after``."""
+    passed = [report.nodeid for report in terminalreporter.stats.get("passed", ()) if report.when == "call"]
+    if config.cache is not None:
+        config.cache.set(_PASSED, sorted(passed))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -1,25 +1,20 @@
 """What the table of equivalents puts side by side prints what it says, there and here."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.conftest import command
-from test_readme import ROOT, commands, printed
+from test_readme import ROOT, SCRIPTS, commands, in_shell, printed
 
 import softbleu
 
 __all__ = ["command"]
 
 PAGE = ROOT / "docs" / "guide" / "coming-from.md"
-SCRIPTS = Path(sys.executable).parent
-ENVIRONMENT = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
 Row = tuple[str, str, list[str]]
 
 
@@ -27,12 +22,6 @@ def rows() -> list[Row]:
     """Rows that say what both print."""
     found = re.findall(r"^\| `(.*?)`[^|]*\| `(.*?)` \| ([\d. ]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     return [(there, here, values.split()) for there, here, values in found]
-
-
-def run(line: str) -> str:
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False, env=ENVIRONMENT)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def rounded(text: str) -> list[str]:
@@ -86,4 +75,4 @@ def test_there_the_table_is_right(there: str, expected: list[str]) -> None:
         pytest.skip(f"needs {tool}")
     if tool == "compare-mt" and find_spec("six") is None:
         pytest.skip("compare-mt needs six")
-    assert set(expected) <= set(rounded(run(there)))
+    assert set(expected) <= set(rounded(in_shell(there)))

@@ -1,8 +1,10 @@
 """The README and the guides do what they say: their commands print what they show, their Python runs."""
 
+import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,11 @@ __all__ = ["command"]
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-NAMES = (
-    *("coming-from", "corpora", "differences", "gec", "gleu", "languages", "metrics"),
-    *("python", "report", "runs", "sweeps", "thresholds", "trained", "vectors"),
-)
-PAGES = (README, *(ROOT / "docs" / "guide" / f"{name}.md" for name in NAMES))
+START = ROOT / "docs" / "guide" / "start.md"  # its tasks are run by tests/test_tasks.py
+PAGES = (README, *(page for page in sorted((ROOT / "docs" / "guide").glob("*.md")) if page != START))
+# No environment need be activated: the program is the one beside this interpreter.
+SCRIPTS = Path(sys.executable).parent
+ENVIRONMENT = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
 # What installs or tests is the business of the gate; what comes after the installation is run here.
 _INSTALLS = ".venv/bin/"
 _TESTS = "pytest"
@@ -35,19 +37,20 @@ def commands(page: Path) -> list[tuple[str, str]]:
     return [(line, expected) for line, expected in plain if not line.startswith((_TESTS, "pip "))]
 
 
+def in_shell(line: str, stdin: bytes = b"") -> str:
+    done = subprocess.run(line, shell=True, input=stdin, capture_output=True, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, f"{line}: {done.stderr!r}"
+    return done.stdout.decode()
+
+
 def printed(line: str, command: Any) -> str:
     """What a line of a shell prints: softbleu runs in this process, what is behind a pipe and all else in a shell."""
-    given = b""
-    if line.startswith("softbleu "):
-        own, _, line = line.partition(" | ")
-        done = command(*shlex.split(own)[1:], environment={"COLUMNS": "120"})
-        assert done.code == 0, f"{own}: {done.err}"
-        given = done.out.encode()
-    if not line:
-        return given.decode()
-    found = subprocess.run(line, shell=True, input=given, capture_output=True, check=False)
-    assert found.returncode == 0, f"{line}: {found.stderr!r}"
-    return found.stdout.decode()
+    if not line.startswith("softbleu "):
+        return in_shell(line)
+    scoring, _, rest = line.partition(" | ")
+    done = command(*shlex.split(scoring)[1:], environment={"COLUMNS": "120"})
+    assert done.code == 0, f"{scoring}: {done.err}"
+    return in_shell(rest, done.out.encode()) if rest else done.out
 
 
 def pattern_of(expected: str) -> str:
@@ -57,9 +60,13 @@ def pattern_of(expected: str) -> str:
 
 def test_there_is_something_to_run() -> None:
     assert len(commands(README)) >= 6
-    assert all(commands(page) or blocks("python", page) for page in PAGES)
     assert len(blocks("python")) >= 1
-    assert "pytest -q" in README.read_text(encoding="utf-8")
+    assert sum(bool(commands(page)) for page in PAGES) >= 20
+    # What is no command of a console and no Python that runs is shown as text.
+    shown = {
+        language for page in (*PAGES, START) for language in re.findall(r"^```(\w+)$", page.read_text("utf-8"), re.M)
+    }
+    assert shown == {"console", "python", "text"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,11 +11,10 @@ from typing import Any
 
 import pytest
 from cli.conftest import command
-from test_readme import ROOT, blocks, pattern_of, printed
+from test_readme import ROOT, START, blocks, in_shell, pattern_of, printed
 
 __all__ = ["command"]
 
-START = ROOT / "docs" / "guide" / "start.md"
 # Each task of the page, and what its last command prints.
 TASKS = {
     "Score systems": "C       ",
@@ -34,7 +34,7 @@ TASKS = {
 def files_of(folder: Path) -> None:
     """Make the files that the page begins with, and those that it says a reader has: a model, judgements, a clone."""
     lines = [line for block in blocks("console", START) for line in block.splitlines() if line.startswith("$ printf")]
-    subprocess.run("\n".join(line[2:] for line in lines), shell=True, cwd=folder, check=True)
+    in_shell("\n".join(["cd " + shlex.quote(str(folder)), *(line[2:] for line in lines)]))
     shutil.copytree(ROOT / "tests" / "golden" / "encoders" / "bert", folder / "my-bert")
     shutil.copytree(ROOT / "docs" / "tutorial_metric", folder / "docs" / "tutorial_metric")
     texts = ("the cat sat", "a cat sat", "dogs bark", "the dog barked", "it rains", "rain")
