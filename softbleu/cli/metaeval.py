@@ -4,13 +4,15 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "scores metric candidate reference source gold encoding unescape rankings rankings_start unexpanded rank_by "
-    "human da direction column aggregate table against window samples runs seed table_format long digits=3 output "
-    "plot jobs cluster",
+    "scores lower metric candidate reference source gold encoding unescape rankings rankings_start unexpanded "
+    "rank_by human da direction column aggregate table against window samples runs seed table_format long digits=3 "
+    "output plot jobs cluster",
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
     systems (or systems and segments) and scores.
+  --lower NAME…: Scores, or human ones, of which less is better, such as error rates; files of softbleu say it
+    themselves.
   --metric -m --metric-settings [NAME=]METRIC…: Compute metrics: gleu, vleu(threshold=0.8), or a signature; on -c and
     -r, or on the texts of --da.
   --unescape: Turn entities such as &apos; in texts into characters.
@@ -64,6 +66,7 @@ def metaeval(given: Given) -> None:
         found = evaluate(
             question,
             scores=given.scores or (),
+            lower=given.lower or (),
             metrics=given.metric or (),
             candidates=given.candidate or (),
             references=given.reference or (),

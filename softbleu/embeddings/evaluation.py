@@ -6,7 +6,7 @@ import csv
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ BENCHMARKS = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
 """Judgements of similarity as gensim carries them: Finkelstein et al. (2002), Hill, Reichart and Korhonen (2015)."""
 
 _FEWEST_PAIRS = 3
+FEWEST_OF_BENCHMARK = 20  # Pairs of a benchmark of which a correlation says something of the vectors
 JudgedPair = tuple[str, str, float]
 
 
@@ -63,6 +64,16 @@ class Evaluation:
     dimension: int  # Of the vectors
     agreements: Mapping[str, RankAgreement]  # By the name of the benchmark
     coverages: Mapping[str, TextCoverage]  # By the name of the text
+
+    @property
+    def notes(self) -> list[str]:
+        """Say of which benchmarks too few pairs are in the vocabulary, as of sets that are not English."""
+        return [
+            f"{name}: {agreement.pairs} of {agreement.pairs + len(agreement.missing)} pairs are in the vocabulary, "
+            "too few for a correlation: the judgements are about English words"
+            for name, agreement in self.agreements.items()
+            if agreement.pairs < FEWEST_OF_BENCHMARK
+        ]
 
 
 def read_benchmark(name: str) -> list[JudgedPair]:
@@ -115,7 +126,7 @@ def _spearman(cosines: NDArray[np.float64], scores: Sequence[float]) -> float | 
 
 
 def measure_agreement(source: VectorSource, benchmark: str, case: VectorCase = "fallback") -> RankAgreement:
-    """Agreement of any vectors with a benchmark.
+    """Agreement of any vectors with a benchmark; below `FEWEST_OF_BENCHMARK` pairs there is no correlation.
 
     >>> from softbleu.embeddings import open_vectors
     >>> agreement = measure_agreement(open_vectors("glove-6b-100d"), "WordSim-353")
@@ -125,8 +136,9 @@ def measure_agreement(source: VectorSource, benchmark: str, case: VectorCase = "
     pairs = read_benchmark(benchmark)
     words = list(dict.fromkeys(word for pair in pairs for word in pair[:2]))
     vectors = source.select(words, case)
-    kept = [word for word, known in zip(words, vectors.known, strict=True) if known]
-    return rank_agreement(pairs, kept, vectors.rows[vectors.known])
+    covered = [word for word, known in zip(words, vectors.known, strict=True) if known]
+    agreement = rank_agreement(pairs, covered, vectors.rows[vectors.known])
+    return agreement if agreement.pairs >= FEWEST_OF_BENCHMARK else replace(agreement, spearman=None)
 
 
 def count_coverage(counts: Counter[str], known: Iterable[bool]) -> TextCoverage:
@@ -174,9 +186,9 @@ def evaluate_vectors(
 def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
     r"""Write an evaluation as a Markdown page, after facts about the set.
 
-    >>> card = evaluation_card(Evaluation("tiny", "0" * 64, 2, {"SimLex-999": RankAgreement(None, 0, ())}, {}), {})
+    >>> card = evaluation_card(Evaluation("tiny", "0" * 64, 2, {"SimLex-999": RankAgreement(0.25, 990, ())}, {}), {})
     >>> card.splitlines()[0], card.splitlines()[-1]
-    ('# tiny: evaluation card', '| SimLex-999 | – | 0 | 0 |')
+    ('# tiny: evaluation card', '| SimLex-999 | 0.2500 | 990 | 0 |')
     """
     lines = [f"# {_cell(evaluation.name)}: evaluation card", "", "| what | measure |", "| --- | --- |"]
     shown = {"dimension": evaluation.dimension, "SHA-256": f"`{evaluation.fingerprint}`", **facts}
@@ -193,6 +205,7 @@ def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
     for name, found in evaluation.agreements.items():
         value = "–" if found.spearman is None else f"{found.spearman:.4f}"
         lines.append(f"| {name} | {value} | {found.pairs} | {len(found.missing)} |")
+    lines += [line for note in evaluation.notes for line in ("", note)]
     return "\n".join(lines) + "\n"
 
 

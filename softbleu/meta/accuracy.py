@@ -119,6 +119,8 @@ _MOST_TOGETHER = 2_000_000  # Pairs of all outputs of which tie thresholds are s
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
 
+_LITTLE = 0.001  # Of accuracy, as much as tables of three digits show
+
 
 @dataclass(frozen=True, eq=False)
 class Accuracy(Estimate):
@@ -131,6 +133,7 @@ class Accuracy(Estimate):
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
     ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
+    all_tied: bool = False  # Whether the best epsilon gains less than .001 over one that ties all pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +177,14 @@ class JudgedPairs:
         return cls(said, scores[one] - scores[other], drawn, drawn, base)
 
     @property
+    def tied(self) -> float:
+        """Share of the pairs that judges tie: the accuracy of a metric that ties all."""
+        return float(self.base[self.judges == 0].sum() / self.base.sum())
+
+    @property
     def chance(self) -> float:
         """What a metric reaches that knows nothing: it ties all pairs, or none and is right in half of the others."""
-        tied = float(self.base[self.judges == 0].sum() / self.base.sum())
-        return max(tied, (1 - tied) / 2)
+        return max(self.tied, (1 - self.tied) / 2)
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
         """Share of the pairs of which the metric says what judges say, and its tie threshold; None without pairs.
@@ -271,7 +278,8 @@ def _accuracy(
     drawn = pairs.samples(samples, seed, calibrated=calibrated)
     ties = int((pairs.judges == 0).sum())
     shown = epsilon if calibrated else None
-    return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties)
+    all_tied = calibrated and epsilon > 0 and value < pairs.tied + _LITTLE
+    return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties, all_tied)
 
 
 def soft_accuracy(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,10 +17,11 @@ from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
+from softbleu.matching.base import MATCHERS
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, SkillSettings, play_matches, rank_by_skill, rank_by_wins, win_shares
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
 from softbleu.results import Coverage, Result, RunOptions, collect_statistics, make_results
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
+_SIGNED = re.compile(r"(?:^|\|)metric:([^|]+)")
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
@@ -139,6 +142,58 @@ def aggregate_scores(
     return replace(table, systems=dict(zip(compared.systems, scores.tolist(), strict=True)))
 
 
+def read_tables(
+    scores: Sequence[str | ScoreTable], lower: Collection[str], direction: str | None, encoding: str
+) -> tuple[list[ScoreTable], list[str]]:
+    """Read scores of metrics, files or tables, and make greater the better; with notes on what was not known.
+
+    Scores of which less is better are negated: as `lower` names the metric, its file says, or its signature or name
+    does. Where none is above 0 they are negated already.
+    """
+    tables: list[ScoreTable] = []
+    notes, unknown = [], []
+    for table in _opened(scores, direction, encoding):
+        down = table.name in lower or _is_lower(table)
+        unknown += [table.name] * (down is None)
+        if down and any(
+            np.any(np.array(column) > 0) for column in ([*table.systems.values()], *table.segments.values())
+        ):
+            notes.append(f"{table.name}: less is better, so that its scores are negated")
+            table = negated(table)
+        tables.append(table)
+    if unknown:
+        notes.append(f"greater is taken for better in {', '.join(unknown)}: 'lower' names those of which less is")
+    return tables, notes
+
+
+def negated(table: ScoreTable) -> ScoreTable:
+    """Make greater the better of what was better when less."""
+    systems = {name: -score for name, score in table.systems.items()}
+    return replace(table, systems=systems, segments={name: -column for name, column in table.segments.items()})
+
+
+def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> Iterator[ScoreTable]:
+    for named in scores:
+        if isinstance(named, str):
+            label, file = split_name(named)
+            yield from read_scores(file, label=label, direction=direction, encoding=encoding)
+        else:
+            yield named
+
+
+def _is_lower(table: ScoreTable) -> bool | None:
+    """Whether less is better, as the table says or the metric has it that it names; None where that is not known."""
+    if table.better or not table.metric:
+        return table.better == "lower"
+    signed = _SIGNED.search(table.metric)
+    for name in (signed[1] if signed else table.metric.partition("(")[0], table.name):
+        if METRICS.has(name):
+            return not METRICS.find(name).higher_is_better
+        if MATCHERS.has(name):
+            return False
+    return None
+
+
 def make_score_tables(
     corpus: Corpus,
     metrics: Mapping[str, Metric],
@@ -161,10 +216,9 @@ def make_score_tables(
         results = make_results(each, "segment" if segments else "corpus")
         firsts[name] = results[0]
         coverages += [(result.name, name, result.coverage) for result in results]
-        sign = 1 if results[0].higher_is_better else -1
-        parts = {each.name: sign * np.array([part.score for part in each.segments or ()]) for each in results}
-        systems = {each.name: sign * each.score for each in results}
-        tables.append(ScoreTable(name, systems, parts if segments else {}))
+        parts = {result.name: np.array([part.score for part in result.segments or ()]) for result in results}
+        table = ScoreTable(name, {result.name: result.score for result in results}, parts if segments else {})
+        tables.append(table if results[0].higher_is_better else negated(table))
     note_coverage(coverages)
     return tables, firsts
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
-_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores"}
+_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores", "lower"}
 # Keys of one text
 _NAMED = ("encoding", "pairing", "direction", "column", "question", "coefficient", "aggregate", "against")
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
@@ -45,7 +45,7 @@ _LISTS = ("candidates", "references", "human", "scores")  # Keys of several
 _SHAPES = {  # What the values of a definition must be
     **dict.fromkeys((*_TEXTS, *_NAMED), "text"),
     **dict.fromkeys(
-        (*_LISTS, "grammars", "matchers", "metrics", "variants", "questions", "rank_by"), "a list of text"
+        (*_LISTS, "grammars", "matchers", "metrics", "variants", "questions", "rank_by", "lower"), "a list of text"
     ),
     **dict.fromkeys(("unescape", "expand"), "true or false"),
     **dict.fromkeys(("count", "seed", "samples", "runs", "window", "rankings_start"), "a whole number"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora import split_name
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -19,9 +18,8 @@ from softbleu.corpora.judgements import (
     merge_scores,
     read_assessments,
     read_rankings,
-    read_scores,
 )
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
@@ -58,6 +56,7 @@ from softbleu.meta.evidence import (
     rank_systems,
     read_human,
     read_metrics,
+    read_tables,
 )
 from softbleu.results.significance import correct
 
@@ -70,6 +69,7 @@ RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
+_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +98,7 @@ def metaeval(
     question: str | None = None,
     *,
     scores: Sequence[str | ScoreTable] = (),
+    lower: Sequence[str] = (),
     metrics: Metrics = (),
     candidates: Outputs = (),
     references: Sequence[str | Sequence[str]] = (),
@@ -131,6 +132,9 @@ def metaeval(
         One of `QUESTIONS` (default: `systems`, or what the input allows).
     scores
         Scores of metrics: tables, or files, also as ``NAME=FILE``.
+    lower
+        Names of scores, or of human ones, of which less is better, such as error rates: they are negated. Of files
+        that name their metric, or its signature, and of computed metrics it is known.
     metrics
         Metrics to compute: expressions such as ``vleu(threshold=0.8)``, also as ``NAME=EXPRESSION``, signatures or
         values; or a mapping from names to these.
@@ -199,9 +203,16 @@ def metaeval(
         if rankings is None and given:
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
+    people = human if isinstance(human, Mapping) else read_human(human, direction, encoding, column)
+    tables, notes = read_tables(scores, lower, direction, encoding)
+    for unknown in set(lower) - {*people, *(table.name for table in tables)}:
+        raise UnknownNameError("scores", unknown, [*people, *(table.name for table in tables)])
     judges = Evidence(
         (),
-        human if isinstance(human, Mapping) else read_human(human, direction, encoding, column),
+        {
+            name: {system: -score for system, score in judged.items()} if name in lower else judged
+            for name, judged in people.items()
+        },
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,
@@ -213,7 +224,6 @@ def metaeval(
     if not scorers and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
         raise InputError(*texts_of, " are there to compute metrics: name some with ", Parameter("metrics"))
-    tables = _read_tables(scores, direction, encoding)
     firsts: dict[str, Result] = {}
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
@@ -238,18 +248,8 @@ def metaeval(
     short = [f"{name} signature: {each.short_signature}" for name, each in firsts.items()]
     facts = {**signatures, **answer.table.facts, **({"aggregate": aggregate} if aggregate else {})}
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
-    return replace(answer, table=table, notes=(*lacks, *answer.notes), signatures=signatures)
-
-
-def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
-    tables: list[ScoreTable] = []
-    for each in scores:
-        if isinstance(each, str):
-            label, file = split_name(each)
-            tables += read_scores(file, label=label, direction=direction, encoding=encoding)
-        else:
-            tables.append(each)
-    return tables
+    notes += [*lacks, *_one_sided(evidence, name), *answer.notes]
+    return replace(answer, table=table, notes=tuple(dict.fromkeys(notes)), signatures=signatures)
 
 
 def default_question(metrics: object, of_systems: object, assessments: object) -> str:
@@ -332,11 +332,8 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
         for table in evidence.need_metrics()
         for tau in preference_taus(judged, table, settings.samples, settings.seed)
     ]
-    compared = judged.systems if isinstance(judged, Comparisons) else ()
-    lacking = {each.name: [name for name in compared if name not in each.segments] for each in evidence.metrics}
-    notes = tuple(f"{name} lacks {', '.join(systems)}: skipped" for name, systems in lacking.items() if systems)
-    facts = {**settings.facts(), **({"comparisons": len(judged)} if compared else {})}
-    return MetaEvaluation("preferences", Records(names, rows, facts), notes=notes)
+    facts = {**settings.facts(), **({"comparisons": len(judged)} if isinstance(judged, Comparisons) else {})}
+    return MetaEvaluation("preferences", Records(names, rows, facts))
 
 
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -358,7 +355,18 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
         [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
         for each in sorted(found, key=lambda each: (each.human, each.of))
     ]
-    return _answer("accuracy", Records(names, rows, settings.facts()), columns)
+    answer = _answer("accuracy", Records(names, rows, settings.facts()), columns)
+    return replace(answer, notes=(*answer.notes, *_tied(found)))
+
+
+def _tied(accuracies: Iterable[object]) -> Iterator[str]:
+    """Name the metrics whose calibrated accuracy is that of calling all pairs ties."""
+    metrics: dict[tuple[str, str], list[str]] = {}
+    for found in accuracies:
+        if isinstance(found, Accuracy) and found.all_tied:
+            metrics.setdefault((found.human, found.of), []).append(found.metric)
+    for (human, of), names in metrics.items():
+        yield f"{human}, {of}: to call all pairs ties is as good, to .001, as any epsilon of {', '.join(names)}"
 
 
 def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -372,20 +380,41 @@ def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
             measured.setdefault((human, measure), {})[table.name] = estimate
     if not measured:
         raise InputError("differences need judgements, ", *_JUDGEMENTS, ", and scores of segments")
-    rows: list[list[Value]] = []
-    for (human, measure), estimates in measured.items():
-        usable = [name for name, each in estimates.items() if each.value is not None]
-        family: list[list[Value]] = []
-        for pair in pair_metrics(usable, settings.against, estimates):
-            better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
-            apart = difference(estimates[better], estimates[worse])
-            values = [estimates[better].value, estimates[worse].value, apart.value]
-            family.append([human, measure, better, worse, *values, *_ends(apart.interval), apart.p_value])
-        corrected = iter(correct([each for row in family if isinstance(each := row[-1], float)], "holm"))
-        rows += [[*row, None if row[-1] is None else next(corrected)] for row in family]
+    notes = [*_tied(estimate for estimates in measured.values() for estimate in estimates.values())]
+    defined = {
+        key: [name for name, estimate in estimates.items() if estimate.value is not None]
+        for key, estimates in measured.items()
+    }
+    families = []
+    for key, names in defined.items():
+        if len(names) < 2 and max(map(len, defined.values())) > 1:
+            notes.append(f"{', '.join(key)}: defined for fewer than two metrics, left out")
+        else:
+            families.append(_tested(key, measured[key], pair_metrics(names, settings.against, measured[key])))
+    most, rows = max(map(len, families)), [*chain.from_iterable(families)]
+    # Of n samples p is 2 / (n + 1) at least, and Holm's correction multiplies the smallest one by the tests.
+    if 0 < settings.samples < (needed := round(2 * most / _SIGNIFICANT)):
+        notes.append(
+            f"with {settings.samples:,} samples and {most:,} test{'s' * (most > 1)} of a measure no corrected p can "
+            f"be below {_SIGNIFICANT}: take {needed:,} or more"
+        )
     facts = {**settings.facts(), "tests": f"{_CORRECTED.format(len(rows))} within each measure"}
-    names = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
-    return MetaEvaluation("differences", Records([*names, "corrected"], rows, facts))
+    columns = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
+    return MetaEvaluation("differences", Records([*columns, "corrected"], rows, facts), notes=tuple(notes))
+
+
+def _tested(
+    key: tuple[str, str], estimates: Mapping[str, Estimate], pairs: Iterable[tuple[str, str]]
+) -> list[list[Value]]:
+    """A row per pair of metrics by one measure; p is corrected after Holm for these."""
+    rows: list[list[Value]] = []
+    for pair in pairs:
+        better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
+        apart = difference(estimates[better], estimates[worse])
+        values = [estimates[better].value, estimates[worse].value, apart.value]
+        rows.append([*key, better, worse, *values, *_ends(apart.interval), apart.p_value])
+    corrected = iter(correct([p_value for *_, p_value in rows if isinstance(p_value, float)], "holm"))
+    return [[*row, None if row[-1] is None else next(corrected)] for row in rows]
 
 
 def _measures(
@@ -434,15 +463,36 @@ def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
 
 def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
     """Answer a question about columns; say what was left out, and where no correlation is defined."""
-    notes = [
-        f"{side} lacks {', '.join(names)}: left out" for each in columns for side, names in each.left_out.items()
-    ]
+    notes = [note for each in columns for note in _left_out(each.left_out)]
     notes += [
         f"{name} gives the same score to all {len(each.judges)}: no correlation with it is defined"
         for each in columns
         for name in each.constant
     ]
     return MetaEvaluation(question, table, tuple(columns), notes=tuple(dict.fromkeys(notes)), **more)
+
+
+def _one_sided(evidence: Evidence, question: str) -> list[str]:
+    """Name the systems of which only judges, or only a metric, scored outputs, where the question is about these."""
+    lacking: dict[str, Sequence[str]] = {}
+    about_outputs = question in BY_OUTPUT or (question == "williams" and not (evidence.human or evidence.rankings))
+    for side, judged in ((ASSESSMENT, evidence.assessments), ("rankings", evidence.comparisons)):
+        for table in evidence.metrics:
+            if about_outputs and judged is not None and table.segments:
+                lacking[table.name], lacking[side] = judged.one_sided(table.segments)
+    return _left_out(lacking)
+
+
+def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say what each side lacks, those together that lack the same."""
+    sides: dict[tuple[str, ...], list[str]] = {}
+    for side, systems in lacking.items():
+        sides.setdefault(tuple(systems), []).append(side)
+    return [
+        f"{', '.join(names)} {'lack' if len(names) > 1 else 'lacks'} {', '.join(systems)}: left out"
+        for systems, names in sides.items()
+        if systems
+    ]
 
 
 def _ends(interval: tuple[float, float] | None) -> tuple[Value, Value]:

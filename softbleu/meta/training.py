@@ -62,6 +62,8 @@ class JudgedDistances:
             if len(each) < FEWEST_POINTS or np.ptp(each) == 0:
                 raise InputError(f"group {name!r}: {FEWEST_POINTS} judgements or more that differ are needed")
         texts: list[Segments] = [each.texts for each in judged.values() if each.texts is not None]
+        if not any(line.strip() for each in texts for lines in each.candidates.values() for line in lines):
+            raise InputError("every candidate is empty: there is nothing to learn from")
         own, spoilt, unrelated = (
             _measured(head, each, options)
             for each in (texts, [_spoilt(each, seed) for each in texts], map(_rolled, texts))
@@ -433,6 +435,10 @@ def train(
         prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
     )
     judged, unrelated = JudgedDistances.of(unit, files, seed, RunOptions(**run))
+    if not judged.own.distances.any():
+        raise InputError("every candidate is equal to its reference: there is nothing to learn from")
+    if len(np.unique(judged.folds)) < 2:
+        raise InputError("all judgements are of one reference: give those of two or more, to hold some out")
 
     @cache
     def scores(penalties: tuple[float, float]) -> Floats:

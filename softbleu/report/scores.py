@@ -279,14 +279,18 @@ def _share(part: int, whole: int) -> str:
 
 
 def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Go through systems, or segments and systems; each with its metric where there are several."""
+    """Go through systems, or segments and systems.
+
+    Each with its metric where there are several, and with `better` where less is better.
+    """
     groups = _by_metric(results)
     for group in groups:
         named = {"metric": group[0].metric} if len(groups) > 1 else {}
+        better = {} if group[0].higher_is_better else {"better": "lower"}
         if _has_parts(group[0]):
-            yield from ({**labels, **named, **score.as_dict()} for labels, score in _rows_of(group))
+            yield from ({**labels, **named, **score.as_dict(), **better} for labels, score in _rows_of(group))
         else:
-            yield from ({"system": result.name, **named, **numbers_of(result)} for result in group)
+            yield from ({"system": result.name, **named, **numbers_of(result), **better} for result in group)
 
 
 def _numbers_of(result: Result) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
         "sha256": evaluation.fingerprint,
     }
     columns = ("of", "measure", "without_a_vector", "value", "found", "all")
-    return Records(columns, rows, facts, digits=_DIGITS)
+    return Records(columns, rows, facts, digits=_DIGITS, notes=evaluation.notes)
 
 
 def expansion_json(segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]) -> Iterator[str]:

@@ -197,7 +197,7 @@ def test_every_setting_is_an_option(command, files, text):
     assert (done.code, done.err) == (0, "")
     lines = dict(line.split(maxsplit=1) for line in done.out.splitlines()[:2])
     assert lines == {"store": str(target), "words": "13"}
-    assert "WordSim-353" in done.out
+    assert "WordSim-353: 0 of 353 pairs are in the vocabulary" in done.out
     meta = json.loads((target / "meta.json").read_text())
     assert meta["training"]["settings"] == values
     assert (meta["training"]["tokenizer"], meta["training"]["lowercase"]) == ("13a", True)

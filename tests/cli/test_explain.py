@@ -161,7 +161,10 @@ def judged(files: Any, monkeypatch: Any) -> Any:
 def test_systems(command: Any, judged: Any) -> None:
     arguments = ("--human", "human.tsv", "--scores", "one.tsv", "--scores", "other=two.tsv", "-f", "json")
     done = command("metaeval", *arguments)
-    assert done.err == "softbleu: note: human lacks E: left out\nsoftbleu: note: one lacks E: left out\n"
+    assert done.err == (
+        "softbleu: note: greater is taken for better in one, other: 'lower' names those of which less is\n"
+        "softbleu: note: human, one lack E: left out\n"
+    )
     one, other = table_of(done)
     assert (one["metric"], one["points"], one["spearman"], one["kendall"]) == ("one", 4, 1.0, 1.0)
     assert (other["metric"], other["spearman"]) == ("other", 0.4)
@@ -180,21 +183,38 @@ def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
     done = command(*given, "--metric-settings", "bleu", "--table", "preferences", "-f", "json")
     hties, noties = table_of(done)
     assert (hties["variant"], noties["variant"]) == ("hties", "noties")
-    assert done.err == "softbleu: note: bleu lacks C, D: skipped\n"
+    assert done.err == "softbleu: note: bleu lacks C, D: left out\nsoftbleu: note: rankings lacks c, d: left out\n"
     assert (noties["pairs"], noties["concordant"], noties["tau"], noties["skipped"]) == (2, 1, 0.5, 8)
     assert json.loads(done.out)["bleu"].startswith("metric:bleu|matcher:exact|")
 
 
-def test_scores_that_softbleu_wrote(command: Any, judged: Any) -> None:
-    systems = [part for name in "abcd" for part in ("-c", f"{name}.txt")]
+@pytest.mark.parametrize(("metric", "level"), [("bleu", "corpus"), ("ter", "corpus"), ("ter", "segment")])
+def test_scores_that_softbleu_wrote(command: Any, judged: Any, metric: str, level: str) -> None:
+    systems = ["-c", *(f"{name}.txt" for name in "abcd"), "-r", "reference.txt"]
     judged.write("human.tsv", [line.lower() for line in LINES["human.tsv"]])
-    spot = ("metaeval", "--human", "human.tsv", *systems, "-r", "reference.txt", "--metric-settings", "m=bleu")
-    expected = table_of(command(*spot, "-f", "json"))
+    judged.write(
+        "da.tsv",
+        ["system segment score", *(f"{name} 1 {number}" for name, number in zip("abcd", "4231", strict=True))],
+    )
+    given = ("metaeval", "-f", "json", *(("--human", "human.tsv") if level == "corpus" else ("--da", "da.tsv")))
+    expected = table_of(command(*given, *systems, "-m", f"m={metric}"))
     for name in ("tsv", "json", "jsonl"):
-        command("score", *systems, "-r", "reference.txt", "-f", name, "-o", f"scores.{name}")
-        read = command("metaeval", "--human", "human.tsv", "--scores", f"m=scores.{name}", "-f", "json")
-        assert table_of(read) == expected
-    assert expected[0]["spearman"] == 0.8
+        command("score", *systems, "-m", metric, "-f", name, "--level", level, "-o", f"scores.{name}")
+        assert table_of(command(*given, "--scores", f"m=scores.{name}")) == expected
+    # Those of several metrics, and those of 0.3, which did not say which way is better.
+    command("score", *systems, "-m", metric, "chrf", "-f", "json", "--level", level, "-o", "both.json")
+    first, _ = table_of(command(*given, "--scores", "both.json"))
+    assert {**first, "metric": "m"} == expected[0]
+    lines = Path("scores.jsonl").read_text().replace(', "better": "lower"', "")
+    for name in ("m", "ter"):
+        Path(f"{name}.jsonl").write_text(lines)
+    told = command(*given, "--scores", "m.jsonl", *(("--lower", "m") if metric == "ter" else ()))
+    assert table_of(told) == expected
+    if metric == "ter":
+        assert "m: less is better, so that its scores are negated" in told.err
+        assert table_of(command(*given, "--scores", "ter.jsonl"))[0]["pearson"] == expected[0]["pearson"]
+        assert "greater is taken for better in m" in command(*given, "--scores", "m.jsonl").err
+    assert expected[0]["spearman"] > 0
 
 
 def test_direct_assessment(command: Any, judged: Any) -> None:

@@ -131,7 +131,25 @@ def test_the_column_of_scores(tmp_path):
 
 CZECH = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\n"
 DA = CZECH + "de-en t A.1 1 0\n"
+ANNOTATORS = {  # Each says 2 and 3 of the first output, 1 of another
+    "numbers.tsv": "LP SYSTEM SID HUMAN annotator\nx-y A 1 2 ann\nx-y A 1 3 bob\nx-y A 2 1 ann\n",
+    "graded.tsv": "system\tsegment\tannotator\tscore\nA\t1\tann\t2\nA\t1\tbob\t3\nA\t1\teve\tNone\nA\t2\tbob\t1\n",
+    "texts.tsv": "lp\tannotator\tsource\ttranslation\treference\thuman_score\n"
+    + "".join(f"x-y\t{row}\n" for row in ("ann\ts\ta\tr\t2", "bob\ts\ta\tr\t3", "ann\ts\tb\tr\t1")),
+}
 TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\tit is\t0.25\n"
+
+
+@pytest.mark.parametrize("name", ANNOTATORS)
+def test_several_annotators_of_an_output(tmp_path, capsys, name):
+    path = written(tmp_path, ANNOTATORS[name], name)
+    with ProgressBar(quiet=False):
+        found = read_assessments(path)
+    assert found.scores.tolist() == [2.5, 1]
+    assert f"{name}: 1 of 2 outputs have several judgements: the mean of each is taken" in capsys.readouterr().err
+    if name == "graded.tsv":
+        both = written(tmp_path, "lp system segment score\nx-y a 1 3\ny-x a 1 4\n", "two.tsv")
+        refused(InputError, "name one direction of x-y, y-x", read_assessments, both)
 
 
 def test_assessments(tmp_path):

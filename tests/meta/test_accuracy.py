@@ -147,6 +147,26 @@ def test_interval_of_systems_is_of_systems() -> None:
     assert high == 1
 
 
+def test_notes_say_what_was_left_out_and_what_says_nothing() -> None:
+    """Judges tie nearly all, the metrics know nothing; one system has no output, another no judgement."""
+    generator = np.random.default_rng(2)
+    judged = [(float(n == 3), [name], n) for n in range(30) for name in ("A", "B", "ref")]
+    people = Assessments(
+        *([*column] if number else np.array(column) for number, column in enumerate(zip(*judged, strict=True)))
+    )
+    tables = [ScoreTable(metric, {}, {name: generator.random(30) for name in "ABC"}) for metric in ("m", "n")]
+    left_out = ["m, n lack ref: left out", "direct assessment lacks C: left out"]
+    tied = "direct assessment, outputs{}: to call all pairs ties is as good, to .001, as any epsilon of m, n"
+    given = {"scores": tables, "assessments": people}
+    found = softbleu.metaeval("accuracy", **given, samples=2)
+    assert found.notes == (*left_out, tied.format(""), tied.format(" by segment"))
+    few = softbleu.metaeval("differences", **given, samples=39).notes[-1]
+    assert few == "with 39 samples and 1 test of a measure no corrected p can be below 0.05: take 40 or more"
+    more = softbleu.metaeval("differences", **given, samples=40).notes[-1]
+    assert more == "direct assessment, pearson_within: defined for fewer than two metrics, left out"
+    assert list(softbleu.metaeval("outputs", **given, samples=2).notes) == left_out
+
+
 def test_metaeval_answers_by_what_there_is() -> None:
     rows = [(n, one, other, 1, "x") for n in range(3) for one, other in combinations("ABC", 2)]
     table = ScoreTable("m", {"A": 3.0, "B": 2.0, "C": 1.0}, {name: np.full(3, -ord(name)) for name in "ABC"})

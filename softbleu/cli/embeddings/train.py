@@ -36,7 +36,7 @@ def train(given: Given) -> None:
             card={"trained on": given.source or ", ".join(given.corpus), "licence": given.licence or "not stated"},
             **store_settings(given),
         )
-    measured = training.evaluation.agreements if training.evaluation else {}
+    measured, notes = (training.evaluation.agreements, training.evaluation.notes) if training.evaluation else ({}, [])
     rows = [(key, f.spearman, f.pairs, len(f.missing)) for key, f in measured.items()]
     facts = {"store": given.output, **training.counts(), "sha256": training.fingerprint}
-    output.write_table(("judgements", "spearman", "pairs", "missing_pairs"), rows, facts, digits=DIGITS)
+    output.write_table(("judgements", "spearman", "pairs", "missing_pairs"), rows, facts, digits=DIGITS, notes=notes)

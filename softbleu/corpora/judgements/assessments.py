@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
-from softbleu.corpora.judgements.scores import read_scores
+from softbleu.corpora.judgements.scores import note_repeated, read_scores
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.io.data_files import MOST_PLACES, parse_score
@@ -46,15 +46,15 @@ class Assessments:
     def of_comparisons(cls, judged: Comparisons) -> Self:
         """Score each output that was compared: the mean of its comparisons, 1 won, 0 tied, -1 lost.
 
-        >>> found = Assessments.of_comparisons(Comparisons.of([(0, "A", "B", 1, "ann"), (0, "A", "B", 0, "bob")]))
-        >>> list(zip(found.systems, found.segments, found.scores.tolist()))
+        >>> won = Assessments.of_comparisons(Comparisons.of([(0, "A", "B", 1, "ann"), (0, "A", "B", 0, "bob")]))
+        >>> list(zip(won.systems, won.segments, won.scores.tolist()))
         [(['A'], 0, 0.5), (['B'], 0, -0.5)]
         """
         segments, systems = np.tile(judged.segment, 2), np.concatenate((judged.first, judged.second))
         keys, places = np.unique(segments * len(judged.systems) + systems, return_inverse=True)
         won = np.bincount(places, np.concatenate((judged.outcome, -judged.outcome))) / np.bincount(places)
         numbers, owners = np.divmod(keys, len(judged.systems))
-        return cls(won, [[judged.systems[each]] for each in owners.tolist()], numbers.tolist())
+        return cls(won, [[judged.systems[owner]] for owner in owners.tolist()], numbers.tolist())
 
     def with_texts(self, corpus: Segments) -> Assessments:
         """Put the outputs of a corpus in the place of systems and segments; each of several references makes a pair.
@@ -62,7 +62,7 @@ class Assessments:
         InputError: the corpus has none of the systems, or too few segments.
         """
         rows = []
-        for score, systems, segment in zip(self.scores.tolist(), self.systems, self.segments, strict=True):
+        for score, systems, segment in self._outputs():
             system = next((name for name in systems if name in corpus.candidates), None)
             if system is not None and segment >= len(corpus):
                 raise InputError(f"the judgements name segment {segment + 1}, there are {len(corpus)}")
@@ -85,48 +85,59 @@ class Assessments:
                 raise InputError(f"{metric} has {len(values)} segments, {len(self)} texts were assessed")
             return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
         rows: list[tuple[float, float, int]] = []
-        for score, systems, segment in zip(self.scores, self.systems, self.segments, strict=True):
+        for score, systems, segment in self._outputs():
             system = next((name for name in systems if name in scored), None)
             if system is not None:
-                rows.append((score, self._scored(scored, system, segment, metric), segment))
+                rows.append((score, _score_of(scored, system, segment, metric), segment))
         if not rows:
             raise InputError(f"{metric} has scores of none of the assessed systems")
-        people, found, segments = np.array(rows).T
-        kept = ~np.isnan(found)
-        return people[kept], found[kept], segments[kept].astype(np.int64)
+        judges, values, segments = np.array(rows).T
+        known = ~np.isnan(values)
+        return judges[known], values[known], segments[known].astype(np.int64)
 
     def tables(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
         """Put the scores of judges and of a metric into tables (systems, segments), NaN where either has none.
 
         Assessed texts are of no systems.
         """
-        names = [name for name in scored if any(name in each for each in self.systems)]
-        places = {name: number for number, name in enumerate(names)}
-        people = np.full((len(names), 1 + max(self.segments, default=0)), np.nan)
-        found = people.copy()
-        for score, systems, segment in zip(
-            self.scores[: len(self.systems)], self.systems, self.segments, strict=True
-        ):
+        assessed = {name for systems in self.systems for name in systems}
+        places = {name: number for number, name in enumerate(name for name in scored if name in assessed)}
+        judges = np.full((len(places), 1 + max(self.segments, default=0)), np.nan)
+        values = judges.copy()
+        for score, systems, segment in self._outputs():
             for name in systems:
                 if name in places:
-                    people[places[name], segment] = score
-                    found[places[name], segment] = self._scored(scored, name, segment, metric)
-        people[np.isnan(found)] = np.nan
-        return people, found
+                    judges[places[name], segment] = score
+                    values[places[name], segment] = _score_of(scored, name, segment, metric)
+        judges[np.isnan(values)] = np.nan
+        return judges, values
 
-    def _scored(self, scored: Mapping[str, Floats], system: str, segment: int, metric: str) -> float:
-        if segment >= len(scored[system]):
-            raise InputError(
-                f"the assessments name segment {segment + 1}, {metric} has {len(scored[system])} of {system}"
-            )
-        return float(scored[system][segment])
+    def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
+        """Name systems that were assessed and not scored, nor any with the same output; and those only scored."""
+        unscored = {name for systems in self.systems if not set(systems) & set(scored) for name in systems}
+        assessed = {name for systems in self.systems for name in systems}
+        return sorted(unscored), [name for name in scored if self.systems and name not in assessed]
+
+    def _outputs(self) -> Iterator[tuple[float, Sequence[str], int]]:
+        """Go through assessed outputs of systems: score, systems, segment."""
+        if self.texts is None:
+            yield from zip(self.scores.tolist(), self.systems, self.segments, strict=True)
+
+
+def _score_of(scored: Mapping[str, Floats], system: str, segment: int, metric: str) -> float:
+    if segment >= len(scored[system]):
+        raise InputError(
+            f"the assessments name segment {segment + 1}, {metric} has {len(scored[system])} of {system}"
+        )
+    return float(scored[system][segment])
 
 
 def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -> Mapping[str, Assessments]:
     """Read judged texts by their groups: tab-separated columns, of which others are passed over.
 
-    `score` (or `human`, `human_score`), `candidate` (or `translation`, `hypothesis`), `reference`, and maybe `source`
-    and `group` (or `lp`); rows that name no group are of one that is called as the file.
+    `score` (or `human`, `human_score`), `candidate` (or `translation`, `hypothesis`), `reference`, and maybe
+    `source`, `annotator`, and `group` (or `lp`); rows that name no group are of one that is called as the file. With
+    annotators each output has the mean of their scores.
 
     Raises
     ------
@@ -134,20 +145,15 @@ def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -
         A column is missing, a score is no number, or a row has too many or too few cells.
     """
     columns, rows = _cells(name, encoding, _JUDGED)
-    lacking = [each for each in ("human_score", "translation", "reference") if each not in columns]
-    if lacking:
+    if not {"human_score", "translation", "reference"} <= set(columns):
         raise InputError(f"{name}, line 1: judgements need columns score, candidate and reference, tab-separated")
-    plain = {"source": "", "group": Path(name.removesuffix(".gz")).stem}
+    stem = Path(name.removesuffix(".gz")).stem
     groups: dict[str, list[_Row]] = {}
     for where, row in rows:
-        group = row.get("group", row.get("lp", plain["group"]))
-        groups.setdefault(group, []).append((where, {**plain, **row}))
+        groups.setdefault(row.get("group", row.get("lp", stem)), []).append((where, {"source": "", **row}))
     if not groups:
         raise InputError(f"{name}: there are no judgements")
-    scores = {
-        group: np.array([_number(where, row["human_score"]) for where, row in own]) for group, own in groups.items()
-    }
-    return {group: Assessments(scores[group], texts=_texts(own, unescape)) for group, own in groups.items()}
+    return {group: _judged_texts(name, members, unescape) for group, members in groups.items()}
 
 
 def read_outputs(
@@ -163,10 +169,10 @@ def read_outputs(
         first = next((line.strip().lower() for line in lines if line.strip()), "")
     if first.startswith("<") or "system1id" in first:
         return Assessments.of_comparisons(read_rankings(name, start=start, encoding=encoding))
-    found = read_assessments(name, direction=direction, column=column, encoding=encoding)
-    if found.texts is not None:
+    assessments = read_assessments(name, direction=direction, column=column, encoding=encoding)
+    if assessments.texts is not None:
         raise InputError(f"{name}: these judgements have their own texts: leave out candidates and references")
-    return found
+    return assessments
 
 
 def read_assessments(
@@ -180,8 +186,10 @@ def read_assessments(
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
-    source translation reference HUMAN_score`; others are passed over. Of several directions one must be given.
-    `unescape` turns entities such as ``&apos;`` in texts into characters. Or scores of segments for `read_scores`.
+    source translation reference HUMAN_score`; others are passed over. Or scores of segments for `read_scores`. Of
+    several directions one must be given. An output that several annotators scored has the mean of their scores, and a
+    note says so; of texts, where there is a column `annotator`. `unescape` turns entities such as ``&apos;`` in texts
+    into characters.
     """
     columns, cells = _cells(name, encoding, {})
     kind = next((kind for kind in (_BY_TEXT, _BY_NUMBER) if set(kind) <= set(columns)), None)
@@ -190,8 +198,7 @@ def read_assessments(
     if kind is None:
         raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
     rows = _of_direction(name, list(cells), direction)
-    scores = np.array([_number(where, row[kind[-1]]) for where, row in rows])
-    return Assessments(scores, texts=_texts(rows, unescape)) if kind is _BY_TEXT else _numbered(rows, scores)
+    return _judged_texts(name, rows, unescape) if kind is _BY_TEXT else _numbered(name, rows)
 
 
 def _cells(name: str, encoding: str, aliases: Mapping[str, str]) -> tuple[list[str], Iterator[_Row]]:
@@ -224,39 +231,56 @@ def _of_direction(name: str, rows: Sequence[_Row], direction: str | None) -> lis
 
 
 def _graded(name: str, direction: str | None, column: str | None, encoding: str) -> Assessments:
-    tables = read_scores(name, direction=direction, column=column, encoding=encoding)
+    tables = read_scores(name, direction=direction, column=column, repeated=True, encoding=encoding)
     if len(tables) > 1 or not tables[0].segments:
         raise InputError(f"{name}: assessments are scores of segments by one kind of judges")
-    given = [
+    outputs = [
         (score, [system], segment)
         for system, scores in tables[0].segments.items()
         for segment, score in enumerate(scores.tolist())
         if not np.isnan(score)
     ]
-    if not given:
+    if not outputs:
         raise InputError(f"{name}: there are no assessments")
-    scores, systems, segments = zip(*given, strict=True)
+    scores, systems, segments = zip(*outputs, strict=True)
     return Assessments(np.array(scores), systems, segments)
 
 
-def _texts(rows: Sequence[_Row], unescape: bool) -> Segments:
-    clean = html.unescape if unescape else str
-    source, candidate, reference = (
-        [clean(row[column]) for _, row in rows] for column in ("source", "translation", "reference")
-    )
-    return Segments.of({CANDIDATE: candidate}, reference, source)
-
-
-def _numbered(rows: Sequence[_Row], scores: Floats) -> Assessments:
-    systems = [row["system"].split("+") for _, row in rows]
-    names = plain_names({system for each in systems for system in each})
-    segments = []
+def _means(
+    name: str, rows: Sequence[_Row], columns: Sequence[str], scored: str
+) -> tuple[Sequence[Mapping[str, str]], Floats]:
+    """Find the outputs, which differ in these columns (none: each row is one), and the mean of each one's scores."""
+    outputs: dict[object, Mapping[str, str]] = {}
+    scores: dict[object, list[float]] = {}
     for where, row in rows:
-        sid = int(row["sid"]) if row["sid"].isdecimal() and len(row["sid"]) <= MOST_PLACES else 0
-        if sid < 1:
-            raise InputError(f"{where}: SID is the number of a segment, from 1, not {row['sid']!r}")
-        segments.append(sid - 1)
-    return Assessments(scores, [[names[system] for system in each] for each in systems], segments)
+        key = tuple(row[column] for column in columns) or where
+        outputs.setdefault(key, row)
+        scores.setdefault(key, []).append(_number(where, row[scored]))
+    note_repeated(name, sum(len(values) > 1 for values in scores.values()), len(outputs))
+    return list(outputs.values()), np.array([sum(values) / len(values) for values in scores.values()])
+
+
+def _judged_texts(name: str, rows: Sequence[_Row], unescape: bool) -> Assessments:
+    clean = html.unescape if unescape else str
+    columns = ("source", "translation", "reference")
+    outputs, scores = _means(name, rows, columns if "annotator" in rows[0][1] else (), "human_score")
+    source, candidate, reference = ([clean(row[column]) for row in outputs] for column in columns)
+    return Assessments(scores, texts=Segments.of({CANDIDATE: candidate}, reference, source))
+
+
+def _numbered(name: str, rows: Sequence[_Row]) -> Assessments:
+    for where, row in rows:
+        sid = row["sid"]
+        if not (sid.isdecimal() and len(sid) <= MOST_PLACES and int(sid)):
+            raise InputError(f"{where}: SID is the number of a segment, from 1, not {sid!r}")
+    outputs, scores = _means(name, rows, ("system", "sid"), "human")
+    systems = [row["system"].split("+") for row in outputs]
+    names = plain_names({system for members in systems for system in members})
+    return Assessments(
+        scores,
+        [[names[system] for system in members] for members in systems],
+        [int(row["sid"]) - 1 for row in outputs],
+    )
 
 
 def _number(where: str, text: str) -> float:

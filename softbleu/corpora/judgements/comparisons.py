@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -148,6 +148,12 @@ class Comparisons:
         taken = self.at(chosen)
         names = tuple(name for name in self.systems if name in wanted)
         return replace(taken, systems=names, first=new[taken.first], second=new[taken.second])
+
+    def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
+        """Name systems that were compared and not scored, and those that were only scored."""
+        return [name for name in self.systems if name not in scored], [
+            name for name in scored if name not in self.systems
+        ]
 
     def tallies(self) -> Integers:
         """Count the outcomes of each pair of systems.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.errors import InputError
 from softbleu.io.data_files import NotJsonError, parse_json, parse_score, parse_whole
+from softbleu.io.progress import note
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
@@ -40,14 +41,21 @@ class ScoreTable:
     systems: Mapping[str, float]  # Score of each system; empty where only segments were scored
     segments: Mapping[str, Floats] = field(default_factory=dict)
     """Of each system its segments' scores, in order, NaN for what was not scored; empty where only systems were."""
+    metric: str = ""  # Signature or name of the metric, where a file has it; empty where greater is better
+    better: str = ""  # `higher` or `lower`, where the file says it
 
 
 class _Entry(NamedTuple):
     where: str
-    metric: str
+    table: str  # Name of the table that it belongs to
+    metric: str  # Signature or name of the metric; empty where the row has none
+    better: str
     system: str
     segment: int | None
     score: float
+
+
+_Row = tuple[str, Mapping[str, Any]]  # Where it stands, and its values by the names of columns
 
 
 def read_scores(
@@ -56,35 +64,62 @@ def read_scores(
     label: str | None = None,
     direction: str | None = None,
     column: str | None = None,
+    repeated: bool = False,
     encoding: str = "utf-8",
 ) -> list[ScoreTable]:
-    """Read scores of systems, of segments, or of both.
+    """Read scores of systems, of segments, or of both: a table per metric.
 
-    Understood are JSON, JSON lines and TSV as `softbleu score` writes them, tables (tabs or blanks) with the column
-    names `system`, `score` (or another of `SCORED`; `column` names one), `segment` (or `sid`), `lp`, `metric`, and
-    without column names those of WMT: metric, direction, test set, system, (segment,) score; or system, (segment,)
-    score; or ``.sys.score`` and ``.seg.score`` of mt-metrics-eval, the segments of a system in order. Gives a table
-    per metric. The label names the metric, unless the table says its name or that of the file will do; `direction`
-    takes the rows of this direction (column `lp`) only. What is ``None`` or missing was not scored.
+    Read are JSON, JSON lines and TSV as `softbleu score` writes them; tables (tabs or blanks) with the column names
+    `system`, `score` (or another of `SCORED`), `segment` (or `sid`), `lp`, `metric`; without column names those of
+    WMT: metric, direction, test set, system, (segment,) score; or system, (segment,) score; and ``.sys.score`` and
+    ``.seg.score`` of mt-metrics-eval, the segments of a system in order. What is ``None`` or missing was not scored.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not.
+    label
+        Name of the table (default: that of its metric, where columns or several metrics have one, or of the file).
+    direction
+        Take rows of this direction (column `lp`) only.
+    column
+        Column of the scores (default: the first of `SCORED` that the table has).
+    repeated
+        Whether segments may have several scores, such as those of several annotators. Their mean is taken.
+
+    Raises
+    ------
+    InputError
+        There are no scores, or a row is not valid.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
-    first = next((line for line in text if line.strip()), "")
-    whole = Path(name.removesuffix(".gz").removesuffix(".score"))
-    in_order = name.removesuffix(".gz").endswith(".seg.score")
-    plain = label or (whole.stem if whole.suffix in (".seg", ".sys") else Path(name.removesuffix(".gz")).stem)
-    if first.lstrip().startswith("{"):
-        entries = list(_read_json(name, text, plain))
+    path = Path(name.removesuffix(".gz"))
+    published = path.name.endswith((".seg.score", ".sys.score"))
+    stem = Path(path.stem).stem if published else path.stem
+    if next((line for line in text if line.strip()), "").lstrip().startswith("{"):
+        rows = _read_json(name, text)
     else:
-        entries = list(_read_table(name, text, plain, direction, column, in_order=in_order))
+        rows = _read_table(name, text, column, in_order=path.name.endswith(".seg.score"))
+    entries: list[_Entry] = []
+    directions = set()
+    for where, row in rows:
+        directions.add(row.get("lp", direction))
+        if direction in (None, row.get("lp", direction)):
+            entries.append(_entry(where, row, label or stem))
+    if repeated and direction is None and len(directions) > 1:
+        raise InputError(f"{name}: name one direction of {', '.join(sorted(map(str, directions)))}")
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
         raise InputError(f"{name}: there are no scores{wanted}")
     names = plain_names({entry.system for entry in entries})
     tables = []
-    for metric in dict.fromkeys(entry.metric for entry in entries):
-        own = [entry for entry in entries if entry.metric == metric]
-        tables.append(_table(name, label or metric, own, names))
+    for group in dict.fromkeys(entry.table for entry in entries):
+        members = [entry for entry in entries if entry.table == group]
+        systems, segments = _gather(name, members, names, repeated=repeated)
+        # Scores of mt-metrics-eval are greater for better, whatever their metric is.
+        metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
+        tables.append(ScoreTable(label or group, systems, segments, metric, better))
     return merge_scores(tables)
 
 
@@ -92,74 +127,84 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     """Join tables of one name, of which one has the systems and the other the segments."""
     merged: dict[str, ScoreTable] = {}
     for table in tables:
-        known = merged.get(table.name, ScoreTable(table.name, {}))
+        known = merged.get(table.name, replace(table, systems={}, segments={}))
         if (known.systems and table.systems) or (known.segments and table.segments):
             raise InputError(f"two tables of scores are called {table.name!r}: name one by NAME=FILE")
-        merged[table.name] = ScoreTable(table.name, known.systems or table.systems, known.segments or table.segments)
+        systems, segments = known.systems or table.systems, known.segments or table.segments
+        merged[table.name] = replace(known, systems=systems, segments=segments)
     return list(merged.values())
 
 
-def _read_json(name: str, text: Sequence[str], metric: str) -> Iterator[_Entry]:
+def _read_json(name: str, text: Sequence[str]) -> Iterator[_Row]:
     try:
         whole = parse_json("\n".join(text), name)
-        lines: list[tuple[str, Any]] = [(name, entry) for entry in _flat(whole)]
+        rows: Iterable[tuple[str, Any]] = [(name, row) for row in _flat(whole)]
     except NotJsonError:
         places = [(f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip()]
-        lines = [(where, parse_json(line, where)) for where, line in places]
-    for where, entry in lines:
-        if not isinstance(entry, dict) or not {"system", "score"} <= entry.keys():
+        rows = [(where, parse_json(line, where)) for where, line in places]
+    for where, row in rows:
+        if not isinstance(row, dict) or not {"system", "score"} <= row.keys():
             raise InputError(f"{where}: no scores; JSON is read as softbleu's scores are written in json or jsonl")
-        segment = entry.get("segment")
-        yield _entry(where, metric, entry["system"], segment, entry["score"])
+        yield where, row
 
 
-def _flat(whole: Any) -> Iterator[dict[str, Any]]:
+def _flat(whole: Any) -> Iterator[Any]:
     """Go through what `softbleu score` writes as JSON: systems, each with its segments."""
     if not isinstance(whole, dict) or not isinstance(whole.get("systems"), list):
         yield whole
         return
     for system in whole["systems"]:
-        named = {**system, "system": system.get("name")} if isinstance(system, dict) else {}
-        yield named
-        parts = named.get("segments", [])
+        labels = {key: whole[key] for key in ("signature",) if key in whole}
+        if isinstance(system, dict):
+            labels |= {key: system[key] for key in ("metric", "signature") if key in system}
+            labels["system"] = system.get("name")
+        else:
+            system = {}
+        yield {**system, **labels}
+        parts = system.get("segments", [])
         for part in parts if isinstance(parts, list) else [parts]:
-            yield {**part, "system": named["system"]} if isinstance(part, dict) else {}
+            yield {**part, **labels} if isinstance(part, dict) else {}
 
 
-def _read_table(
-    name: str, text: Sequence[str], metric: str, direction: str | None, column: str | None, *, in_order: bool
-) -> Iterator[_Entry]:
+def _read_table(name: str, text: Sequence[str], column: str | None, *, in_order: bool) -> Iterator[_Row]:
     columns: Sequence[str] | None = None
-    met: Counter[str] = Counter()  # Segments of each system, where they are not numbered
+    counts: Counter[str] = Counter()  # Segments of each system, where they are not numbered
     for number, line in enumerate(text, start=1):
         where = f"{name}, line {number}"
         cells = line.split("\t") if "\t" in line else line.split()
         if not line.strip() or line.startswith("#"):
             continue
         if columns is None:
-            named = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
-            scored = [cell for cell in (SCORED if column is None else (column.lower(),)) if cell in named]
-            if "system" in named and scored:
-                columns = ["score" if cell == scored[0] else cell.replace("score", "") for cell in named]
-                continue
-            if column is not None:
+            named = _named_columns(cells, column)
+            if named is None and column is not None:
                 raise InputError(f"{where}: no columns 'system' and {column!r}")
-            if len(cells) not in _COLUMNS:
+            if named is None and len(cells) not in _COLUMNS:
                 raise InputError(
                     f"{where}: {len(cells)} columns and no names of columns: 'system' and 'score' needed"
                 )
-            columns = _COLUMNS[len(cells)]
+            columns = named or _COLUMNS[len(cells)]
+            if named is not None:
+                continue
         if len(cells) != len(columns):
             raise InputError(f"{where}: {len(cells)} cells, where {len(columns)} are needed: {' '.join(columns[:6])}")
         row = dict(zip(columns, cells, strict=True))
         if in_order:
-            row["segment"] = str(met[row["system"]])
-            met[row["system"]] += 1
-        if direction is None or row.get("lp", direction) == direction:
-            yield _entry(where, row.get("metric", metric), row["system"], row.get("segment"), row["score"])
+            row["segment"] = str(counts[row["system"]])
+            counts[row["system"]] += 1
+        yield where, row
 
 
-def _entry(where: str, metric: str, system: object, segment: object, score: object) -> _Entry:
+def _named_columns(cells: Sequence[str], column: str | None) -> list[str] | None:
+    """Names of columns, the chosen one as `score`; None where the cells name no system and no score."""
+    columns = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
+    scored = next((name for name in (SCORED if column is None else (column.lower(),)) if name in columns), None)
+    if scored is None or "system" not in columns:
+        return None
+    return ["score" if name == scored else name.replace("score", "") for name in columns]
+
+
+def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
+    segment, score, system, metric = (row.get(key) for key in ("segment", "score", "system", "metric"))
     try:
         number = None if segment is None else parse_whole(str(segment))
         if number is not None and number < 0:
@@ -172,21 +217,34 @@ def _entry(where: str, metric: str, system: object, segment: object, score: obje
         raise InputError(f"{where}: {score!r} is no score: {error}") from None
     if not isinstance(system, str):
         raise InputError(f"{where}: a system's name is needed, not {system!r}")
-    return _Entry(where, metric, system, number, value)
+    better, signature = row.get("better"), row.get("signature")
+    known = better if better in ("higher", "lower") else ""
+    return _Entry(where, str(metric or name), str(signature or metric or ""), known, system, number, value)
 
 
-def _table(name: str, metric: str, entries: Sequence[_Entry], names: Mapping[str, str]) -> ScoreTable:
+def _gather(
+    name: str, entries: Sequence[_Entry], names: Mapping[str, str], *, repeated: bool
+) -> tuple[dict[str, float], dict[str, Floats]]:
+    """Put the scores of one metric together: of systems, and of their segments."""
     systems: dict[str, float] = {}
     parts: dict[str, dict[int, float]] = {}
-    for entry in entries:
-        system = names[entry.system]
-        found: dict[int, float] | None = None if entry.segment is None else parts.setdefault(system, {})
-        if system in systems if found is None else entry.segment in found:
-            raise InputError(f"{entry.where}: a second score of {system!r} (several directions? name one)")
-        if found is not None and entry.segment is not None:
-            found[entry.segment] = entry.score
-        elif not np.isnan(entry.score):
-            systems[system] = entry.score
+    counts: dict[tuple[str, int], int] = {}  # Scores of segments that have several
+    for where, *_, system, segment, score in entries:
+        system = names[system]
+        scores = None if segment is None else parts.setdefault(system, {})
+        if system in systems if scores is None else segment in scores and not repeated:
+            raise InputError(f"{where}: a second score of {system!r} (several directions? name one)")
+        if scores is None or segment is None:
+            if not np.isnan(score):
+                systems[system] = score
+        elif np.isnan(scores.get(segment, np.nan)):
+            scores[segment] = score
+        elif not np.isnan(score):
+            scores[segment] += score
+            counts[system, segment] = counts.get((system, segment), 1) + 1
+    for (system, segment), count in counts.items():
+        parts[system][segment] /= count
+    note_repeated(name, len(counts), sum(map(len, parts.values())))
     start = 1 if parts and all(0 not in scored for scored in parts.values()) else 0
     length = max((max(scored) + 1 - start for scored in parts.values()), default=0)
     if length > _MOST_GAPS * len(entries):
@@ -194,4 +252,10 @@ def _table(name: str, metric: str, entries: Sequence[_Entry], names: Mapping[str
     segments = {system: np.full(length, np.nan) for system in parts}
     for system, scored in parts.items():
         segments[system][np.array([*scored]) - start] = [*scored.values()]
-    return ScoreTable(metric, systems, segments)
+    return systems, segments
+
+
+def note_repeated(name: str, repeated: int, outputs: int) -> None:
+    """Say of how many outputs there are several judgements, of which the mean is taken."""
+    if repeated:
+        note(f"{name}: {repeated:,} of {outputs:,} outputs have several judgements: the mean of each is taken")
