@@ -78,8 +78,13 @@ class WorkerError(SoftbleuError, RuntimeError):
     """A process or machine that did part of the work is gone."""
 
 
+REMOVED = {"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no"}
+"""Settings and variants that version 0.4 took away; for settings the value in signatures that changes nothing."""
+REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
+
+
 class UnknownNameError(InputError):
-    """A name that no registry knows; the message lists those that are valid.
+    """A name that no registry knows; the message lists those that are valid, or says that it is gone.
 
     >>> raise UnknownNameError("matcher", "vlue", ["exact", "vleu"])
     Traceback (most recent call last):
@@ -93,8 +98,10 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], place: str = "") -> None:
         choices = list(valid)
-        where = f"{place}: " if place else ""
-        super().__init__(f"{where}unknown {kind} {name!r}{did_you_mean(name, choices)}; valid: {', '.join(choices)}")
+        said = f"unknown {kind} {name!r}{did_you_mean(name, choices)}; valid: {', '.join(choices)}"
+        if kind in ("setting", "signature key", "variant") and name.replace("_", "-") in REMOVED:
+            said = f"{kind} {name!r} {REMOVAL}"
+        super().__init__(f"{place}: {said}" if place else said)
         self._arguments = (kind, name, choices, place)
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], str]]:

@@ -36,7 +36,6 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
 """Values of settings that say less about themselves than they mean."""
 GOES_WITH: dict[str, dict[str, Any]] = {
     "smooth_value": {"smooth": "floor"},
-    "mutual": {"neighbours": 3},
     "m2 characters": {"threshold": 0.5},
 }
 """What must be given beside a setting, or a setting of one metric."""
@@ -135,7 +134,6 @@ def measures(draw: st.DrawFn) -> Metric:
     lacking = {
         "smooth_value": start.get("smooth") not in ("floor", "add-k"),
         "characters": metric.name == "m2" and start.get("threshold") is None,
-        "mutual": start.get("neighbours") is None,
     }
     start = {name: value for name, value in start.items() if not lacking.get(name)}
     if start.get("assignment") == "optimal":

@@ -33,7 +33,7 @@ from softbleu.results.pairs import pair_systems, score_systems
 pytestmark = pytest.mark.xdist_group("same digits")
 
 WORDS = [f"w{number}" for number in range(30)]
-SOFT = "vleu(threshold=p80, similarity=csls, neighbours=9, mutual=yes, vectors_postprocess=pc:1)"
+SOFT = "vleu(threshold=p80, neighbours=9, vectors_postprocess=pc:1)"
 CORPUS: dict[str, list[str]] = {}
 for _seed, _name in enumerate(("one", "two", "first", "second", "source")):
     _draw = np.random.default_rng(_seed)
@@ -95,7 +95,7 @@ def metaeval_all(corpus: Any, vectors: Path, **how: Any) -> Any:
 
 
 def spurious_all(corpus: Any, vectors: Path, **how: Any) -> Any:
-    given: dict[str, Any] = {"grammar": "alternations", "count": 70, "variants": ["plain", "mutual"]}
+    given: dict[str, Any] = {"grammar": "alternations", "count": 70, "variants": ["plain", "neighbours"]}
     found = spurious(**given, matchers=["vleu"], thresholds=["0.5:0.9:0.2"], **how)
     return [found.table(name) for name in CREDIT_TABLES], [each.tally.histogram.tolist() for each in found.analyses]
 

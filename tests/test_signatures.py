@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from softbleu.config.signature import parse_signature
+from softbleu.errors import UnknownNameError
 from softbleu.metrics.making import metric_from_signature
 from softbleu.results import score_corpus
 from softbleu.results.samples import open_sample
@@ -19,6 +20,7 @@ ROWS = [line.split("\t") for line in GOLDEN.read_text("utf-8").splitlines() if n
     [
         pytest.param(score, signature, marks=[pytest.mark.slow] * (tier == "second"), id=str(number))
         for number, (score, tier, signature) in enumerate(ROWS, start=3)
+        if tier != "removed"
     ],
 )
 def test_a_signature_gives_its_score(score: str, signature: str) -> None:
@@ -26,3 +28,13 @@ def test_a_signature_gives_its_score(score: str, signature: str) -> None:
     level: Any = parse_signature(signature)["level"]
     with open_sample([metric]) as corpus:
         assert repr(score_corpus(corpus, metric, level=level)[0].score) == score
+
+
+def test_a_signature_of_a_setting_that_is_gone_names_the_version_that_has_it() -> None:
+    gone = [signature for _, tier, signature in ROWS if tier == "removed"]
+    assert len(gone) == 10
+    for signature in gone:
+        with pytest.raises(
+            UnknownNameError, match=r"^signature key '.*' was removed in 0\.4; softbleu 0\.3\.0 has it$"
+        ):
+            metric_from_signature(signature)

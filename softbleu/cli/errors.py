@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from softbleu.errors import Parameter, SoftbleuError
+from softbleu.errors import REMOVAL, REMOVED, Parameter, SoftbleuError
 from softbleu.io.platform import drop_output
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
@@ -57,8 +57,9 @@ def _describe(error: Any) -> Iterator[str]:
     from softbleu.cli.settings import identifier, setting_options
 
     if isinstance(error, typer.TyperException):
-        yield " ".join(error.format_message().split())
         unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
+        gone = unknown.strip("-") in REMOVED
+        yield f"{unknown} {REMOVAL}" if gone else " ".join(error.format_message().split())
         if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
             yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
         if (context := getattr(error, "ctx", None)) is not None:
@@ -74,8 +75,8 @@ def _describe(error: Any) -> Iterator[str]:
 def option_of(parameter: Parameter) -> str:
     """Spell a parameter as the option of a command.
 
-    >>> [*map(option_of, (Parameter("references"), Parameter("max_depth", 200), Parameter("mutual", False)))]
-    ['--reference', '--max-depth 200', '--no-mutual']
+    >>> [*map(option_of, (Parameter("references"), Parameter("max_depth", 200), Parameter("normalize", False)))]
+    ['--reference', '--max-depth 200', '--no-normalize']
     """
     name = _OPTIONS.get(parameter.name, parameter.name).replace("_", "-")
     if parameter.value is None or isinstance(parameter.value, bool):

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from softbleu.config.declare import Declared
-from softbleu.errors import InputError
+from softbleu.errors import REMOVED, InputError
 from softbleu.version import __version__
 
 _ESCAPE = re.compile(r"(?:%[0-9A-F]{2})+")
@@ -63,7 +63,7 @@ def format_value(value: object) -> str:
 
 
 def parse_signature(signature: str) -> dict[str, str]:
-    """Read a signature back into its keys and values.
+    """Read a signature back into its keys and values, without settings that are gone and changed nothing.
 
     >>> parse_signature("metric:bleu|matcher:vleu|threshold:0.8|idf:a%7Cb.txt#0|version:0.1.0")["idf"]
     'a|b.txt#0'
@@ -74,9 +74,11 @@ def parse_signature(signature: str) -> dict[str, str]:
         if not colon or not key or key in pairs:
             raise InputError(f"not a signature at {part!r}: parts like 'matcher:vleu' joined by '|' are expected")
         try:
-            pairs[key] = _ESCAPE.sub(lambda found: unquote(found[0], errors="surrogatepass"), value)
+            value = _ESCAPE.sub(lambda found: unquote(found[0], errors="surrogatepass"), value)
         except UnicodeDecodeError:
             raise InputError(f"not a signature at {part!r}: %XX are no bytes of UTF-8; write a '%' as %25") from None
+        if key not in REMOVED or value != REMOVED[key]:
+            pairs[key] = value
     return pairs
 
 

@@ -1,4 +1,4 @@
-"""Similarity of words: cosine or CSLS, common parts removed or not, among all words or near neighbours only.
+"""Similarity of words: the cosine, common parts removed or not, among all words or near neighbours only.
 
 Whatever needs a neighbourhood looks for it among the first `SCOPE` words of the set, the most frequent ones in most
 sets, and never in the corpus: a similarity does not depend on what else is scored.
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.float64]
 
 _PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
-Similarity = Literal["cosine", "csls"]
 FunctionWords = Literal["soft", "exact"]
 SCOPE = 50_000  # Words of a set among which neighbours are looked for and common parts and quantiles are estimated
-CSLS_NEIGHBOURS = 10  # Neighbours whose mean similarity CSLS takes off (Conneau et al. 2018)
 PAIRS, SEED = 1_000_000, 2014  # Random pairs of words for the quantiles of their similarity
-CSLS_SAMPLE = 10_000  # Words that such pairs are drawn from under CSLS, which needs the neighbours of each
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.9, 99.95, 99.99)
 """Kept with every store; others are computed when asked for."""
 QUANTILES = "similarity_quantiles"
@@ -120,13 +117,9 @@ class Postprocess:
 class WordMeasure(Declared):
     """How the similarity of two words follows from their vectors.
 
-    CSLS is twice the cosine less both words' mean cosine to their 10 nearest neighbours (Conneau et al. 2018); for
-    what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
+    For what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
     """
 
-    similarity: Similarity = setting(
-        "cosine", "Compare words by cosine, or by csls, which lowers the similarity of hub words"
-    )
     vectors_postprocess: str = setting(
         "none",
         "Remove common components from the vectors: mean, pc:N (N components) or mean,pc:N",
@@ -141,16 +134,13 @@ class WordMeasure(Declared):
         metavar="K",
         unset="any",
     )
-    mutual: bool = setting(False, "With neighbours: both must be among the K nearest of the other")
     function_words: FunctionWords = setting(
         "soft", "English function words match similar words (soft), or only themselves (exact)"
     )
 
     def check(self) -> None:
-        """See that the settings go together, and keep them in one spelling, for signatures."""
+        """Spell what is removed in one way, for signatures."""
         object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
-        if self.mutual and self.neighbours is None:
-            raise InputError("mutual neighbours need their number: give ", Parameter("neighbours"), ", too")
 
     @property
     def removal(self) -> Postprocess:
@@ -164,7 +154,7 @@ class WordMeasure(Declared):
     @property
     def needs_scope(self) -> bool:
         """Whether more of the set is looked at than the vectors of the words."""
-        return bool(self.removal) or self.similarity == "csls" or self.neighbours is not None
+        return bool(self.removal) or self.neighbours is not None
 
 
 @dataclass(frozen=True)
@@ -174,8 +164,6 @@ class MeasuredWords:
     selected: WordVectors  # Their vectors as the set has them
     rows: NDArray[np.float32]
     """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
-    mean_neighbour_similarity: Floats | None = None
-    """Shape (words,): mean cosine to the nearest neighbours, under CSLS."""
     allowed_pairs: Integers | None = None
     """Ascending numbers `one * words + other` of the words that may match; None: any may."""
     self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
@@ -239,15 +227,6 @@ class Scope:
         )
         return graph.owners, graph.targets
 
-    def mean_neighbour_similarity(self, words: Sequence[str], rows: NDArray[np.float32]) -> Floats:
-        """Mean cosine of each word to its nearest neighbours; 0 for a word without a vector."""
-        owners, places = self.nearest(words, rows, CSLS_NEIGHBOURS)
-        # Multiplied anew, in double precision: the search says which, and need not say how near.
-        cosines = pair_products(rows, owners, self.rows, places)
-        found = np.bincount(owners, minlength=len(words))
-        means: Floats = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
-        return means
-
 
 def pair_products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.float32], other: Integers) -> Floats:
     """Inner products of pairs of rows, given by number, in double precision."""
@@ -269,15 +248,14 @@ def measure_words(
         return MeasuredWords(selected, selected.rows, self_only=self_only)
     scope = Scope(source, measure)
     rows = scope.treated(selected.rows)
-    found = _found_forms(source, words, case, scope, selected)
-    means = scope.mean_neighbour_similarity(found, rows) if measure.similarity == "csls" else None
-    allowed_pairs = (
-        None if measure.neighbours is None else _allowed_pairs(scope, found, rows, measure.neighbours, measure.mutual)
-    )
-    return MeasuredWords(selected, rows, means, allowed_pairs, self_only)
+    allowed_pairs = None
+    if measure.neighbours is not None:
+        spellings = _spellings(source, words, case, scope, selected)
+        allowed_pairs = _allowed_pairs(scope, spellings, rows, measure.neighbours)
+    return MeasuredWords(selected, rows, allowed_pairs, self_only)
 
 
-def _found_forms(
+def _spellings(
     source: VectorSource, words: Sequence[str], case: VectorCase, scope: Scope, selected: WordVectors
 ) -> list[str]:
     """Spellings that the words were found under: as written if the set has that, else in lower case."""
@@ -294,9 +272,7 @@ def _found_forms(
     return [word.lower() if word in lowered else word for word in words]
 
 
-def _allowed_pairs(
-    scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int, mutual: bool
-) -> Integers:
+def _allowed_pairs(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int) -> Integers:
     """Number the pairs of words that may match; words found under one spelling always may."""
     owners, places = scope.nearest(words, rows, count)
     codes: dict[str, list[int]] = {}
@@ -315,9 +291,8 @@ def _allowed_pairs(
         np.int64,
     )
     back = near % size * size + near // size
-    met = np.intersect1d(near, back) if mutual else np.union1d(near, back)
     same = np.array([a * size + b for group in codes.values() for a in group for b in group], np.int64)
-    return np.union1d(met, same)
+    return np.union1d(np.union1d(near, back), same)
 
 
 def parse_percentile(text: str) -> float:
@@ -344,7 +319,7 @@ def similarity_quantile(source: VectorSource, percentile: float, measure: WordMe
     -0.0...
     """
     measure = measure or WordMeasure()
-    if measure.similarity == "cosine" and not measure.removal:
+    if not measure.removal:
         kept = getattr(source, "quantiles", {})
         if _key(percentile) in kept:
             return float(kept[_key(percentile)])
@@ -389,22 +364,16 @@ def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
 
 def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np.float64]:
     scope = Scope(source, measure)
-    rows, words = scope.rows, np.array(list(scope.places), dtype=object)
+    rows = scope.rows
     known = np.flatnonzero(rows.any(axis=1))
     if len(known) < 2:
         said = f"{source.name}: too few words with a vector for random pairs; give a number as "
         raise VectorError(said, Parameter("threshold"))
     generator = np.random.default_rng(SEED)
-    means = None
-    if measure.similarity == "csls":
-        known = np.sort(generator.choice(known, min(CSLS_SAMPLE, len(known)), replace=False))
-        means = scope.mean_neighbour_similarity([str(word) for word in words[known]], rows[known])
     rows = rows[known]
     one = generator.integers(len(rows), size=PAIRS)
     # Any word but the same.
     other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
     similarities = pair_products(rows, one, rows, other)
-    if means is not None:
-        similarities = np.clip(2 * similarities - means[one] - means[other], -1, 1)
     similarities.setflags(write=False)
     return similarities

@@ -83,8 +83,7 @@ class ContextVectors:
         weights = frequency_weights(self.frequencies)[words] if by_frequency else None
         relation = None
         if self.self_only is not None:
-            known = self.known_words[words]
-            relation = Relation(words.astype(np.int64), 0, known, None, None, self.self_only[words])
+            relation = Relation(words.astype(np.int64), 0, None, self.self_only[words])
         return UnitVectors(rows, words, weights, relation, self.equal_is_one, in_context=True), places
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
@@ -155,8 +154,8 @@ class CorpusWords:
         norms = selected.norms
         if measured.rows is not selected.rows:
             norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
-        means, pairs, alone = measured.mean_neighbour_similarity, measured.allowed_pairs, measured.self_only
-        vectors = TokenVectors(measured.rows, norms, weights, means, pairs, alone, frequencies)
+        pairs, self_only = measured.allowed_pairs, measured.self_only
+        vectors = TokenVectors(measured.rows, norms, weights, pairs, self_only, frequencies)
         table = WordTable(vectors, features or {})
         return cls(table, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
 

@@ -47,7 +47,6 @@ class WordArrays(NamedTuple):
     rows: NDArray[np.float32]
     norms: Floats
     weights: Floats | None
-    mean_neighbour_similarity: Floats | None
     self_only: Flags | None
 
 

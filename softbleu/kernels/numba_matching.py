@@ -52,11 +52,7 @@ def sum_matches(
     _match(
         (candidates.codes, candidates.offsets, references.codes, references.offsets, segment_offsets),
         (np.asarray(words.rows), np.asarray(words.norms)),
-        (
-            _array(words.weights, np.float64),
-            _array(words.mean_neighbour_similarity, np.float64),
-            _array(words.self_only, np.bool_),
-        ),
+        (_array(words.weights, np.float64), _array(words.self_only, np.bool_)),
         (meets, threshold, unit),
         (
             np.full((slots, _COLUMNS), -1, np.int32),
@@ -93,7 +89,7 @@ def multiply_pairs(
     _multiply_pairs(
         (candidate, pairs.rows, reference, pairs.columns, pairs.cells),
         (np.asarray(words.rows), np.asarray(words.norms)),
-        (np.zeros(0), _array(words.mean_neighbour_similarity, np.float64), _array(words.self_only, np.bool_)),
+        (np.zeros(0), _array(words.self_only, np.bool_)),
         (np.zeros((height, dimension)), np.zeros((width, dimension)), np.zeros((height, width))),
         found,
     )
@@ -126,12 +122,12 @@ def _match(texts, table, measure, rules, exact, similar, given, found):  # type:
                 continue
             if not looked:
                 _look_up(text, rows, norms, others)
-                _measure_ngrams(text, others, norms, measure, bands, other_norms)
+                _measure_ngrams(text, others, measure, bands, other_norms)
                 looked = True
             _look_up(words, rows, norms, own)
-            _measure_ngrams(words, own, norms, measure, bands, own_norms)
+            _measure_ngrams(words, own, measure, bands, own_norms)
             _multiply(own, others, len(words), len(text), cross)
-            _relate(words, text, norms, measure, cross)
+            _relate(words, text, measure, cross)
             _serve(rules, exact, similar, given, line, len(words), len(text), found[line])
 
 
@@ -146,7 +142,7 @@ def _multiply_pairs(texts, table, measure, room, found):  # type: ignore[no-unty
         _look_up(words, rows, norms, own)
         _look_up(text, rows, norms, others)
         _multiply(own, others, len(words), len(text), cross)
-        _relate(words, text, norms, measure, cross)
+        _relate(words, text, measure, cross)
         place = cells[segment]
         for row in range(len(words)):
             for column in range(len(text)):
@@ -228,26 +224,23 @@ def _multiply(own, others, height, width, cross):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def _related(product, one, other, norms, measure):  # type: ignore[no-untyped-def]
+def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
     """What the measure makes of the product of two words."""
-    weights, means, alone = measure
+    weights, self_only = measure
     if one == other:
         product = 1.0
-    else:
-        if len(means) and norms[one] > 0 and norms[other] > 0:
-            product = min(max(2 * product - means[one] - means[other], -1.0), 1.0)
-        if len(alone) and (alone[one] or alone[other]):
-            product = 0.0
+    elif len(self_only) and (self_only[one] or self_only[other]):
+        product = 0.0
     return product * weights[one] * weights[other] if len(weights) else product
 
 
 @njit(cache=True, nogil=True)
 def _is_plain(measure):  # type: ignore[no-untyped-def]
-    return len(measure[0]) + len(measure[1]) + len(measure[2]) == 0
+    return len(measure[0]) + len(measure[1]) == 0
 
 
 @njit(cache=True, nogil=True)
-def _relate(words, text, norms, measure, cross):  # type: ignore[no-untyped-def]
+def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
     """Make of products of unit vectors those of words."""
     plain = _is_plain(measure)
     for row in range(len(words)):
@@ -257,7 +250,7 @@ def _relate(words, text, norms, measure, cross):  # type: ignore[no-untyped-def]
                 cross[row, column] = 1.0
         if not plain:
             for column in range(len(text)):
-                cross[row, column] = _related(cross[row, column], one, text[column], norms, measure)
+                cross[row, column] = _related(cross[row, column], one, text[column], measure)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -274,16 +267,14 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _measure_ngrams(words, vectors, norms, measure, bands, found):  # type: ignore[no-untyped-def]
+def _measure_ngrams(words, vectors, measure, bands, found):  # type: ignore[no-untyped-def]
     """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.inverse_norms`."""
     length, orders = len(words), min(len(found), len(words))
     _multiply_within(words, vectors, bands[: len(found)])
     if not _is_plain(measure):
         for apart in range(orders):
             for place in range(length - apart):
-                bands[apart, place] = _related(
-                    bands[apart, place], words[place], words[place + apart], norms, measure
-                )
+                bands[apart, place] = _related(bands[apart, place], words[place], words[place + apart], measure)
     squares = bands[len(found)]
     squares[:length] = 0
     for order in range(orders):

@@ -69,7 +69,6 @@ class NetworkRules(Declared):
     optional_cost: float | None = _cost("leaving out a function word")
     neighbour_quantile: str = setting("p99.9", "Quantile of random similarities that neighbours must exceed")
     alternatives: int = setting(10, "Most stems, synonyms or paraphrases of a word or phrase", least=1, most=_NEAREST)
-    mutual_neighbours: bool = setting(False, "Neighbours must each be among the nearest of the other")
     inflection: bool = setting(False, "Synonyms and neighbours keep the ending of the word")
     network_vectors: NetworkVectors | None = setting(
         None,
@@ -275,9 +274,7 @@ class Expander:
         return [
             (names[place], similarity)
             for place, similarity in near
-            if similarity > self._threshold
-            and fits(names[place])
-            and (not self._rules.mutual_neighbours or own in self._graph.neighbours(place)[0])
+            if similarity > self._threshold and fits(names[place])
         ]
 
     def paraphrases(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[tuple[str, ...]]]]:

@@ -60,7 +60,6 @@ class TokenVectors:
     rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
     norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
     weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
-    mean_neighbour_similarity: Floats | None = None  # For CSLS (metrics page, section 3)
     allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
     self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
     frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
@@ -82,7 +81,7 @@ class TokenVectors:
     @property
     def arrays(self) -> WordArrays:
         """What kernels look at, pairs of neighbours left out."""
-        return WordArrays(self.rows, self.norms, self.weights, self.mean_neighbour_similarity, self.self_only)
+        return WordArrays(self.rows, self.norms, self.weights, self.self_only)
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words of a chunk, and the row of each position."""
@@ -111,16 +110,9 @@ class TokenVectors:
         rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
         weights = None if self.weights is None else self.weights[distinct]
         relation = None
-        means, alone = self.mean_neighbour_similarity, self.self_only
-        if not (means is None and self.allowed_pairs is None and alone is None):
-            relation = Relation(
-                distinct.astype(np.int64),
-                len(self.norms),
-                norms > 0,
-                None if means is None else means[distinct],
-                self.allowed_pairs,
-                None if alone is None else alone[distinct],
-            )
+        if not (self.allowed_pairs is None and self.self_only is None):
+            self_only = None if self.self_only is None else self.self_only[distinct]
+            relation = Relation(distinct.astype(np.int64), len(self.norms), self.allowed_pairs, self_only)
         return UnitVectors(rows, distinct, weights, relation), codes_there
 
 
@@ -173,18 +165,12 @@ class Relation:
 
     words: Integers  # The words' codes in the vocabulary
     size: int  # Words of the vocabulary
-    known: Flags
-    mean_neighbour_similarity: Floats | None
     allowed_pairs: Integers | None
     self_only: Flags | None
 
     def apply(self, products: Floats, left: Integers, right: Integers) -> None:
         """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
-        means, allowed = self.mean_neighbour_similarity, self.allowed_pairs
-        if means is not None:
-            both = self.known[left] & self.known[right]
-            np.copyto(products, 2 * products - means[left] - means[right], where=both)
-            np.clip(products, -1, 1, out=products)
+        allowed = self.allowed_pairs
         if allowed is not None:
             pairs = self.words[left] * self.size + self.words[right]
             places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
@@ -299,7 +285,7 @@ def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels
 class TokenProducts:
     """Token products g of a batch of segments (metrics page, section 3) and their box sums.
 
-    g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine (or CSLS) where both
+    g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine where both
     words have a vector and may match, else 0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
@@ -400,7 +386,7 @@ def round_millionths(similarities: Floats) -> NDArray[np.int32]:
     >>> round_millionths(np.array([123456.7, 1000000.0002, -500000])).tolist()
     [123457, 1000000, -500000]
     """
-    # Where words are compared by CSLS, norms may be near 0 and quotients far beyond 1.
+    # Norms may be near 0, and quotients far beyond 1, where a mean was taken off the vectors.
     np.clip(similarities, -SCALE, SCALE, out=similarities)
     millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
     return millionths

@@ -19,13 +19,11 @@ VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; 
     "aligned": {"composition": "aligned"},
     "sif": {"composition": "sif"},
     "neighbours": {"neighbours": 10},
-    "mutual": {"neighbours": 10, "mutual": True},
-    "csls": {"similarity": "csls"},
     "centred": {"vectors_postprocess": "mean,pc:2"},
     "function-words": {"function_words": "exact"},
     "context": {"vectors": DEFAULT_ENCODER},
 }
-COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred", "aligned+mutual")
+COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred")
 """What is tried beside single variants when all are."""
 
 
@@ -45,8 +43,8 @@ class MatcherVariant:
 def find_variant(name: str) -> dict[str, Any]:
     """Find the settings of a variant, or of several joined by `+`.
 
-    >>> find_variant("aligned+mutual")
-    {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
+    >>> find_variant("aligned+neighbours")
+    {'composition': 'aligned', 'neighbours': 10}
     """
     found: dict[str, Any] = {}
     for part in name.split("+"):

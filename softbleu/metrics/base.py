@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.segments import References, Texts
     from softbleu.embeddings import VectorLocation
     from softbleu.embeddings.choice import ExactWords
-    from softbleu.embeddings.measure import FunctionWords, Similarity
+    from softbleu.embeddings.measure import FunctionWords
     from softbleu.embeddings.vectors import VectorCase
     from softbleu.kernels import Kernels
     from softbleu.matching.matches import Assignment, Consumption
@@ -192,10 +192,8 @@ class Metric(Declared, metaclass=MetricClass):
         normalize: InitVar[bool] = True
         layers: InitVar[str | None] = None
         exact_words: InitVar[ExactWords | None] = None
-        similarity: InitVar[Similarity] = "cosine"
         vectors_postprocess: InitVar[str] = "none"
         neighbours: InitVar[int | None] = None
-        mutual: InitVar[bool] = False
         function_words: InitVar[FunctionWords] = "soft"
         preset: InitVar[str | None] = None
 

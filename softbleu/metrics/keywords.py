@@ -30,10 +30,8 @@ class MatchSettings(TypedDict, total=False):
     normalize: bool
     layers: str | None
     exact_words: Literal["one", "cosine"] | None
-    similarity: Literal["cosine", "csls"]
     vectors_postprocess: str
     neighbours: int | None
-    mutual: bool
     function_words: Literal["soft", "exact"]
 
 
@@ -85,7 +83,6 @@ class Settings(MatchSettings, total=False):
     optional_cost: float | None
     neighbour_quantile: str
     alternatives: int
-    mutual_neighbours: bool
     inflection: bool
     network_vectors: str | NetworkVectors | None
     average: Literal["segments", "pieces"]

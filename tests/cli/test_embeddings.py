@@ -56,13 +56,13 @@ def test_the_list_of_sets(command):
 
 
 def test_similarity(command, files):
-    # More words than the other tests have, for densities and neighbours.
+    # More words than the other tests have, for neighbours.
     rows = [f"w{n} {n % 5 - 1.3:.2f} {n % 7 - 2.1:.2f} {n % 3 + 0.2:.2f} {n / 9:.3f}" for n in range(30)]
     vectors = files.write("words.txt", rows)
-    given = f"similarity w3 w12 --vectors {vectors} --similarity csls --vectors-postprocess mean,pc:1"
-    done = command("embeddings", *given.split(), "--neighbours", 9, "--mutual", "-f", "json")
+    given = f"similarity w3 w12 --vectors {vectors} --vectors-postprocess mean,pc:1"
+    done = command("embeddings", *given.split(), "--neighbours", 9, "-f", "json")
     assert (done.code, done.err) == (0, "")
-    measure = WordMeasure("csls", vectors_postprocess="mean,pc:1", neighbours=9, mutual=True)
+    measure = WordMeasure(vectors_postprocess="mean,pc:1", neighbours=9)
     expected = compare_words(open_vectors(str(vectors)), "w3", "w12", measure)
     (row,) = json.loads(done.out)["rows"]
     assert row == {"one": "w3", "other": "w12", "similarity": expected.similarity, "percentile": expected.percentile}

@@ -1,4 +1,4 @@
-"""Quantiles of random pairs, densities, what is kept with a store, and where scopes end."""
+"""Quantiles of random pairs, what is kept with a store, and where scopes end."""
 
 import json
 import re
@@ -25,13 +25,12 @@ def random_vectors(count, dimension=6, seed=7):
 VARIANTS = [
     ({}, WordMeasure()),
     ({"mean": True, "components": 1}, WordMeasure(vectors_postprocess="mean,pc:1")),
-    ({"similarity": "csls"}, WordMeasure("csls")),
-    ({"neighbours": 3, "mutual": True}, WordMeasure(neighbours=3, mutual=True)),
+    ({"neighbours": 3}, WordMeasure(neighbours=3)),
 ]
 
 
 @pytest.mark.parametrize("percentile", [0.0, 50.0, 97.5, 100.0])
-@pytest.mark.parametrize(("same", "way"), [*VARIANTS[:3], ({}, WordMeasure(neighbours=2))])
+@pytest.mark.parametrize(("same", "way"), [*VARIANTS[:2], ({}, WordMeasure(neighbours=2))])
 def test_quantiles_are_those_of_all_pairs(percentile, same, way, monkeypatch):
     """So many pairs of forty words are each of their 1560 pairs many times; neighbours do not count here."""
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 200_000)
@@ -52,7 +51,7 @@ def test_scope_ends_where_it_says(monkeypatch):
     head = dict(list(vectors.items())[:20])
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 20)
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 10_000)
-    for way in (WordMeasure(), WordMeasure("csls"), WordMeasure(vectors_postprocess="mean")):
+    for way in (WordMeasure(), WordMeasure(vectors_postprocess="mean")):
         whole, first = (similarity_quantile(open_vectors(each), 95.0, way) for each in (vectors, head))
         assert whole == first
     assert SCOPE == 50_000
@@ -63,19 +62,9 @@ def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch):
     vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 3)
     for words in (["The", "cat"], ["the", "cat"]):
-        found = measure_words(open_vectors(vectors), words, "fallback", WordMeasure("csls"))
-        expected = [oracle.Measure(vectors, scope=3).density(word) for word in words]
-        assert found.mean_neighbour_similarity == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("percentile", [99.9, 100.0])
-def test_csls_quantiles_are_clamped_like_csls(percentile):
-    """Two words that are alike, and opposite to the rest: twice the cosine less two negative densities exceeds 1."""
-    vectors = {"x": [1.0, 0.0, 0.0], "y": [1.0, 0.001, 0.0]}
-    vectors |= {f"w{number}": [-1.0, 0.1 * number, 0.2 * (number % 3)] for number in range(30)}
-    assert similarity_quantile(open_vectors(vectors), percentile, WordMeasure("csls")) == 1
-    found = score(["x"], ["y"], matcher="vleu", vectors=vectors, similarity="csls", threshold=f"p{percentile:g}")
-    assert found.score == 0
+        found = measure_words(open_vectors(vectors), words, "fallback", WordMeasure(neighbours=1))
+        met = oracle.Measure(vectors, neighbours=1, scope=3).may_meet(*words)
+        assert found.allowed_pairs.tolist() == ([0, 1, 2, 3] if met else [0, 3])
 
 
 def test_bundled_quantiles_are_those_of_the_set():
@@ -106,7 +95,6 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         again = open_vectors(str(folder))
         assert similarity_quantile(again, 99.0) == expected
         assert similarity_quantile(again, 99.0, WordMeasure(vectors_postprocess="mean")) != 0.123
-        assert similarity_quantile(again, 99.0, WordMeasure("csls")) != 0.123
     for meta in ({}, {QUANTILES: None}, {QUANTILES: {"pairs": 5}}, {QUANTILES: []}):
         assert measure.kept_quantiles(meta) == {}
 
@@ -120,7 +108,6 @@ def test_what_is_no_quantile(text):
 
 
 def test_measures_that_make_no_sense():
-    refused(InputError, "neighbours", WordMeasure, mutual=True)
     for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}):
         refused(VectorError, "too few words", similarity_quantile, open_vectors(vectors), 50.0)
 

@@ -31,7 +31,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "long vectors": {"metric": "vleu", "threshold": 0.3, "normalize": False},
     "sif": {"metric": "vleu", "threshold": 0.1, "composition": "sif"},
     "aligned": {"metric": "xleu", "threshold": 0.1, "composition": "aligned", "assignment": "optimal"},
-    "csls": {"metric": "vleu", "threshold": 0.0, "similarity": "csls"},
     "neighbours": {"metric": "vleu", "threshold": 0.0, "neighbours": 2},
     "postprocessed": {"metric": "softbleu", "vectors_postprocess": "mean"},
     "function words": {"metric": "vleu", "threshold": 0.0, "function_words": "exact"},

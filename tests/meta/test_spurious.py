@@ -4,6 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,16 +195,18 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
 
 
 def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    variants = make_variants({"vectors": LETTERS}, ["vleu"], ["plain", "csls"])
-    plain, csls = find_spurious(MatchedText.of_pairs([pair("a b", "B A", (0, 1), (1, 0))]), variants, ["p99"])
-    assert len(plain.thresholds) == len(csls.thresholds) == 2
-    assert plain.thresholds != csls.thresholds
-    assert plain.thresholds[plain.at] == csls.thresholds[csls.at] == 0.8
+    rows = np.random.default_rng(3).normal(size=(len(LETTERS), 6))
+    vectors = dict(zip(LETTERS, rows.tolist(), strict=True))
+    variants = make_variants({"vectors": vectors}, ["vleu"], ["plain", "centred"])
+    plain, centred = find_spurious(MatchedText.of_pairs([pair("a b", "B A", (0, 1), (1, 0))]), variants, ["p99"])
+    assert len(plain.thresholds) == len(centred.thresholds) == 2
+    assert plain.thresholds != centred.thresholds
+    assert plain.thresholds[plain.at] == centred.thresholds[centred.at] == 0.8
     drawn = []
     original = measure._draw_similarities
     monkeypatch.setattr(measure, "_DRAWN", {})
     monkeypatch.setattr(measure, "_draw_similarities", lambda *given: drawn.append(given) or original(*given))
-    variants = make_variants({"vectors": LETTERS}, ["vleu", "xleu"], ["plain", "aligned", "csls"])
+    variants = make_variants({"vectors": vectors}, ["vleu", "xleu"], ["plain", "aligned", "centred"])
     found = find_spurious(MatchedText.of_pairs([pair("a b", "b a")]), variants, ["p90", "p95", "p99"])
     assert len(found) == 6
     assert len(drawn) == 2

@@ -83,7 +83,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "optimal": {"assignment": "optimal"},
     "unigrams": {"order": 1},
     "lower case": {"lowercase": True},
-    "csls": {"similarity": "csls"},
     "centred": {"vectors_postprocess": "mean"},
     "function words": {"function_words": "exact"},
     "neighbours": {"neighbours": 3},
@@ -106,7 +105,7 @@ TAIL = ["threshold", "score", "signature"]
 
 
 def test_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    variants = {"": {}, "csls": {"similarity": "csls"}}
+    variants = {"": {}, "centred": {"vectors_postprocess": "mean"}}
     matchers = ["exact", "sleu", "vleu", "xleu"]
     points = sweep_points(BASE, {"matcher": matchers, "threshold": ["p90", 0.5, "p99"]}, variants)
     assert len(points) == 2 * (1 + 3 * 3)
@@ -116,11 +115,19 @@ def test_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     high = by_point["", "p99"].threshold
     assert high is not None
     assert 0 < high <= 1
-    assert high != by_point["csls", "p99"].threshold
+    assert high != by_point["centred", "p99"].threshold
     assert by_point["", None].threshold == 0.5
     assert "|quantile:p99|" in by_point["", "p99"].signature
     assert "|quantile:none|" in by_point["", None].signature
-    assert table_of(rows).columns == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
+    assert table_of(rows).columns == [
+        "system",
+        "variant",
+        "metric",
+        "matcher",
+        "vectors_postprocess",
+        "quantile",
+        *TAIL,
+    ]
     asked: list[float] = []
     original = choice.similarity_quantile
     monkeypatch.setattr(choice, "similarity_quantile", lambda *given: asked.append(given[1]) or original(*given))

@@ -1,4 +1,4 @@
-"""How alike two words are, as the specification reads: unit vectors, common parts removed, density, neighbours.
+"""How alike two words are, as the specification reads: unit vectors, common parts removed, neighbours.
 
 Imports nothing from softbleu. Slow: every neighbourhood is a sort over the whole scope.
 """
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-CSLS_NEIGHBOURS = 10
 SCOPE = 50_000
 
 
@@ -35,11 +34,9 @@ class Measure:
 
     vectors: dict[str, list[float]]
     case: str = "fallback"
-    similarity: str = "cosine"
     mean: bool = False
     components: int = 0
     neighbours: int | None = None
-    mutual: bool = False
     scope: int = SCOPE
     lone: tuple[str, ...] = ()
     """Words that are like themselves alone."""
@@ -86,14 +83,8 @@ class Measure:
         others = [word for word in self.scope_words if word != spelling and word in self.directions]
         return sorted(((float(own @ self.directions[word]), word) for word in others), key=lambda pair: -pair[0])
 
-    def density(self, word: str) -> float:
-        """Mean cosine to the nearest other words of the scope; 0 without a vector."""
-        spelling = self.spelling(word)
-        nearest = self.near(spelling)[:CSLS_NEIGHBOURS] if spelling is not None else []
-        return sum(cosine for cosine, _ in nearest) / len(nearest) if nearest else 0.0
-
     def may_meet(self, one: str, other: str) -> bool:
-        """Whether one is among the other's nearest neighbours (both of them, if mutual)."""
+        """Whether one is among the other's nearest neighbours."""
         if self.neighbours is None:
             return True
         a, b = self.spelling(one), self.spelling(other)
@@ -101,7 +92,7 @@ class Measure:
             return a == b
         there = b in [word for _, word in self.near(a)[: self.neighbours]]
         back = a in [word for _, word in self.near(b)[: self.neighbours]]
-        return there and back if self.mutual else there or back
+        return there or back
 
     def product(self, one: str, other: str) -> float:
         """Token product of two words."""
@@ -112,13 +103,10 @@ class Measure:
             return 0.0
         if left is None or right is None or not self.may_meet(one, other):
             return 0.0
-        cosine = float(left @ right)
-        if self.similarity == "cosine":
-            return cosine
-        return max(-1.0, min(1.0, 2 * cosine - self.density(one) - self.density(other)))
+        return float(left @ right)
 
     def every_quantile(self, percentile: float) -> float:
         """Percentile over all pairs of different scope words with a vector, each as likely as any other."""
         words = [word for word in self.scope_words if word in self.directions]
-        free = Measure(self.vectors, self.case, self.similarity, self.mean, self.components, scope=self.scope)
+        free = Measure(self.vectors, self.case, self.mean, self.components, scope=self.scope)
         return float(np.percentile([free.product(a, b) for a in words for b in words if a != b], percentile))

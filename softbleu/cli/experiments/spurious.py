@@ -18,7 +18,7 @@ Artificial text
   --seed N: Seed of the generator (default: 0).
 Matching
   --matcher NAME… <matching:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
-  --variant NAME… <meta.variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
+  --variant NAME… <meta.variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, centred,
     function-words, or several joined by + (default: plain).
   --all-variants: Every variant, and some combinations.
   --threshold -t 0..1 =0.8: Threshold at which to report, and to collect partners (default: =).
