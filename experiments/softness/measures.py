@@ -62,7 +62,7 @@ def accuracy(scores: np.ndarray, people: np.ndarray) -> np.ndarray:
     drawn = weights(segments).astype(np.int64)
     found = []
     for each in scores:
-        pairs = JudgedPairs.within(people.reshape(-1), each.reshape(-1), numbers, numbers)
+        pairs = JudgedPairs.within(people.reshape(-1), each.reshape(-1), numbers)
         assert pairs is not None
         found.append([(pairs.accuracy(counts, calibrated=True) or (np.nan,))[0] for counts in drawn])
     return np.array(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Self
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from softbleu.meta.agreement import Columns
     from softbleu.types import Floats, Integers
 
-_ALIKE = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
+_AGREED = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
 # What each pair of outcomes (judges, metric: worse, tied, better) adds to the numerator and the denominator
 _COUNTED: dict[str, tuple[Integers, Integers]] = {
-    "hties": (_ALIKE + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
-    "noties": (_ALIKE, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
+    "hties": (_AGREED + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
+    "noties": (_AGREED, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
 }
 
 
@@ -92,25 +92,22 @@ def preference_taus(
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
     if isinstance(judged, Comparisons):
-        taken, scores = judged_scores(judged, table.segments, table.name)
-        said, cluster, skipped = taken.outcome, taken.cluster, len(judged) - len(taken)
-        apart = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
+        pairs: JudgedPairs | None = JudgedPairs.compared(judged, table)
     else:
-        people, values, segments = judged.pick(table.segments, table.name)
-        pairs = JudgedPairs.within(people, values, segments, segments)
-        if pairs is None:
-            raise InputError("preferences need two assessed outputs of a segment: here is one of each")
-        said, cluster, skipped, apart = pairs.judges, pairs.one, 0, pairs.differences
-    cells = 3 * (said + 1) + np.sign(apart).astype(np.int64) + 1
+        pairs = JudgedPairs.within(*judged.pick(table.segments, table.name))
+    if pairs is None:
+        raise InputError("preferences need two assessed outputs of a segment: here is one of each")
+    skipped = len(judged) - len(pairs.judges) if isinstance(judged, Comparisons) else 0
+    cells = 3 * (pairs.judges + 1) + np.sign(pairs.differences).astype(np.int64) + 1
     counts = np.bincount(cells, minlength=9).reshape(3, 3)
-    drawn = redraw(cells, 9, cluster, samples, seed).reshape(-1, 3, 3)
-    found = []
+    drawn = redraw(cells, 9, pairs.one, samples, seed).reshape(-1, 3, 3)
+    taus = []
     for variant, (above, below) in _COUNTED.items():
-        parts = (below, np.abs(_ALIKE), above > 0, above < 0)
+        parts = (below, np.abs(_AGREED), above > 0, above < 0)
         counted, untied, good, bad = (int((counts * part).sum()) for part in parts)
         sampled = float(tau_of(counts, variant)) if counted else None, tau_of(drawn, variant)
-        found.append(Tau(*sampled, table.name, variant, counted, untied, good, bad, skipped))
-    return found
+        taus.append(Tau(*sampled, table.name, variant, counted, untied, good, bad, skipped))
+    return taus
 
 
 _LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498,500", "take fewer")
@@ -162,7 +159,16 @@ class JudgedPairs:
         return cls(said, scores[one] - scores[other], *drawn, np.ones(len(one)))
 
     @classmethod
-    def within(cls, judges: Floats, scores: Floats, segments: Integers, clusters: Integers) -> Self | None:
+    def compared(cls, comparisons: Comparisons, table: ScoreTable) -> Self:
+        """Take the pairs that judges compared and the metric scored; each segment weighs 1."""
+        taken, scores = judged_scores(comparisons, table.segments, table.name)
+        differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
+        _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
+        clusters = np.unique(taken.cluster, return_inverse=True)[1]
+        return cls(taken.outcome, differences, clusters, clusters, 1 / sizes[numbers])
+
+    @classmethod
+    def within(cls, judges: Floats, scores: Floats, segments: Integers) -> Self | None:
         """Pair the points of each segment, which weighs 1; None where no segment has two."""
         order = np.argsort(segments, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
@@ -172,8 +178,8 @@ class JudgedPairs:
             return None
         one, other = np.concatenate(pairs, axis=1)
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
-        base = np.concatenate([np.full(each.shape[1], 1 / each.shape[1]) for each in pairs])
-        drawn = clusters[one]
+        base = np.concatenate([np.full(group.shape[1], 1 / group.shape[1]) for group in pairs])
+        drawn = np.unique(segments, return_inverse=True)[1][one]
         return cls(said, scores[one] - scores[other], drawn, drawn, base)
 
     @property
@@ -193,12 +199,12 @@ class JudgedPairs:
         smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
         thing was drawn, which is once unless given.
         """
-        (one, other), base, right, sizes, own, gain, last = self._kinds
+        (one, other), base, right, sizes, places, gain, last = self._kinds
         weights = np.ones(len(one)) if counts is None else counts[one] * (1 if other is one else counts[other])
         total, least = float(weights @ base), float(weights @ right)
         if not total:
             return None
-        values = np.cumsum(weights[own] * gain)[last] if calibrated else np.zeros(0)
+        values = np.cumsum(weights[places] * gain)[last] if calibrated else np.zeros(0)
         best = int((values >= values.max() - _NOTHING * total).argmax()) if len(values) else 0
         if not len(values) or values[best] <= _NOTHING * total:
             return least / total, 0.0
@@ -208,7 +214,7 @@ class JudgedPairs:
         """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs."""
         things = int(max(self.one.max(), self.other.max())) + 1
         drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
-        return np.array([np.nan if found is None else found[0] for found in drawn], np.float64)
+        return np.array([np.nan if accuracy is None else accuracy[0] for accuracy in drawn], np.float64)
 
     @cached_property
     def _kinds(self) -> tuple[tuple[Integers, Integers], Floats, Floats, Floats, Integers, Floats, Integers]:
@@ -222,58 +228,55 @@ class JudgedPairs:
         sizes, rank = np.unique(np.abs(self.differences), return_inverse=True)
         cells, cell = np.unique(rank * len(keys) + place, return_inverse=True)
         gain = np.bincount(cell, self.base * (self.judges == 0) - right).astype(np.float64)
-        rank, own = np.divmod(cells[gain != 0], len(keys))
+        rank, places = np.divmod(cells[gain != 0], len(keys))
         last = np.flatnonzero(np.diff(rank, append=-1))
         drawn = (keys, keys) if single else np.divmod(keys, things)
-        weight, just = (np.bincount(place, each).astype(np.float64) for each in (self.base, right))
-        return drawn, weight, just, sizes[rank[last]], own, gain[gain != 0], last
+        weight, just = (np.bincount(place, column).astype(np.float64) for column in (self.base, right))
+        return drawn, weight, just, sizes[rank[last]], places, gain[gain != 0], last
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:
     """Share of the pairs of systems that each metric orders as judges do (Kocmi et al. 2021), drawn by system."""
-    found = []
-    for name, scores in columns.metrics.items():
-        pairs = JudgedPairs.among(columns.judges, scores)
-        found.append(_accuracy(name, columns.human, "systems", pairs, samples, seed, calibrated=False))
-    return found
+    return [
+        _accuracy(name, columns.human, "systems", JudgedPairs.among(columns.judges, scores), samples, seed)
+        for name, scores in columns.metrics.items()
+    ]
 
 
 def output_accuracies(
-    table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345
+    table: ScoreTable,
+    judged: Comparisons | Assessments,
+    human: str = "rankings",
+    samples: int = 1000,
+    seed: int = 12345,
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all comparisons, and its mean over segments, which are drawn."""
-    taken, scores = judged_scores(comparisons, table.segments, table.name)
-    differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
-    _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
-    clusters = np.unique(taken.cluster, return_inverse=True)[1]
-    found = []
-    for of, base in (("outputs", np.ones(len(taken))), ("outputs by segment", 1 / sizes[numbers])):
-        pairs = JudgedPairs(taken.outcome, differences, clusters, clusters, base)
-        found.append(_accuracy(table.name, "rankings", of, pairs, samples, seed, calibrated=True))
-    return found
+    """Tie-calibrated accuracy over all pairs of judged outputs, and its mean over segments, which are drawn.
 
-
-def assessment_accuracies(
-    table: ScoreTable, human: str, assessments: Assessments, samples: int = 1000, seed: int = 12345
-) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all pairs of assessed outputs, and its mean over segments, which are drawn.
-
-    Of more than 2,000 outputs in segments together there is the mean over segments only.
+    Pairs are those that judges compared, or all assessed outputs; of more than 2,000 of these, in segments together,
+    there is the mean over segments only. InputError: fewer than 2 outputs.
     """
-    judges, scores, segments = assessments.pick(table.segments, table.name)
-    if len(judges) < 2:
-        raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
-    clusters = np.unique(segments, return_inverse=True)[1]
-    within = JudgedPairs.within(judges, scores, segments, clusters)
-    few = within is None or comb(len(judges), 2) <= _MOST_TOGETHER
-    kinds = {"outputs": JudgedPairs.among(judges, scores, clusters) if few else None, "outputs by segment": within}
-    given = (samples, seed)
-    return [_accuracy(table.name, human, of, each, *given, calibrated=True) for of, each in kinds.items() if each]
+    together: JudgedPairs | None
+    within: JudgedPairs | None
+    if isinstance(judged, Comparisons):
+        within = JudgedPairs.compared(judged, table)
+        together = replace(within, base=np.ones(len(within.base)))
+    else:
+        judges, scores, segments = judged.pick(table.segments, table.name)
+        if len(judges) < 2:
+            raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
+        within = JudgedPairs.within(judges, scores, segments)
+        few = within is None or comb(len(judges), 2) <= _MOST_TOGETHER
+        clusters = np.unique(segments, return_inverse=True)[1]
+        together = JudgedPairs.among(judges, scores, clusters) if few else None
+    return [
+        _accuracy(table.name, human, of, pairs, samples, seed)
+        for of, pairs in (("outputs", together), ("outputs by segment", within))
+        if pairs is not None
+    ]
 
 
-def _accuracy(
-    metric: str, human: str, of: str, pairs: JudgedPairs, samples: int, seed: int, *, calibrated: bool
-) -> Accuracy:
+def _accuracy(metric: str, human: str, of: str, pairs: JudgedPairs, samples: int, seed: int) -> Accuracy:
+    calibrated = of != "systems"
     value, epsilon = pairs.accuracy(calibrated=calibrated) or (0.0, 0.0)
     drawn = pairs.samples(samples, seed, calibrated=calibrated)
     ties = int((pairs.judges == 0).sum())
@@ -324,13 +327,13 @@ def paired_differences(
         judges = np.bincount(cells, taken.outcome, len(one) * segments).reshape(shape).astype(np.float64)
         shared = np.bincount(cells, minlength=len(one) * segments).reshape(shape) > 0
     else:
-        people, scores = judged.tables(table.segments, table.name)
-        one, other = np.triu_indices(len(people), 1)
-        shared = ~np.isnan(people[one] - people[other])
-        judges = people[one] - people[other]
+        said, scores = judged.tables(table.segments, table.name)
+        one, other = np.triu_indices(len(said), 1)
+        judges = said[one] - said[other]
+        shared = ~np.isnan(judges)
     metric = np.where(shared, scores[one][:, : shared.shape[1]] - scores[other][:, : shared.shape[1]], 0.0)
-    kept = shared.any(axis=1)
-    return np.where(shared, judges, 0.0)[kept], metric[kept], one[kept], other[kept]
+    judged_ones = shared.any(axis=1)
+    return np.where(shared, judges, 0.0)[judged_ones], metric[judged_ones], one[judged_ones], other[judged_ones]
 
 
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:

@@ -61,6 +61,11 @@ class MetricAgreement:
     points: int  # How many systems, or outputs
     correlations: Mapping[str, Estimate]
 
+    @property
+    def values(self) -> list[float | None]:
+        """The correlations as numbers."""
+        return [correlation.value for correlation in self.correlations.values()]
+
 
 @dataclass(frozen=True)
 class MetricPair:

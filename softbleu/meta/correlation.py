@@ -30,8 +30,8 @@ def check_samples(samples: int, seed: int) -> None:
 
 def divide(above: Floats | Integers, below: Floats | Integers) -> Floats:
     """Divide one by one; NaN where the divisor is not positive."""
-    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return found
+    shares: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return shares
 
 
 def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) -> Iterator[Integers]:
@@ -57,8 +57,8 @@ def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: i
     """Count what is of each kind, 0 to size - 1, in samples of whole clusters: (samples, size)."""
     places, numbers = np.unique(clusters, return_inverse=True)
     keys, counted = np.unique(numbers * size + kinds, return_counts=True)
-    own, kind = np.divmod(keys, size)
-    drawn = [np.bincount(kind, each[own] * counted, size) for each in draw_counts(len(places), samples, seed)]
+    cluster, kind = np.divmod(keys, size)
+    drawn = [np.bincount(kind, counts[cluster] * counted, size) for counts in draw_counts(len(places), samples, seed)]
     return np.array(drawn, np.float64).reshape(samples, size)
 
 
@@ -73,6 +73,11 @@ class Estimate:
     def interval(self) -> tuple[float, float] | None:
         """Between the percentiles 2.5 and 97.5 of the samples; None where most of them have nothing."""
         return interval_of(self.drawn[~np.isnan(self.drawn)], len(self.drawn))
+
+    @property
+    def cells(self) -> tuple[float | None, float | None, float | None]:
+        """The number and the ends of its interval, None where there is none."""
+        return self.value, *(self.interval or (None, None))
 
 
 @dataclass(frozen=True)
@@ -173,9 +178,9 @@ def correlate_within(one: Floats, other: Floats, samples: int, seed: int, cluste
     products = combinations_with_replacement(centred, 2)
     sums = np.stack([np.bincount(numbers, a * b) * sizes for a, b in products], axis=1)
     drawn = [counts @ sums for counts in draw_batches(len(sizes), samples, seed)]
-    found = np.concatenate([sums.sum(axis=0)[None], *drawn])
-    varied = (found[:, 0] > _NOISE * sums[:, 0].sum()) & (found[:, 2] > _NOISE * sums[:, 2].sum())
-    values = divide(found[:, 1], np.where(varied, np.sqrt(found[:, 0] * found[:, 2]), 0))
+    one_square, products_sum, other_square = np.concatenate([sums.sum(axis=0)[None], *drawn]).T
+    varied = (one_square > _NOISE * sums[:, 0].sum()) & (other_square > _NOISE * sums[:, 2].sum())
+    values = divide(products_sum, np.where(varied, np.sqrt(one_square * other_square), 0))
     return Estimate(round(float(values[0]), 14) if varied[0] else None, values[1:])
 
 
@@ -230,8 +235,8 @@ def _kendall(one: Floats, other: Floats, numbers: Integers) -> Callable[[Floats]
         from scipy.stats import kendalltau
 
         def repeat(weights: Floats) -> Floats:
-            repeated = (np.repeat(np.arange(points), each[numbers].astype(np.int64)) for each in weights)
-            return np.array([kendalltau(one[each], other[each]).statistic for each in repeated])
+            repeated = (np.repeat(np.arange(points), counts[numbers].astype(np.int64)) for counts in weights)
+            return np.array([kendalltau(one[places], other[places]).statistic for places in repeated])
 
         return repeat
     sums = np.zeros((3, len(starts), len(starts)))
@@ -244,11 +249,11 @@ def _kendall(one: Floats, other: Floats, numbers: Integers) -> Callable[[Floats]
             for column in (one, other)
         ]
         for total, pairs in zip(sums, (signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1])), strict=True):
-            found = np.add.reduceat(pairs, starts, axis=1, dtype=np.int64)
-            total[numbers[block][rows]] += np.add.reduceat(found, rows, axis=0)
+            by_cluster = np.add.reduceat(pairs, starts, axis=1, dtype=np.int64)
+            total[numbers[block][rows]] += np.add.reduceat(by_cluster, rows, axis=0)
 
     def weigh(weights: Floats) -> Floats:
-        weighed = [np.einsum("sc,sc->s", weights @ each, weights) for each in sums]
+        weighed = [np.einsum("sc,sc->s", weights @ total, weights) for total in sums]
         return divide(weighed[0], np.sqrt(weighed[1] * weighed[2]))
 
     return weigh
@@ -262,6 +267,8 @@ def _by_point(measure: Callable[[Floats, Floats, Floats], Floats]) -> Measure:
 Measure = Callable[["Floats", "Floats", "Integers"], Callable[["Floats"], "Floats"]]
 COEFFICIENTS: dict[str, Measure] = {
     "pearson": _by_point(_pearson),
-    "spearman": _by_point(lambda one, other, each: _pearson(_midranks(one, each), _midranks(other, each), each)),
+    "spearman": _by_point(
+        lambda one, other, weights: _pearson(_midranks(one, weights), _midranks(other, weights), weights)
+    ),
     "kendall": _kendall,
 }

@@ -72,10 +72,16 @@ class Evidence:
     rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
     """The systems as ranked by the comparisons, by the name of the way."""
 
+    @property
+    def of_judges(self) -> list[tuple[str, Comparisons | Assessments]]:
+        """Judgements of single outputs, with their name."""
+        sides = (("rankings", self.comparisons), (ASSESSMENT, self.assessments))
+        return [(human, judged) for human, judged in sides if judged is not None]
+
     def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
         """Join metrics with each kind of human scores of systems. InputError: either is missing, or fewer systems."""
         metrics = self.need_metrics()
-        ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
+        ranked = {by: {system.name: system.score for system in ranks} for by, ranks in self.rankings.items()}
         sides = {**self.human, **ranked}
         if not sides:
             raise InputError("there are no human scores of systems: give them, or rankings to make them from")

@@ -23,7 +23,6 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
-    assessment_accuracies,
     output_accuracies,
     preference_taus,
     soft_accuracy,
@@ -45,7 +44,6 @@ from softbleu.meta.agreement import (
 )
 from softbleu.meta.correlation import COEFFICIENTS, Estimate, difference
 from softbleu.meta.evidence import (
-    ASSESSMENT,
     Evidence,
     IntervalSettings,
     Metrics,
@@ -193,25 +191,25 @@ def metaeval(
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> judges = {"A": 0.6, "B": 0.5, "C": 0.3, "D": 0.1}
     >>> bleu = ScoreTable("bleu", {"A": 31.0, "B": 32.5, "C": 20.0, "D": 12.0})
-    >>> found = metaeval(scores=[bleu], human={"judges": judges}, samples=100).table
-    >>> dict(zip(found.columns, found.rows[0]))["spearman"]
+    >>> metaeval(scores=[bleu], human={"judges": judges}, samples=100).records()[0]["spearman"]
     0.8
     """
     asked = question or default_question(scores or metrics, human or rankings, assessments)
-    name = known_name("table", asked, QUESTIONS)
-    for option, given in {"rankings_start": rankings_start, "rank_by": rank_by, "expand": not expand}.items():
-        if rankings is None and given:
+    question = known_name("table", asked, QUESTIONS)
+    for option, value in {"rankings_start": rankings_start, "rank_by": rank_by, "expand": not expand}.items():
+        if rankings is None and value:
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
-    people = human if isinstance(human, Mapping) else read_human(human, direction, encoding, column)
+    human = human if isinstance(human, Mapping) else read_human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
-    for unknown in set(lower) - {*people, *(table.name for table in tables)}:
-        raise UnknownNameError("scores", unknown, [*people, *(table.name for table in tables)])
+    for name in lower:
+        if name not in (names := [*human, *(table.name for table in tables)]):
+            raise UnknownNameError("scores", name, names)
     judges = Evidence(
         (),
         {
             name: {system: -score for system, score in judged.items()} if name in lower else judged
-            for name, judged in people.items()
+            for name, judged in human.items()
         },
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
@@ -228,7 +226,7 @@ def metaeval(
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         unjudged = not (judges.human or judges.comparisons)
-        by_output = texts is not None or aggregate or name in BY_OUTPUT or (name == "williams" and unjudged)
+        by_output = texts is not None or aggregate or question in BY_OUTPUT or (question == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
             computed, firsts = make_score_tables(
                 corpus, scorers, segments=bool(by_output), jobs=jobs, executor=executor, progress=progress
@@ -238,17 +236,17 @@ def metaeval(
     if aggregate is not None:
         tables = [aggregate_scores(table, aggregate, settings, progress) for table in tables]
     ranked = {}
-    if judges.comparisons is not None and name in RANKED:
+    if judges.comparisons is not None and question in RANKED:
         ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(judges, metrics=tables, rankings=ranked)
-    answer = QUESTIONS[name](evidence, settings)
-    missing = {table.name: sum(int(np.isnan(each).sum()) for each in table.segments.values()) for table in tables}
+    answer = QUESTIONS[question](evidence, settings)
+    missing = {table.name: sum(int(np.isnan(s).sum()) for s in table.segments.values()) for table in tables}
     lacks = (f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count)
-    signatures = {name: each.signature for name, each in firsts.items()}
-    short = [f"{name} signature: {each.short_signature}" for name, each in firsts.items()]
+    signatures = {name: result.signature for name, result in firsts.items()}
+    short = [f"{name} signature: {result.short_signature}" for name, result in firsts.items()]
     facts = {**signatures, **answer.table.facts, **({"aggregate": aggregate} if aggregate else {})}
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
-    notes += [*lacks, *_one_sided(evidence, name), *answer.notes]
+    notes += [*lacks, *_one_sided(evidence, question), *answer.notes]
     return replace(answer, table=table, notes=tuple(dict.fromkeys(notes)), signatures=signatures)
 
 
@@ -265,17 +263,13 @@ def default_question(metrics: object, of_systems: object, assessments: object) -
 
 def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
     """A row per metric and kind of human scores: three coefficients, each with its interval."""
+    correlated = tuple(tuple(agreements(side, settings.samples, settings.seed)) for side in columns)
     names = ["human", "metric", "points"]
-    correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
     rows = [
-        [
-            *_values(found, names),
-            *chain.from_iterable((each.value, *_ends(each.interval)) for each in found.correlations.values()),
-        ]
-        for found in chain.from_iterable(correlated)
+        [*_values(agreement, names), *chain.from_iterable(r.cells for r in agreement.correlations.values())]
+        for agreement in chain.from_iterable(correlated)
     ]
-    measures = [*correlated[0][0].correlations]
-    names += [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
+    names += [f"{measure}{end}" for measure in correlated[0][0].correlations for end in ("", "_low", "_high")]
     return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
 
 
@@ -284,11 +278,12 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     systems = evidence.human or evidence.rankings or evidence.assessments is None
     columns = evidence.of_systems() if systems else evidence.of_outputs()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
-    tested = [pair for each in columns for pair in compare_metrics(each, settings.against)]
+    tested = [pair for side in columns for pair in compare_metrics(side, settings.against)]
     corrected = correct([pair.test.p_value for pair in tested], "holm")
     pairs = tuple(replace(pair, corrected=p_value) for pair, p_value in zip(tested, corrected, strict=True))
-    cells = ((*pair.values, pair.between, *astuple(pair.test), pair.corrected) for pair in pairs)
-    rows = [[*_values(pair, names[:4]), *each] for pair, each in zip(pairs, cells, strict=True)]
+    rows = [
+        [*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test), pair.corrected] for pair in pairs
+    ]
     table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
     return _answer("williams", table, columns, pairs=pairs)
 
@@ -297,27 +292,27 @@ def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     """A row per metric and system left out: the correlations of the others, and how much more that is."""
     columns = evidence.of_systems()
     rows: list[list[Value]] = []
-    for each in columns:
-        whole = {found.metric: found.correlations for found in agreements(each, samples=0)}
-        for point, found in leave_one_out(each):
-            values = [correlation.value for correlation in found.correlations.values()]
-            before = whole[found.metric]["pearson"].value
-            change = None if before is None or values[0] is None else values[0] - before
-            rows.append([each.human, found.metric, point, *values, change])
-    return _answer(
-        "left-out", Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows), columns
-    )
+    for side in columns:
+        before = {whole.metric: whole.values[0] for whole in agreements(side, samples=0)}
+        for point, rest in leave_one_out(side):
+            pearson, whole = rest.values[0], before[rest.metric]
+            change = None if whole is None or pearson is None else pearson - whole
+            rows.append([side.human, rest.metric, point, *rest.values, change])
+    names = ["human", "metric", "without", *COEFFICIENTS, "pearson_change"]
+    return _answer("left-out", Records(names, rows), columns)
 
 
 def _windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per metric and window of systems that judges rank next to one another: the correlations of these."""
     columns = evidence.of_systems()
     rows: list[list[Value]] = [
-        [each.human, found.metric, rank, rank + settings.window - 1, ", ".join(window.points), *values]
-        for each in columns
-        for rank, window in neighbour_windows(each, settings.window)
-        for found in agreements(window, samples=0)
-        for values in [[correlation.value for correlation in found.correlations.values()]]
+        [
+            *(side.human, agreement.metric, rank, rank + settings.window - 1, ", ".join(window.points)),
+            *agreement.values,
+        ]
+        for side in columns
+        for rank, window in neighbour_windows(side, settings.window)
+        for agreement in agreements(window, samples=0)
     ]
     names = ["human", "metric", "from_rank", "to_rank", "systems", *COEFFICIENTS]
     return _answer("windows", Records(names, rows, {"window": settings.window}), columns)
@@ -328,7 +323,7 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
     judged = evidence.comparisons or evidence.assessments or evidence.need_comparisons()
     rows = [
-        [tau.metric, tau.variant, tau.value, *_ends(tau.interval), *_values(tau, names[5:])]
+        [tau.metric, tau.variant, *tau.cells, *_values(tau, names[5:])]
         for table in evidence.need_metrics()
         for tau in preference_taus(judged, table, settings.samples, settings.seed)
     ]
@@ -340,31 +335,26 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     """A row per metric and kind of pair: how often it says of two what judges say."""
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems(fewest=2) if evidence.human or evidence.rankings else []
-    found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
+    accuracies = [accuracy for side in columns for accuracy in system_accuracies(side, *draws)]
     for table in metrics:
-        if table.segments and evidence.comparisons is not None:
-            found += filter(None, [soft_accuracy(table, evidence.comparisons, "rankings", *draws)])
-            found += output_accuracies(table, evidence.comparisons, *draws)
-        if table.segments and evidence.assessments is not None:
-            found += filter(None, [soft_accuracy(table, evidence.assessments, ASSESSMENT, *draws)])
-            found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
-    if not found:
+        for human, judged in evidence.of_judges if table.segments else ():
+            accuracies += filter(None, [soft_accuracy(table, judged, human, *draws)])
+            accuracies += output_accuracies(table, judged, human, *draws)
+    if not accuracies:
         raise InputError("an accuracy needs judgements, ", *_JUDGEMENTS, ", and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
-    rows = [
-        [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
-        for each in sorted(found, key=lambda each: (each.human, each.of))
-    ]
+    accuracies.sort(key=lambda accuracy: (accuracy.human, accuracy.of))
+    rows = [[*_values(a, names[:3]), *a.cells, *_values(a, names[6:])] for a in accuracies]
     answer = _answer("accuracy", Records(names, rows, settings.facts()), columns)
-    return replace(answer, notes=(*answer.notes, *_tied(found)))
+    return replace(answer, notes=(*answer.notes, *_tied(accuracies)))
 
 
-def _tied(accuracies: Iterable[object]) -> Iterator[str]:
+def _tied(estimates: Iterable[Estimate]) -> Iterator[str]:
     """Name the metrics whose calibrated accuracy is that of calling all pairs ties."""
     metrics: dict[tuple[str, str], list[str]] = {}
-    for found in accuracies:
-        if isinstance(found, Accuracy) and found.all_tied:
-            metrics.setdefault((found.human, found.of), []).append(found.metric)
+    for accuracy in estimates:
+        if isinstance(accuracy, Accuracy) and accuracy.all_tied:
+            metrics.setdefault((accuracy.human, accuracy.of), []).append(accuracy.metric)
     for (human, of), names in metrics.items():
         yield f"{human}, {of}: to call all pairs ties is as good, to .001, as any epsilon of {', '.join(names)}"
 
@@ -372,11 +362,11 @@ def _tied(accuracies: Iterable[object]) -> Iterator[str]:
 def _differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """How much more one metric agrees than another, by paired samples of segments, or of systems."""
     tables = [table for table in evidence.need_metrics() if table.segments]
-    common = [name for name in tables[0].segments if all(name in each.segments for each in tables)] if tables else []
+    common = set.intersection(*(set(table.segments) for table in tables)) if tables else set()
     measured: dict[tuple[str, str], dict[str, Estimate]] = {}
     for table in tables:
-        same = replace(table, segments={name: table.segments[name] for name in common})
-        for human, measure, estimate in _measures(same, evidence, settings):
+        same = {name: scores for name, scores in table.segments.items() if name in common}
+        for human, measure, estimate in _measures(replace(table, segments=same), evidence, settings):
             measured.setdefault((human, measure), {})[table.name] = estimate
     if not measured:
         raise InputError("differences need judgements, ", *_JUDGEMENTS, ", and scores of segments")
@@ -412,7 +402,7 @@ def _tested(
         better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
         apart = difference(estimates[better], estimates[worse])
         values = [estimates[better].value, estimates[worse].value, apart.value]
-        rows.append([*key, better, worse, *values, *_ends(apart.interval), apart.p_value])
+        rows.append([*key, better, worse, *values, *(apart.interval or (None, None)), apart.p_value])
     corrected = iter(correct([p_value for *_, p_value in rows if isinstance(p_value, float)], "holm"))
     return [[*row, None if row[-1] is None else next(corrected)] for row in rows]
 
@@ -422,26 +412,29 @@ def _measures(
 ) -> Iterator[tuple[str, str, Estimate]]:
     """Name each measure of how well a metric agrees about outputs, and with whom."""
     draws = (settings.samples, settings.seed)
-    for human, people in evidence.human.items():
-        for each in agreements(join_systems([table], human, people), *draws):
-            yield from ((human, f"{name} of systems", value) for name, value in each.correlations.items())
-    if evidence.comparisons is not None:
-        for tau in preference_taus(evidence.comparisons, table, *draws):
-            yield "rankings", f"tau {tau.variant}", tau
-        for found in output_accuracies(table, evidence.comparisons, *draws):
-            yield "rankings", f"accuracy, {found.of}", found
-    if evidence.assessments is not None:
-        for found in assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws):
-            yield ASSESSMENT, f"accuracy, {found.of}", found
-        for each in agreements(join_assessments([table], ASSESSMENT, evidence.assessments), *draws):
-            yield from ((ASSESSMENT, name, value) for name, value in each.correlations.items())
+    for human, scores in evidence.human.items():
+        (agreement,) = agreements(join_systems([table], human, scores), *draws)
+        yield from ((human, f"{name} of systems", r) for name, r in agreement.correlations.items())
+    for human, judged in evidence.of_judges:
+        if isinstance(judged, Comparisons):
+            for tau in preference_taus(judged, table, *draws):
+                yield human, f"tau {tau.variant}", tau
+        for accuracy in output_accuracies(table, judged, human, *draws):
+            yield human, f"accuracy, {accuracy.of}", accuracy
+        if not isinstance(judged, Comparisons):
+            (agreement,) = agreements(join_assessments([table], human, judged), *draws)
+            yield from ((human, name, r) for name, r in agreement.correlations.items())
 
 
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
     names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
-    rows = [[by, each.name, *_values(each, names[2:])] for by, found in evidence.rankings.items() for each in found]
+    rows = [
+        [way, system.name, *_values(system, names[2:])]
+        for way, systems in evidence.rankings.items()
+        for system in systems
+    ]
     facts: dict[str, Value] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
     facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
     return MetaEvaluation("ranking", Records(names, rows, facts))
@@ -449,38 +442,38 @@ def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
 
 def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per pair of annotators, after the weighted means over different ones and within each one."""
-    found = annotator_agreement(evidence.need_comparisons())
+    pairs = annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
     rows: list[list[Value]] = []
     for name, within in (("all, with others", False), ("all, with themselves", True)):
         # There may be one kind of agreement without the other, or pairs too small for a mean.
         with suppress(InputError):
-            rows.append([name, "", *_values(mean_agreement(found, within=within), names)])
-    rows += [[each.one, each.other, *_values(each, names)] for each in found]
+            rows.append([name, "", *_values(mean_agreement(pairs, within=within), names)])
+    rows += [[pair.one, pair.other, *_values(pair, names)] for pair in pairs]
     table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
     return MetaEvaluation("annotators", table)
 
 
 def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
     """Answer a question about columns; say what was left out, and where no correlation is defined."""
-    notes = [note for each in columns for note in _left_out(each.left_out)]
+    notes = [note for side in columns for note in _left_out(side.left_out)]
     notes += [
-        f"{name} gives the same score to all {len(each.judges)}: no correlation with it is defined"
-        for each in columns
-        for name in each.constant
+        f"{name} gives the same score to all {len(side.judges)}: no correlation with it is defined"
+        for side in columns
+        for name in side.constant
     ]
     return MetaEvaluation(question, table, tuple(columns), notes=tuple(dict.fromkeys(notes)), **more)
 
 
-def _one_sided(evidence: Evidence, question: str) -> list[str]:
+def _one_sided(evidence: Evidence, question: str) -> Iterator[str]:
     """Name the systems of which only judges, or only a metric, scored outputs, where the question is about these."""
-    lacking: dict[str, Sequence[str]] = {}
-    about_outputs = question in BY_OUTPUT or (question == "williams" and not (evidence.human or evidence.rankings))
-    for side, judged in ((ASSESSMENT, evidence.assessments), ("rankings", evidence.comparisons)):
-        for table in evidence.metrics:
-            if about_outputs and judged is not None and table.segments:
-                lacking[table.name], lacking[side] = judged.one_sided(table.segments)
-    return _left_out(lacking)
+    if question in BY_OUTPUT or (question == "williams" and not (evidence.human or evidence.rankings)):
+        for human, judged in evidence.of_judges:
+            lacking = {}
+            for table in evidence.metrics:
+                if table.segments:
+                    lacking[table.name], lacking[human] = judged.one_sided(table.segments)
+            yield from _left_out(lacking)
 
 
 def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
@@ -495,12 +488,8 @@ def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def _ends(interval: tuple[float, float] | None) -> tuple[Value, Value]:
-    return interval or (None, None)
-
-
-def _values(found: object, names: Sequence[str]) -> list[Value]:
-    return [getattr(found, name) for name in names]
+def _values(row: object, names: Sequence[str]) -> list[Value]:
+    return [getattr(row, name) for name in names]
 
 
 # What can be asked; the docstring of each function says what its table has

@@ -11,7 +11,7 @@ from oracles import metaeval as oracle
 import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
-from softbleu.meta.accuracy import JudgedPairs, assessment_accuracies, flip_p_values, output_accuracies, soft_accuracy
+from softbleu.meta.accuracy import JudgedPairs, flip_p_values, output_accuracies, soft_accuracy
 from softbleu.meta.agreement import agreements, join_assessments
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
@@ -34,11 +34,11 @@ def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
     group = [(sign(one[0] - other[0]), float(one[1] - other[1])) for one, other in combinations(points, 2)]
     table = ScoreTable("m", {}, {"A": scores})
     assessed = Assessments(people, [["A"]] * len(people), range(len(people)))
-    (found,) = assessment_accuracies(table, "people", assessed, samples=30)
+    (found,) = output_accuracies(table, assessed, "people", samples=30)
     segments = np.arange(len(people)) // 3
     grouped = Assessments(people, [["A", "B", "C"][n % 3 : n % 3 + 1] for n in range(len(people))], segments.tolist())
     apart = {name: np.append(scores[n::3], np.nan) for n, name in enumerate("ABC")}
-    *_, by_segment = assessment_accuracies(ScoreTable("m", {}, apart), "people", grouped, samples=30)
+    *_, by_segment = output_accuracies(ScoreTable("m", {}, apart), grouped, "people", samples=30)
     rows = [list(zip(people[segments == n], scores[segments == n], strict=True)) for n in range(segments[-1] + 1)]
     assert (by_segment.value, by_segment.epsilon) == pytest.approx(oracle.optimized_accuracy(rows))
     assert (found.value, found.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
@@ -56,7 +56,7 @@ def test_samples_are_of_whole_segments() -> None:
     table = ScoreTable("m", {}, dict(zip("ABC", scores.T, strict=True)))
     segments = [list(zip(*each, strict=True)) for each in zip(judged.tolist(), scores.tolist(), strict=True)]
     drawn = np.random.default_rng(7).integers(12, size=(6, 12))
-    (_, found) = assessment_accuracies(table, "people", people, samples=6, seed=7)
+    (_, found) = output_accuracies(table, people, "people", samples=6, seed=7)
     values = [oracle.optimized_accuracy([segments[n] for n in each])[0] for each in drawn]
     assert found.drawn == pytest.approx(values)
     assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))))

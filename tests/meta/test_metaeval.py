@@ -179,7 +179,7 @@ def test_windows_of_neighbours() -> None:
     for size in (2, 5):
         refused(
             InputError,
-            "a window is of 3 to 4 systems",
+            "window is of 3 to 4 systems",
             softbleu.metaeval,
             "windows",
             scores=scores,

@@ -40,7 +40,7 @@ def compared(people: np.ndarray, scores: np.ndarray) -> tuple[Comparisons, Score
 
 
 def accuracy_by_segment(people: np.ndarray, scores: np.ndarray, seed: int) -> Estimate:
-    pairs = JudgedPairs.within(people, scores, POINTS, POINTS)
+    pairs = JudgedPairs.within(people, scores, POINTS)
     assert pairs is not None
     found = pairs.accuracy(calibrated=True)
     return Estimate(found and found[0], pairs.samples(SAMPLES, seed, calibrated=True))
@@ -52,7 +52,7 @@ def of_correlation(name: str) -> Measure:
 
 MEASURES: dict[str, Measure] = {
     "tau": lambda people, scores, seed: preference_taus(*compared(people, scores), SAMPLES, seed)[1],
-    "accuracy": lambda people, scores, seed: output_accuracies(*compared(people, scores)[::-1], SAMPLES, seed)[0],
+    "accuracy": lambda people, scores, seed: output_accuracies(*compared(people, scores)[::-1], "", SAMPLES, seed)[0],
     "accuracy by segment": accuracy_by_segment,
     "pearson within": lambda people, scores, seed: correlate_within(scores, people, SAMPLES, seed, POINTS),
     **{name: of_correlation(name) for name in COEFFICIENTS},
