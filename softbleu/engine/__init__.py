@@ -1,1 +1,1 @@
-"""What scores a corpus: plan, encoding, workers, checkpoints, statistics."""
+"""Scoring of a corpus: plan, encoding, workers, checkpoints, statistics."""

@@ -53,7 +53,7 @@ class Checkpoint:
         self._begun = False
 
     def key(self, *work: object) -> str:
-        """What tells some work on the corpus from other work."""
+        """Key that tells some work on the corpus from other work."""
         return hashlib.sha256(repr((self._corpus, *work)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def read(
@@ -130,9 +130,9 @@ def _parts_of(place: str) -> dict[str, dict[int, tuple[int, str]]]:
     """By the key of some work and the first block of a part: the block behind its last one, and its file."""
     parts: dict[str, dict[int, tuple[int, str]]] = {}
     for name in _names_in(place):
-        if not (found := _PART.fullmatch(name)):
+        if not (match := _PART.fullmatch(name)):
             raise InputError(f"{place}: no checkpoint of an interrupted run, which would lie there: move it away")
-        parts.setdefault(found[1], {})[int(found[2])] = int(found[3]), name
+        parts.setdefault(match[1], {})[int(match[2])] = int(match[3]), name
     return parts
 
 

@@ -20,16 +20,16 @@ def edits_of(segments: Segments, split: Split) -> tuple[Sequence[EditedSegment],
     sources = [tuple(split(text)) for text in segments.source or ()]
     texts = [] if segments.gold is not None else segments.references
     lines = segments.source or ()
-    references = [tuple(_found(own, text, split) for text in each) for own, each in zip(lines, texts, strict=False)]
+    references = [tuple(_found(line, text, split) for text in own) for line, own in zip(lines, texts, strict=False)]
     edited = []
     for system, candidates in segments.candidates.items():
         given = segments.edits.get(system)
-        found = (_found(own, text, split) for own, text in zip(lines, candidates, strict=True))
-        candidate = list(found if given is None else (each.in_words(split) for each in given))
+        extracted = (_found(line, text, split) for line, text in zip(lines, candidates, strict=True))
+        candidate = list(extracted if given is None else (annotation.in_words(split) for annotation in given))
         if segments.gold is not None:
             pairs = zip(segments.gold, candidate, strict=True)
-            references = [tuple(each.in_words(split, own) for each in gold.annotations) for gold, own in pairs]
-        edited.append([EditedSegment(*each) for each in zip(sources, candidate, references, strict=True)])
+            references = [tuple(one.in_words(split, text) for one in gold.annotations) for gold, text in pairs]
+        edited.append([EditedSegment(*parts) for parts in zip(sources, candidate, references, strict=True)])
     return tuple(edited)
 
 

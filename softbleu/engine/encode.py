@@ -188,7 +188,7 @@ class CodedBlock:
             coder.references(list(chain.from_iterable(references))),
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
-            None if gold is None else [each.coded(coder.words) for each in gold],
+            None if gold is None else [edits.coded(coder.words) for edits in gold],
             edits_of(segments, coder.split) if needed.edits else (),
         )
 
@@ -217,13 +217,13 @@ class CodedBlock:
         return [*self.candidates, self.references, *([] if self.source is None else [self.source])]
 
     def with_lines(self, lines: Sequence[Tokens]) -> CodedBlock:
-        """The same with other texts, in the order of `lines`."""
+        """Return the block with other texts, in the order of `lines`."""
         systems = len(lines) - 1 - (self.source is not None)
         source = None if self.source is None else lines[-1]
         return replace(self, candidates=tuple(lines[:systems]), references=lines[systems], source=source)
 
     def only(self, systems: Sequence[int]) -> CodedBlock:
-        """The same with the systems of these numbers."""
+        """Return the block of the systems with these numbers."""
         edits = tuple(self.edits[number] for number in systems if self.edits)
         return replace(self, candidates=tuple(self.candidates[number] for number in systems), edits=edits)
 
@@ -233,8 +233,8 @@ class CodedBlock:
         segments = start, start + len(bounds) - 1
         references = int(bounds[0]), int(bounds[-1])
         ranges = [*([segments] * len(self.candidates)), references, *([] if self.source is None else [segments])]
-        lines = [tokens.lines(*each) for tokens, each in zip(self.lines, ranges, strict=True)]
-        edits = tuple(own[start:end] for own in self.edits)
+        lines = [tokens.lines(*bounds) for tokens, bounds in zip(self.lines, ranges, strict=True)]
+        edits = tuple(edited[start:end] for edited in self.edits)
         gold = self.gold and self.gold[start:end]
         return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=gold, edits=edits)
 
@@ -244,8 +244,8 @@ class CodedBlock:
 
     def bounds(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
         """Bounds of pieces of at most so many segments, and of so many tokens unless one segment has more."""
-        each = np.arange(len(self) + 1)
-        lines = [*([each] * len(self.candidates)), self.offsets, each]
+        numbers = np.arange(len(self) + 1)
+        lines = [*([numbers] * len(self.candidates)), self.offsets, numbers]
         before = sum(text.offsets[line] for text, line in zip(self.lines, lines, strict=False))
         start = 0
         while start < len(self):

@@ -32,17 +32,17 @@ class ListBlock:
     @property
     def candidates(self) -> list[str]:
         """Those of all lists, one list behind the other."""
-        return list(chain.from_iterable(each.candidates for each in self.lists))
+        return list(chain.from_iterable(texts.candidates for texts in self.lists))
 
     @property
     def references(self) -> list[str]:
         """Those of all lists."""
-        return list(chain.from_iterable(each.references for each in self.lists))
+        return list(chain.from_iterable(texts.references for texts in self.lists))
 
     @property
     def bounds(self) -> tuple[Integers, Integers]:
         """Where the candidates of each list begin and end, and the references."""
-        return _ends(each.candidates for each in self.lists), _ends(each.references for each in self.lists)
+        return _ends(texts.candidates for texts in self.lists), _ends(texts.references for texts in self.lists)
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class ListCorpus:
     def blocks(self) -> Iterator[ListBlock]:
         """Small lists together, a large one alone."""
         some, pairs = list[TextList](), 0
-        for each in self.lists:
-            some.append(each)
-            pairs += len(each.candidates) * len(each.references)
+        for texts in self.lists:
+            some.append(texts)
+            pairs += len(texts.candidates) * len(texts.references)
             if pairs >= PAIRS_TOGETHER:
                 yield ListBlock(some, self.mean_reference)
                 some, pairs = [], 0
@@ -101,7 +101,7 @@ class CodedLists:
 
     def pairs(self, chosen: Integers) -> Chunk:
         """All pairs of texts of some lists, each pair a segment."""
-        candidates, references = (each[chosen] for each in self.sizes)
+        candidates, references = (sizes[chosen] for sizes in self.sizes)
         owner = np.repeat(np.arange(len(chosen)), candidates * references)
         within = np.arange(len(owner)) - (np.cumsum(candidates * references) - candidates * references)[owner]
         one = self.bounds[chosen][owner] + within // references[owner]

@@ -1,4 +1,4 @@
-"""What will be computed: metrics whose thresholds, layers and data are found, each once, and what they need."""
+"""Plan of a run: metrics whose thresholds, layers and data are known, and the inputs that they need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ M = TypeVar("M", bound="Metric")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run computes; `make_plan` makes it."""
+    """Metrics of a run and the inputs that they need; `make_plan` makes it."""
 
     metrics: tuple[Metric, ...]  # Resolved: thresholds are numbers, layers and data are named
     needed: Mapping[Tokenizer, Requirements]  # What the metrics of each tokenizer look at together
@@ -79,8 +79,8 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     matcher = matcher_of(metric)
     if metric.requires.vectors or isinstance(matcher, SoftMatcher):
         choice = metric.vector_choice
-        found = _once(known, ("choice", choice.key), choice.resolved)
-        layers, exact_words = found.layers, found.exact_words
+        resolved = _once(known, ("choice", choice.key), choice.resolved)
+        layers, exact_words = resolved.layers, resolved.exact_words
         if (choice.layers, choice.exact_words) != (layers, exact_words):
             metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
     choice, given = metric.vector_choice, threshold_of(metric)
@@ -126,17 +126,17 @@ def threshold_of(metric: Metric) -> float | str | None:
 
 
 def with_threshold(metric: M, threshold: float | str, quantile: str | None = None) -> M:
-    """The same with another threshold, which may have been found as a quantile."""
+    """Return the metric with another threshold, which may be the similarity at a quantile."""
     choice = replace(metric.vector_choice, quantile=quantile)
     return replace(metric.revised({"threshold": threshold}), vector_choice=choice)
 
 
 def distinct(metrics: Iterable[Metric]) -> list[Metric]:
     """Metrics of which one that is named twice is computed once."""
-    return list({key_of(each): each for each in metrics}.values())
+    return list({key_of(metric): metric for metric in metrics}.values())
 
 
 def key_of(metric: Metric) -> tuple[object, ...]:
-    """What tells a metric from others; vectors in memory by which they are."""
+    """Key that tells a metric from others; vectors in memory are told by their identity."""
     where, choice = metric.vector_choice.key
     return replace(metric, vector_choice=choice), where

@@ -110,7 +110,7 @@ class PreparedCorpus:
             yield block if systems is None else block.only(systems)
 
     def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
-        """Vectors of the words and what else a metric asks of them; each made once."""
+        """Make the table of the words: their vectors and the features that a metric asks for, each made once."""
         features: dict[str, Any] = {}
         frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
         if requires.idf is not None and requires.pieces:
@@ -170,8 +170,8 @@ class PreparedCorpus:
         words = WordCounts()
         lines = LineCoder(self.tokenizer, words.vocabulary).encode(texts)
         words.count([CodedBlock((), lines, np.arange(len(texts) + 1))], Requirements(idf="references"))
-        found = dict(zip(words.vocabulary, words.counts[1].tolist(), strict=True))
-        return rarity_of(np.array([found.get(word, 0) for word in self.words], np.int64), words.references)
+        lines_with = dict(zip(words.vocabulary, words.counts[1].tolist(), strict=True))
+        return rarity_of(np.array([lines_with.get(word, 0) for word in self.words], np.int64), words.references)
 
 
 def _once_a_line(lines: Tokens, size: int) -> Integers:
@@ -189,7 +189,7 @@ def _lines_of(idf: IdfCorpus) -> list[str]:
 
 
 def _count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
-    """What a worker does beforehand: find the words of some blocks; nothing else travels back."""
+    """Count the words of some blocks, in a worker; nothing else travels back."""
     words = WordCounts()
     words.count(batch.coded(BlockCoder(tokenizer, needed, kernels, words.vocabulary)), needed)
     return words
@@ -209,8 +209,8 @@ def prepare_corpus(
         words.count((coder.code(block) for block in corpus.blocks()), needed)
     else:
         work = partial(_count_words, tokenizer=tokenizer, needed=needed, kernels=kernels)
-        for found in run_in_order(work, task_batches(corpus, executor), executor, together=False):
-            words.add(found)
+        for counted in run_in_order(work, task_batches(corpus, executor), executor, together=False):
+            words.add(counted)
     coder.renumber(words.sort(), words.vocabulary)
     return PreparedCorpus(corpus, tokenizer, words, coder)
 
@@ -235,7 +235,7 @@ def prepare_segment(
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     """All segments of a corpus of one system at once."""
     blocks = list(prepared.blocks())
-    lines = [Tokens.joined(each) for each in zip(*(block.lines for block in blocks), strict=True)]
+    lines = [Tokens.joined(texts) for texts in zip(*(block.lines for block in blocks), strict=True)]
     offsets = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]))))
     whole = replace(blocks[0].with_lines(lines), offsets=offsets, gold=None)
     return next(whole.chunks(0, len(whole)))

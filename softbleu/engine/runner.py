@@ -84,12 +84,12 @@ class Runner:
         """
         keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
         groups = by_tokenizer(metrics)
-        found: dict[int, Statistics] = {}
+        statistics: dict[int, Statistics] = {}
         for group, members in enumerate(groups.values()):
-            own = [metrics[number] for number in members]
-            made = self._collect(own, system, keep_rows, _part_of(self.progress, group, len(groups)))
-            found.update(zip(members, made, strict=True))
-        return [found[number] for number in range(len(metrics))]
+            together = [metrics[number] for number in members]
+            made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(groups)))
+            statistics.update(zip(members, made, strict=True))
+        return [statistics[number] for number in range(len(metrics))]
 
     def _collect(
         self, metrics: Sequence[Metric], system: str | None, keep_rows: bool, progress: Progress | None
@@ -97,13 +97,13 @@ class Runner:
         corpus = self.corpus if system is None else self.corpus.only(system)
         level = self.plan.level
         streams = [None if keep_rows else _streaming(metric, level) for metric in metrics]
-        kept = [
+        keeps = [
             keep_rows or stream is not None or not metric.aggregation.sum_is_enough or level != "corpus"
             for metric, stream in zip(metrics, streams, strict=True)
         ]
-        work = self._work(metrics, kept)
-        identities = [each.identity for each in work.tables]
-        key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, kept, strict=True), *identities)
+        work = self._work(metrics, keeps)
+        identities = [table.identity for table in work.tables]
+        key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities)
         with single_threaded_blas() if work.tables or any(streams) else nullcontext():
             totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
         return [
@@ -128,23 +128,23 @@ class Runner:
     def _compared(self, work: _Work) -> Iterator[list[Rows]]:
         done, compare = 0, partial(work.worker.compare, coder=work.coder)
         with single_threaded_blas():
-            for found in run_in_order(compare, task_batches(self.corpus), self.executor, work.sent):
-                yield found
-                done += len(found)
+            for rows in run_in_order(compare, task_batches(self.corpus), self.executor, work.sent):
+                yield rows
+                done += len(rows)
                 if self.progress is not None:
                     self.progress(done, len(self.corpus))
 
-    def _work(self, metrics: Sequence[Metric], kept: Sequence[bool]) -> _Work:
+    def _work(self, metrics: Sequence[Metric], keeps: Sequence[bool]) -> _Work:
         """Make the worker that computes metrics of one tokenizer, and send workers elsewhere what it looks at."""
         tokenizer = metrics[0].tokenizer
         needed = self.plan.needed[tokenizer]
         tables: list[CorpusWords] = []
         tasks = []
-        for metric, keep in zip(metrics, kept, strict=True):
+        for metric, keep in zip(metrics, keeps, strict=True):
             number = None
             if metric.requires.table:
                 table = self.prepared(tokenizer).table(metric.vector_choice, metric.requires)
-                number = next((index for index, each in enumerate(tables) if each is table), len(tables))
+                number = next((index for index, other in enumerate(tables) if other is table), len(tables))
                 tables += [table] if number == len(tables) else []
             # Workers are given tables of vectors: those of the metric need not travel.
             tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
@@ -154,12 +154,14 @@ class Runner:
         if prepared is not None and tables and self.executor is not None:
             sent.append(self._broadcast(prepared.counts.vocabulary))
             words = sent[-1][0]
-        found = tuple(where for where, _ in sent[: len(tables)])
-        worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, found, words)
+        places = tuple(where for where, _ in sent[: len(tables)])
+        worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, places, words)
         coder = None
         if self.executor is None:
             coder = BlockCoder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
-        return _Work(worker, tables, {key: content for _, each in sent for key, content in each.items()}, coder)
+        return _Work(
+            worker, tables, {key: content for _, contents in sent for key, content in contents.items()}, coder
+        )
 
     def _broadcast(self, value: Any) -> tuple[Any, dict[str, bytes]]:
         """Where workers find a table or the words of the corpus, and what they must be sent."""
@@ -179,26 +181,29 @@ class Runner:
         tasks, checkpoint = work.worker.tasks, self.checkpoint
         done_before, name, since = 0, "", Sums(tasks)
         total = Sums(
-            [replace(task, keep_rows=task.keep_rows and not own) for task, own in zip(tasks, streams, strict=True)]
+            [
+                replace(task, keep_rows=task.keep_rows and not stream)
+                for task, stream in zip(tasks, streams, strict=True)
+            ]
         )
 
-        def add(found: Sequence[BlockStatistics]) -> None:
-            parts = zip(found, streams, strict=True)
-            total.add([part if own is None else own.take(part) for part, own in parts])
+        def add(parts: Sequence[BlockStatistics]) -> None:
+            pairs = zip(parts, streams, strict=True)
+            total.add([part if stream is None else stream.take(part) for part, stream in pairs])
 
         if checkpoint is not None:
             name = checkpoint.key(*key)
             done_before, known = checkpoint.read(name, tasks, corpus, step)
-            for found in known:
-                add(found)
+            for parts in known:
+                add(parts)
         begun = done = written = done_before
         todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done))
         results = run_in_order(partial(work.worker, coder=work.coder), todo, self.executor, work.sent, together=False)
-        for batch, found in zip(lengths, results, strict=True):
-            add(found)
+        for batch, parts in zip(lengths, results, strict=True):
+            add(parts)
             done += len(batch)
             if checkpoint is not None:
-                since.add(found)
+                since.add(parts)
                 if done - written >= EVERY * step:
                     checkpoint.write(name, written, done, since.taken())
                     written = done
@@ -213,7 +218,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class _Work:
-    """What a worker is to do, and what it needs for that."""
+    """A worker, and the tables and the coder that it uses."""
 
     worker: Worker
     tables: list[CorpusWords]
@@ -242,12 +247,12 @@ def running(
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, tasks, threads=threads))
         whole = cast("Corpus", corpus)  # lists have no systems to take one of
-        kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
-        yield Runner(whole, plan, chosen, name, kept, options.progress, stack)
+        checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
+        yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack)
 
 
 def _streaming(metric: Metric, level: Level) -> StreamingAggregation | None:
-    """What takes the rows of a metric, where a score takes more of them than their sum but not all at once."""
+    """Make what takes the rows of a metric whose score needs more than their sum but not all rows at once."""
     aggregation, segments = metric.at_level(level).aggregation, level == "segment"
     streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
     return StreamingAggregation(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None

@@ -105,7 +105,7 @@ class SegmentScores(Sequence[Score]):
 
 
 class StreamingAggregation:
-    """What becomes of the rows of one metric, whose aggregation at the level of the run it has; of segments, too."""
+    """Reduces the rows of one metric as they come, by its aggregation; keeps those of segments where asked for."""
 
     def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
         self._aggregation, self._stream = aggregation, aggregation.stream()
@@ -132,7 +132,7 @@ class StreamingAggregation:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a metric needs to know of a corpus, for every system."""
+    """Statistics of a corpus by one metric, for every system."""
 
     systems: tuple[str, ...]
     metric: Metric
@@ -175,7 +175,7 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
         if streamed is not None:
             score = streamed[number]
         elif macro:
-            scores = [each.score for each in aggregation.segment_scores(rows, offsets)]
+            scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
             score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
         else:
             with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():

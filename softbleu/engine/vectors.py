@@ -91,7 +91,7 @@ class ContextVectors:
         return self.pieces_of(lines_of_words(tokens, self.words))
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
-        """The same of lines that the corpus need not have, as words."""
+        """Unit vectors of the pieces of lines that are given as words; the corpus need not have them."""
         known: dict[tuple[str, ...], int] = {}
         numbers = np.array([known.setdefault(tuple(line), len(known)) for line in lines], np.int64)
         pieces, states = encoded_lines(self.encoder, self.layers).rows(list(known))
@@ -121,9 +121,9 @@ def _distinct(tokens: Tokens) -> tuple[Integers, Tokens]:
     known: dict[bytes, int] = {}
     bounds = tokens.offsets.tolist()
     numbers = [known.setdefault(tokens.codes[start:end].tobytes(), len(known)) for start, end in pairwise(bounds)]
-    found = np.array(numbers, np.int64)
-    first = np.unique(found, return_index=True)[1]
-    return found, tokens.chosen(first)
+    distinct = np.array(numbers, np.int64)
+    first = np.unique(distinct, return_index=True)[1]
+    return distinct, tokens.chosen(first)
 
 
 @dataclass(frozen=True)
@@ -227,8 +227,8 @@ def _write(value: WordTable | Vocabulary, folder: Path) -> None:
     if isinstance(value, Vocabulary):
         Path(folder, _WORDS).write_text(json.dumps(list(value)))
         return
-    own = {field.name: getattr(value.vectors, field.name) for field in fields(TokenVectors)}
-    for kind, arrays in (("vectors", own), ("features", value.features)):
+    arrays_of = {field.name: getattr(value.vectors, field.name) for field in fields(TokenVectors)}
+    for kind, arrays in (("vectors", arrays_of), ("features", value.features)):
         Path(folder, kind).mkdir()
         for key, array in arrays.items():
             if array is not None:
@@ -268,8 +268,8 @@ def compare_words(
     """Compare two words as the matchers do.
 
     >>> from softbleu.embeddings import open_vectors
-    >>> found = compare_words(open_vectors("glove-6b-100d"), "car", "truck")
-    >>> round(found.similarity, 2), found.percentile > 99.9
+    >>> pair = compare_words(open_vectors("glove-6b-100d"), "car", "truck")
+    >>> round(pair.similarity, 2), pair.percentile > 99.9
     (0.83, True)
     """
     measure = measure or WordMeasure()

@@ -1,4 +1,4 @@
-"""What a worker does: it scores coded chunks, whether cut from a corpus, from lists of texts or from one sentence."""
+"""Workers: they score coded chunks, whether cut from a corpus, from lists of texts or from one sentence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SLOW = 8  # The same, in steps, where segments take long
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """What a worker is given at once: consecutive blocks, some segments of one, or some lists."""
+    """Work that a worker is given at once: consecutive blocks, some segments of one, or some lists."""
 
     blocks: Sequence[Segments | FileBlock | ListBlock]
     part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
@@ -181,7 +181,7 @@ class Worker:
             matchers = [metric.matching for metric in members]
             matched = matched_by_all(matchers, chunks, tables[table].vectors, order, kernels)
             for number, metric, by_system in zip(numbers, members, matched, strict=True):
-                yield number, [metric.statistics_of(*each) for each in zip(chunks, by_system, strict=True)]
+                yield number, [metric.statistics_of(*pair) for pair in zip(chunks, by_system, strict=True)]
 
     @cached_property
     def _families(self) -> tuple[list[int], dict[tuple[int, int], list[int]]]:
@@ -208,16 +208,16 @@ class Worker:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
         size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = list(block.bounds(size, _MOST_TOKENS))
-        batches = [list(block.chunks(*each)) for each in bounds]
-        gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.by_annotator else []
+        batches = [list(block.chunks(*ends)) for ends in bounds]
+        gold = [list(block.chunks(*ends, gold=True)) for ends in bounds] if self.needed.by_annotator else []
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
-        found: list[list[list[Integers]]] = [[[] for _ in batches[0]] for _ in self.tasks]
+        by_task: list[list[list[Integers]]] = [[[] for _ in batches[0]] for _ in self.tasks]
         for number, chunks in enumerate(batches):
             for place, by_system in self.rows(chunks, tables, kernels, gold[number] if gold else None):
-                for rows, parts in zip(by_system, found[place], strict=True):
+                for rows, parts in zip(by_system, by_task[place], strict=True):
                     parts.append(rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True))
         return [
-            self._summed(task, parts, batches, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
+            self._summed(task, parts, batches, gold, tables) for task, parts in zip(self.tasks, by_task, strict=True)
         ]
 
     def _of_lists(self, lists: CodedLists, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
@@ -227,18 +227,18 @@ class Worker:
             return [average_statistics(metric, *lists.texts(number), words) for number in range(len(lists))]
         candidates, references = lists.sizes
         pairs = candidates * references
-        found: dict[int, Rows] = {}
+        by_list: dict[int, Rows] = {}
         small = np.flatnonzero(pairs <= SMALL_LIST)
         if len(small):
             ((_, (rows,)),) = self.rows([lists.pairs(small)], tables, kernels)
-            for number, own in zip(small.tolist(), np.split(rows, np.cumsum(pairs[small])[:-1]), strict=True):
-                found[number] = own.reshape(candidates[number], references[number], -1)
+            for number, pair_rows in zip(small.tolist(), np.split(rows, np.cumsum(pairs[small])[:-1]), strict=True):
+                by_list[number] = pair_rows.reshape(candidates[number], references[number], -1)
         for number in np.flatnonzero(pairs > SMALL_LIST).tolist():
             one, other = lists.texts(number)
             # The same texts are prepared once; of many candidates only some are compared at a time.
             parts = [one] if one is other else in_parts(one)
-            found[number] = np.concatenate([pair_statistics(metric, each, other, words, kernels) for each in parts])
-        return [found[number] for number in range(len(lists))]
+            by_list[number] = np.concatenate([pair_statistics(metric, part, other, words, kernels) for part in parts])
+        return [by_list[number] for number in range(len(lists))]
 
     def _summed(
         self,
@@ -248,9 +248,9 @@ class Worker:
         gold: Sequence[Sequence[Chunk]],
         tables: Sequence[WordTable],
     ) -> BlockStatistics:
-        rows = np.stack([np.concatenate(each) for each in parts])
-        own = gold if task.metric.requires.by_annotator and gold else batches
-        references = np.concatenate([np.diff(chunks[0].segment_offsets) for chunks in own])
+        rows = np.stack([np.concatenate(by_system) for by_system in parts])
+        seen = gold if task.metric.requires.by_annotator and gold else batches
+        references = np.concatenate([np.diff(chunks[0].segment_offsets) for chunks in seen])
         counts = np.ones(1, np.int64)
         if task.keep_rows:
             counts = references if rows.shape[1] != len(references) else np.ones(len(references), np.int64)
@@ -258,7 +258,7 @@ class Worker:
             rows = rows.sum(axis=1, keepdims=True)
         coverage = np.zeros((len(parts), 4), np.int64)
         if task.table is not None:
-            for chunks in own:
+            for chunks in seen:
                 coverage += np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
@@ -286,19 +286,19 @@ class Sums:
         self._tasks = tasks
         self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
 
-    def add(self, found: Sequence[BlockStatistics]) -> None:
+    def add(self, parts: Sequence[BlockStatistics]) -> None:
         """Add those of the next blocks, by every task."""
-        for task, own, part in zip(self._tasks, self._parts, found, strict=True):
-            if task.keep_rows or not own:
-                own.append(part)
+        for task, before, part in zip(self._tasks, self._parts, parts, strict=True):
+            if task.keep_rows or not before:
+                before.append(part)
             else:
-                own[0] = _added(own[0], part)
+                before[0] = _added(before[0], part)
 
     def taken(self) -> list[BlockStatistics]:
         """Give what there is, and begin anew."""
-        found = [_joined(own) for own in self._parts]
+        taken = [_joined(parts) for parts in self._parts]
         self._parts = [[] for _ in self._tasks]
-        return found
+        return taken
 
 
 def count_known(chunk: Chunk | CodedLists, vectors: Vectors) -> Integers:
