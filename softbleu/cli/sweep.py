@@ -60,7 +60,7 @@ def sweep(given: Given) -> None:
 def _points(given: Given) -> list[Any]:
     """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
     from softbleu.meta import sweep_points
-    from softbleu.meta.grids import read_thresholds, read_variations
+    from softbleu.meta.sweep import read_thresholds, read_variations
     from softbleu.metrics.making import read_settings
 
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from softbleu.corpora.derivations import Derivation, Derivations
 from softbleu.corpora.files import open_text
@@ -87,24 +87,26 @@ def _parse(where: str, line: str) -> AlignedPair:
     candidate, reference = (tuple(side.split()) for side in sides)
     if entry.get("label") not in LABELS:
         raise InputError(f"{where}: 'label' is needed, one of {', '.join(LABELS)}")
-    alignment = _check_alignment(where, entry.get("alignment"), len(candidate), len(reference))
-    return AlignedPair(candidate, reference, alignment, entry["label"])
-
-
-def _check_alignment(where: str, places: Any, candidates: int, references: int) -> Alignment:
+    places = entry.get("alignment")
     if not isinstance(places, list) or not all(
         isinstance(pair, list) and len(pair) == 2 and all(type(place) is int for place in pair) for pair in places
     ):
         raise InputError(f"{where}: 'alignment' is needed, a list of places [candidate, reference]")
-    for left, right in places:
-        if not (0 <= left < candidates and 0 <= right < references):
-            raise InputError(
-                f"{where}: [{left}, {right}] aligns tokens that are not there, of {candidates} and {references}"
-            )
-    for side in (0, 1):
-        if len({pair[side] for pair in places}) < len(places):
-            raise InputError(f"{where}: a token is aligned twice")
-    return tuple((left, right) for left, right in places)
+    return AlignedPair(candidate, reference, check_alignment(where, candidate, reference, places), entry["label"])
+
+
+def check_alignment(
+    where: str, candidate: Sequence[str], reference: Sequence[str], places: Iterable[Sequence[int]]
+) -> Alignment:
+    """See that an alignment names tokens that are there, each once."""
+    alignment = tuple((left, right) for left, right in places)
+    for left, right in alignment:
+        if not (0 <= left < len(candidate) and 0 <= right < len(reference)):
+            sizes = f"{len(candidate)} and {len(reference)}"
+            raise InputError(f"{where}: [{left}, {right}] aligns tokens that are not there, of {sizes}")
+    if any(len(set(side)) < len(alignment) for side in zip(*alignment, strict=True)):
+        raise InputError(f"{where}: a token is aligned twice")
+    return alignment
 
 
 def write_pairs(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:

@@ -43,7 +43,7 @@ class Columns:
     def at(self, chosen: Integers) -> Columns:
         """Take some of the points, systems, in this order."""
         metrics = {name: column[chosen] for name, column in self.metrics.items()}
-        return Columns(self.human, tuple(self.points[each] for each in chosen), self.judges[chosen], metrics, {})
+        return Columns(self.human, tuple(self.points[place] for place in chosen), self.judges[chosen], metrics, {})
 
     @property
     def constant(self) -> list[str]:
@@ -96,8 +96,8 @@ def join_systems(
         if not table.systems:
             raise InputError(f"{table.name} has scores of segments only: give those of systems, too")
     # A metric may have the name of the human scores: they are not one column.
-    given = {table.name: table.systems for table in metrics}
-    sides = [(human, scores), *given.items()]
+    tables = {table.name: table.systems for table in metrics}
+    sides = [(human, scores), *tables.items()]
     every = dict.fromkeys(name for _, side in sides for name in side)
     left_out: dict[str, tuple[str, ...]] = {}
     for side, systems in sides:
@@ -111,7 +111,7 @@ def join_systems(
             f"here are {len(points)}" + (f": {lacking}" * bool(lacking))
         )
     judges, *columns = (np.array([systems[name] for name in points], np.float64) for _, systems in sides)
-    return Columns(human, points, judges, dict(zip(given, columns, strict=True)), left_out)
+    return Columns(human, points, judges, dict(zip(tables, columns, strict=True)), left_out)
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
@@ -121,10 +121,10 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-        judged, found, segments = assessments.pick(table.segments, table.name)
+        judged, values, segments = assessments.pick(table.segments, table.name)
         if columns and not np.array_equal(judged, judges):
             raise InputError(f"{table.name} scored other outputs than {metrics[0].name}: score the same with both")
-        judges, columns[table.name], clusters = judged, found, segments
+        judges, columns[table.name], clusters = judged, values, segments
     if not columns:
         raise InputError("there is no metric to compare with judges")
     if len(judges) < FEWEST_POINTS:
@@ -134,14 +134,14 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
     """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within segments."""
-    found = []
+    correlated = []
     for name, column in columns.metrics.items():
         both, segments = (column, columns.judges), columns.clusters
-        correlations = {each: correlate(*both, each, samples, seed, segments) for each in COEFFICIENTS}
+        correlations = {r: correlate(*both, r, samples, seed, segments) for r in COEFFICIENTS}
         if segments is not None and len(np.unique(segments)) < len(column):
             correlations["pearson_within"] = correlate_within(*both, samples, seed, segments)
-        found.append(MetricAgreement(name, columns.human, len(column), correlations))
-    return found
+        correlated.append(MetricAgreement(name, columns.human, len(column), correlations))
+    return correlated
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
@@ -150,7 +150,7 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.judges)}")
     for index, point in enumerate(columns.points):
         others = np.delete(np.arange(len(columns.judges)), index)
-        yield from ((point, each) for each in agreements(columns.at(others), samples=0))
+        yield from ((point, agreement) for agreement in agreements(columns.at(others), samples=0))
 
 
 def neighbour_windows(columns: Columns, size: int) -> Iterator[tuple[int, Columns]]:
@@ -181,7 +181,7 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     pairs = pair_metrics(usable, against, columns.metrics)
     if len(columns.judges) < FEWEST_TO_TEST:
         raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
-    found = []
+    tested = []
     for coefficient in TESTED:
         values = {
             name: correlate(columns.metrics[name], columns.judges, coefficient, samples=0).value or 0.0
@@ -192,8 +192,8 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
             between = correlate(columns.metrics[better], columns.metrics[worse], coefficient, samples=0).value or 0.0
             both = (values[better], values[worse])
             test = williams(*both, between, len(columns.judges))
-            found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
-    return found
+            tested.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
+    return tested
 
 
 def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[str]) -> list[tuple[str, str]]:
@@ -230,7 +230,7 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
 
     >>> from softbleu.corpora.judgements import Comparisons
     >>> rows = [(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y"), (1, "A", "B", -1, "x"), (1, "A", "B", 0, "y")]
-    >>> [(each.one, each.other, each.observed, each.expected) for each in annotator_agreement(Comparisons.of(rows))]
+    >>> [(pair.one, pair.other, pair.observed, pair.expected) for pair in annotator_agreement(Comparisons.of(rows))]
     [('x', 'y', 0.5, 0.375)]
     """
     same: Counter[tuple[int, int]] = Counter()
@@ -260,17 +260,17 @@ def mean_agreement(
     agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
 ) -> AnnotatorAgreement:
     """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left."""
-    kept = [
-        each
-        for each in agreements
-        if (each.one == each.other) == within and each.comparisons >= fewest and each.kappa is not None
+    counted = [
+        pair
+        for pair in agreements
+        if (pair.one == pair.other) == within and pair.comparisons >= fewest and pair.kappa is not None
     ]
-    if not kept:
+    if not counted:
         who = "annotator judged the same outputs twice" if within else "two annotators judged the same outputs"
         raise InputError(f"no {who} at least {fewest} times: there is no agreement to measure")
-    weights = [each.comparisons for each in kept]
+    weights = [pair.comparisons for pair in counted]
     kappa, observed, expected = (
-        float(np.average([getattr(each, name) for each in kept], weights=weights))
+        float(np.average([getattr(pair, name) for pair in counted], weights=weights))
         for name in ("kappa", "observed", "expected")
     )
     return AnnotatorAgreement("", "", kappa, observed, expected, sum(weights))

@@ -65,7 +65,7 @@ class Calibration(Tabular):
         return Records([*self.varied, *self.data, "mean"], rows)
 
     def _settings(self, number: int) -> list[Value]:
-        known = {each.name: value for each, value in self.points[number].settings()}
+        known = {setting.name: value for setting, value in self.points[number].settings()}
         return [format_value(known[name]) if name in known else None for name in self.varied]
 
 
@@ -89,8 +89,8 @@ def calibrate(
     >>> judged = {"judges": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
     >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}
     >>> two = {**one, "references": ["a x y", "d x"]}
-    >>> found = calibrate({"metric": "bleu"}, {"order": [1, 2]}, {"one": one, "two": two})
-    >>> found.values.shape, found.held_out().columns
+    >>> calibration = calibrate({"metric": "bleu"}, {"order": [1, 2]}, {"one": one, "two": two})
+    >>> calibration.values.shape, calibration.held_out().columns
     ((2, 2), ['held out', 'pearson', 'mean of the others', 'order'])
     """
     coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
@@ -100,18 +100,18 @@ def calibrate(
     metrics = {str(number): metric for number, metric in enumerate(points)}
     columns: list[list[float]] = []
     signatures: Mapping[str, str] = {}
-    for number, (name, given) in enumerate(data.items(), start=1):
-        answer = metaeval(question, metrics=metrics, samples=0, jobs=jobs, executor=executor, **given)
+    for number, (name, sources) in enumerate(data.items(), start=1):
+        answer = metaeval(question, metrics=metrics, samples=0, jobs=jobs, executor=executor, **sources)
         table = answer.table
         if coefficient not in table.columns or len(table.rows) != len(points):
             raise InputError(f"{name}: settings are chosen by one kind of human scores, of systems or of outputs")
-        found = [row[list(table.columns).index(coefficient)] for row in table.rows]
+        agreed = [row[list(table.columns).index(coefficient)] for row in table.rows]
         # What gives all points the same score agrees with nobody.
-        columns.append([value if isinstance(value, float) else -1.0 for value in found])
+        columns.append([value if isinstance(value, float) else -1.0 for value in agreed])
         signatures = answer.signatures
         if progress is not None:
             progress(number, len(data))
     values = np.array(columns).T
     made = Calibration(coefficient, tuple(vary), tuple(points), tuple(data), values, ())
     best = dict.fromkeys(made.chosen(index)[0] for index in range(len(data)))
-    return replace(made, signatures=tuple(signatures[str(each)] for each in best))
+    return replace(made, signatures=tuple(signatures[str(number)] for number in best))

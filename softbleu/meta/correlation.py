@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations_with_replacement
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,11 @@ class Estimate:
     @property
     def interval(self) -> tuple[float, float] | None:
         """Between the percentiles 2.5 and 97.5 of the samples; None where most of them have nothing."""
-        return interval_of(self.drawn[~np.isnan(self.drawn)], len(self.drawn))
+        known = self.drawn[~np.isnan(self.drawn)]
+        if not len(known) or 2 * len(known) < len(self.drawn):
+            return None
+        low, high = np.percentile(known, INTERVAL)
+        return float(low), float(high)
 
     @property
     def cells(self) -> tuple[float | None, float | None, float | None]:
@@ -80,12 +84,10 @@ class Estimate:
         return self.value, *(self.interval or (None, None))
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, eq=False)
+class Difference(Estimate):
     """How much one number exceeds another of the same samples."""
 
-    value: float
-    interval: tuple[float, float] | None
     p_value: float | None  # Two-sided; None where most samples have nothing
 
 
@@ -96,25 +98,15 @@ def difference(one: Estimate, other: Estimate) -> Difference:
     is below .05 where the interval leaves 0 out.
 
     >>> one, other = (Estimate(value, np.full(99, value)) for value in (0.75, 0.5))
-    >>> difference(one, other)
-    Difference(value=0.25, interval=(0.25, 0.25), p_value=0.02)
+    >>> difference(one, other).interval, difference(one, other)
+    ((0.25, 0.25), Difference(value=0.25, p_value=0.02))
     """
     if one.value is None or other.value is None:
         raise InputError("what is not defined cannot be compared")
     apart = one.drawn - other.drawn
-    apart = apart[~np.isnan(apart)]
-    interval = interval_of(apart, len(one.drawn))
-    least = min((apart <= _NOISE).sum(), (apart >= -_NOISE).sum())
-    p_value = None if interval is None else min(1.0, 2 * (int(least) + 1) / (len(apart) + 1))
-    return Difference(one.value - other.value, interval, p_value)
-
-
-def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
-    """Interval of what samples gave; None where most of them gave nothing."""
-    if not samples or 2 * len(values) < samples:
-        return None
-    low, high = np.percentile(values, INTERVAL)
-    return float(low), float(high)
+    least, known = min((apart <= _NOISE).sum(), (apart >= -_NOISE).sum()), (~np.isnan(apart)).sum()
+    value = Difference(one.value - other.value, apart, min(1.0, 2 * (int(least) + 1) / (int(known) + 1)))
+    return value if value.interval is not None else replace(value, p_value=None)
 
 
 FEWEST_POINTS = 3  # Points a correlation needs to mean anything

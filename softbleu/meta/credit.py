@@ -177,7 +177,7 @@ class Judge:
         self._link = np.full(chunk.size + 1, -1)
         self._link[matched] = other
         self._link[other] = matched
-        self._occurrences = [_Occurrences(*found, split) for found in ngram_ids(chunk.positions, max_order)]
+        self._occurrences = [_Occurrences(*ngrams, split) for ngrams in ngram_ids(chunk.positions, max_order)]
         self._exact = [(ngrams.starts, ngrams.exact) for ngrams in chunk.ngrams(max_order)]
 
     def classes(self, intervals: MatchIntervals) -> Integers:
@@ -187,20 +187,22 @@ class Judge:
             chosen = np.flatnonzero(intervals.partner_orders == order)
             match, partner = self._occurrences[order - 1].of(intervals.partner_starts[chosen])
             match = chosen[match]
-            found = self._judge(intervals.starts[match], intervals.order[match], partner, np.full(len(match), order))
-            np.minimum.at(kindest, match, found)
+            classes = self._judge(
+                intervals.starts[match], intervals.order[match], partner, np.full(len(match), order)
+            )
+            np.minimum.at(kindest, match, classes)
         return kindest
 
     def deserving(self) -> list[Integers]:
         """Of each order, where the candidate n-grams that deserve credit start; see `JudgedCredit`."""
-        found = []
+        starts_by_order = []
         for order, (starts, exact) in enumerate(self._exact, start=1):
             link = self._link[starts]
             adjacent = ~exact & (link >= 0)
             for index in range(1, order):
                 adjacent &= self._link[starts + index] == link + index
-            found.append(starts[adjacent])
-        return found
+            starts_by_order.append(starts[adjacent])
+        return starts_by_order
 
     def _judge(self, left: Integers, left_order: Integers, right: Integers, right_order: Integers) -> Integers:
         """Judge n-grams by where they start and their orders."""
@@ -363,11 +365,14 @@ class PartnerTally:
             total = sums.setdefault(partner, [0] * 5)
             for number, value in enumerate((*entry[:4], 1)):
                 total[number] += value
-        found = [
+        partners = [
             Partner(self._spell(code), matches, weight / SCALE, candidates, suspects, suspect_weight / SCALE)
             for code, (matches, weight, suspects, suspect_weight, candidates) in sums.items()
         ]
-        return sorted(found, key=lambda each: (-each.suspects, -each.suspect_weight, -each.matches, each.ngram))
+        return sorted(
+            partners,
+            key=lambda partner: (-partner.suspects, -partner.suspect_weight, -partner.matches, partner.ngram),
+        )
 
     def offenders(self, most: int) -> list[Offender]:
         """The suspects of greatest weight whose partner is of function words, or among the most promiscuous ones.
@@ -376,10 +381,11 @@ class PartnerTally:
         """
         known = self.partners()
         promiscuous = sorted(
-            (each for each in known if each.suspects), key=lambda each: (-each.candidates, each.ngram)
+            (partner for partner in known if partner.suspects),
+            key=lambda partner: (-partner.candidates, partner.ngram),
         )
-        chosen = {each.ngram for each in promiscuous[:PROMISCUOUS]}
-        chosen |= {each.ngram for each in known if each.is_function}
+        chosen = {partner.ngram for partner in promiscuous[:PROMISCUOUS]}
+        chosen |= {partner.ngram for partner in known if partner.is_function}
         suspects = [(key, entry) for key, entry in self._pairs.items() if entry[2] and self._spell(key[1]) in chosen]
         suspects.sort(key=lambda pair: (-pair[1][3] / pair[1][2], -pair[1][2], *pair[1][4:6]))
         return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.meta.variants import PLAIN, MatcherVariant
+from softbleu.meta.matcher_variants import PLAIN, MatcherVariant
 
 if TYPE_CHECKING:
     from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
@@ -20,7 +20,7 @@ AROUND = 8  # Tokens on each side of an offender that are shown
 
 @dataclass(frozen=True)
 class Analysis:
-    """What one variant did with a text."""
+    """The approximate matches of one variant in a text, judged or counted."""
 
     variant: MatcherVariant
     thresholds: tuple[float, ...]  # Ascending
@@ -51,7 +51,9 @@ class Analysis:
     def at_recall(self, recall: float) -> int | None:
         """Find the highest threshold with at least that recall: its number, or None."""
         reached = [
-            number for number, each in enumerate(self.curve) if each.recall is not None and each.recall >= recall
+            number
+            for number, credit in enumerate(self.curve)
+            if credit.recall is not None and credit.recall >= recall
         ]
         return max(reached, default=None)
 
@@ -107,7 +109,7 @@ def _per_cent(share: float | None) -> float | None:
 
 
 def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    by_name = {(each.variant.matcher, each.variant.name): each for each in analyses}
+    by_name = {(other.variant.matcher, other.variant.name): other for other in analyses}
     plain = by_name.get((analysis.variant.matcher, PLAIN))
     recall = plain.tally.credit(plain.at).recall if plain else None
     thresholds = {
@@ -122,11 +124,11 @@ def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Ite
 
 def _plain_summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
     credit, partners = analysis.tally.credit(analysis.at), analysis.partners.partners()
-    function = sum(each.weight for each in partners if each.is_function)
-    words = [each for each in partners if len(each.ngram) == 1]
-    word_weight = sum(each.weight for each in words)
-    function_words = sum(each.weight for each in words if each.is_function)
-    promiscuous = max(partners, key=lambda each: each.candidates, default=None)
+    function = sum(partner.weight for partner in partners if partner.is_function)
+    words = [partner for partner in partners if len(partner.ngram) == 1]
+    word_weight = sum(partner.weight for partner in words)
+    function_words = sum(partner.weight for partner in words if partner.is_function)
+    promiscuous = max(partners, key=lambda partner: partner.candidates, default=None)
     yield [
         None if promiscuous is None else " ".join(promiscuous.ngram),
         None if promiscuous is None else promiscuous.candidates,
@@ -151,16 +153,16 @@ def _orders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iter
 
 def _partners(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
     judged = analysis.tally.judged
-    for each in analysis.partners.partners()[:most]:
-        ngram: _Cells = [" ".join(each.ngram), each.is_function, len(each.ngram)]
-        suspects: _Cells = [each.suspects, each.suspect_weight] if judged else [None, None]
-        yield [*ngram, each.candidates, each.matches, each.weight, *suspects]
+    for partner in analysis.partners.partners()[:most]:
+        ngram: _Cells = [" ".join(partner.ngram), partner.is_function, len(partner.ngram)]
+        suspects: _Cells = [partner.suspects, partner.suspect_weight] if judged else [None, None]
+        yield [*ngram, partner.candidates, partner.matches, partner.weight, *suspects]
 
 
 def _offenders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    for each in analysis.partners.offenders(most):
-        sides = (each.candidate.within(AROUND), each.reference.within(AROUND))
-        yield [*sides, each.similarity, each.matches, each.segment]
+    for offender in analysis.partners.offenders(most):
+        sides = (offender.candidate.within(AROUND), offender.reference.within(AROUND))
+        yield [*sides, offender.similarity, offender.matches, offender.segment]
 
 
 CREDIT_TABLES: dict[str, CreditTable] = {

@@ -1,4 +1,4 @@
-"""What judges said and what metrics said of the same systems, put side by side."""
+"""Judgements and scores of metrics of the same systems, side by side."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class IntervalSettings:
         check_samples(self.runs, self.seed)
 
     def facts(self) -> dict[str, Value]:
-        """What is said of samples."""
+        """List how many samples there are, and their seed."""
         return {"samples": self.samples, "seed": self.seed}
 
 
@@ -218,8 +218,8 @@ def make_score_tables(
         note(said)
     options = RunOptions(jobs, executor, progress=progress)
     statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
-    for name, each in zip(metrics, statistics, strict=True):
-        results = make_results(each, "segment" if segments else "corpus")
+    for name, rows in zip(metrics, statistics, strict=True):
+        results = make_results(rows, "segment" if segments else "corpus")
         firsts[name] = results[0]
         coverages += [(result.name, name, result.coverage) for result in results]
         parts = {result.name: np.array([part.score for part in result.segments or ()]) for result in results}
@@ -237,17 +237,19 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
     named: Any = metrics.items() if isinstance(metrics, Mapping) else None
-    found: dict[str, Metric] = {}
-    for given, text in named or [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]:
+    named_metrics: dict[str, Metric] = {}
+    for label, text in named or [
+        split_name(metric) if isinstance(metric, str) else (None, metric) for metric in metrics
+    ]:
         signed = isinstance(text, str) and ":" in text.partition("(")[0]
         metric = metric_from_signature(str(text)) if signed else make_metric(text)
         matcher = matcher_of(metric)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
-        name = given or f"{metric.name}{soft}"
-        if name in found:
+        name = label or f"{metric.name}{soft}"
+        if name in named_metrics:
             raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
-        found[name] = metric
-    return found
+        named_metrics[name] = metric
+    return named_metrics
 
 
 def read_human(
@@ -298,8 +300,8 @@ def open_outputs(
         corpus = Segments.of(candidates, references, source)
         yield unescaped(corpus) if unescape else corpus
     elif candidates:
-        files = [str(each) for each in references]
-        others = [each for each in (source, gold) if isinstance(each, str)]
+        files = [str(name) for name in references]
+        others = [name for name in (source, gold) if isinstance(name, str)]
         named = name_systems(candidates, files, others, name_outputs)
         with ParallelFiles.open(
             named, files, source if isinstance(source, str) else None, gold=gold, encoding=encoding
@@ -326,6 +328,6 @@ def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
 
     blocks = [block.load() for block in corpus.blocks()]
     candidates = {name: lines(iter([block.candidates[name] for block in blocks])) for name in corpus.systems}
-    references = [tuple(map(clean, each)) for block in blocks for each in block.references]
+    references = [tuple(map(clean, texts)) for block in blocks for texts in block.references]
     source = None if corpus.source is None else lines(iter([block.source or () for block in blocks]))
     return replace(Segments.of(candidates, references), source=source)

@@ -18,12 +18,11 @@ from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.meta.calibration import Calibration, calibrate
-from softbleu.meta.grids import read_thresholds
+from softbleu.meta.matched_text import MatchedText, generated_text
+from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
 from softbleu.meta.spurious import find_spurious
-from softbleu.meta.sweep import SweepRow, sweep_corpus, sweep_points
-from softbleu.meta.text import MatchedText, generated_text
-from softbleu.meta.variants import COMBINATIONS, VARIANTS, make_variants
+from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
 from softbleu.version import __version__
@@ -116,14 +115,14 @@ class Definition:
         return str(self.path.parent / name)
 
     def data(self) -> dict[str, dict[str, Any]]:
-        """What judges said of which texts, by name, as `softbleu.metaeval` takes it."""
+        """Read the tables of data by name: judgements and texts, as `softbleu.metaeval` takes them."""
         if not self.tables.get("data"):
             raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
-        found = self._data_tables()
-        for given in found.values():
-            given |= {key: self.place(given[key]) for key in _TEXTS if key in given}
-            given |= {key: self._named(given[key]) for key in _LISTS if key in given}
-        return found
+        data = self._data_tables()
+        for table in data.values():
+            table |= {key: self.place(table[key]) for key in _TEXTS if key in table}
+            table |= {key: self._named(table[key]) for key in _LISTS if key in table}
+        return data
 
     def _data_tables(self) -> dict[str, dict[str, Any]]:
         valid = (_FILES - {"pairs"}) | _JUDGED | {"unescape", "direction", "column"}
@@ -133,22 +132,22 @@ class Definition:
 
     def _named(self, names: Sequence[str]) -> list[str]:
         """Files by their names, each maybe as ``NAME=FILE``, or all that match a pattern."""
-        found = []
+        files = []
         for label, pattern in map(split_name, names):
-            found += [f"{label}={path}" if label else str(path) for path in self._matching(pattern)]
-        return found
+            files += [f"{label}={path}" if label else str(path) for path in self._matching(pattern)]
+        return files
 
     def metrics(self) -> dict[str, Metric]:
         """Metrics by name, with the settings that all have in common where they have them."""
         common = self.settings()
-        found: dict[str, Metric] = {}
+        metrics: dict[str, Metric] = {}
         for name, text in self.tables.get("metrics", {}).items():
             try:
-                head, own = read_settings(str(text))
-                found[name] = make_metric(head, unused=[], **common | self._located(f"metrics.{name}", own))
+                head, settings = read_settings(str(text))
+                metrics[name] = make_metric(head, unused=[], **common | self._located(f"metrics.{name}", settings))
             except InputError as error:
                 raise InputError(f"{self.path}, [metrics]: {name!r}: {error}") from error
-        return found
+        return metrics
 
     def settings(self) -> dict[str, Any]:
         """Settings that the whole experiment has in common."""
@@ -161,7 +160,9 @@ class Definition:
         for label, options in self.tables["variants"].items():
             if not isinstance(options, dict):
                 raise InputError(f"{self.path}: variant {label!r} must be a table of settings")
-        return {label: self._located(f"variants.{label}", each) for label, each in self.tables["variants"].items()}
+        return {
+            label: self._located(f"variants.{label}", options) for label, options in self.tables["variants"].items()
+        }
 
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
@@ -213,15 +214,15 @@ class Definition:
         """Files of that name, or all that match it, sorted."""
         place = Path(self.place(pattern))
         try:
-            found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
+            paths = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
         except OSError as error:
             raise InputError(f"{self.path}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
-        if not found:
+        if not paths:
             raise InputError(
                 f"{self.path}: no file matches {pattern!r}: put the data into {place.parent.resolve()}, "
                 "or change the path"
             )
-        return found
+        return paths
 
     def inputs(self) -> dict[str, str]:
         """SHA-256 of the definition and of every file that it names, by path as it is named."""
@@ -231,8 +232,10 @@ class Definition:
     def files(self) -> list[str]:
         """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
         settings = [self.settings(), *(self.variants() or {}).values()]
-        named = [each[name] for each in settings for name in ("vectors", "idf") if isinstance(each.get(name), str)]
-        named += [str(each.vector_choice.vectors) for each in self.metrics().values() if each.requires.vectors]
+        named = [
+            options[name] for options in settings for name in ("vectors", "idf") if isinstance(options.get(name), str)
+        ]
+        named += [str(metric.vector_choice.vectors) for metric in self.metrics().values() if metric.requires.vectors]
         return [str(self.path), *(str(path) for _, path in self._corpus_files()), *named]
 
     def _corpus_files(self) -> Iterator[tuple[str, Path]]:
@@ -243,7 +246,7 @@ class Definition:
         names += [name for name in table.get("grammars", ()) if "/" in name]
         for data in self._data_tables().values():
             names += [data[key] for key in _TEXTS if key in data]
-            names += [split_name(each)[1] for key in _LISTS for each in data.get(key, ())]
+            names += [split_name(file)[1] for key in _LISTS for file in data.get(key, ())]
         for name in names:
             for path in self._matching(name):
                 check_plain(path)
@@ -260,9 +263,9 @@ def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
 
 def _has_shape(value: object, shape: str) -> bool:
     if shape == "a table of lists":
-        return isinstance(value, dict) and all(_has_shape(each, "a list of values") for each in value.values())
+        return isinstance(value, dict) and all(_has_shape(values, "a list of values") for values in value.values())
     if shape.startswith("a list of "):
-        return isinstance(value, list) and all(type(each) in _TYPES[shape] for each in value)
+        return isinstance(value, list) and all(type(entry) in _TYPES[shape] for entry in value)
     return type(value) in _TYPES[shape]
 
 
@@ -276,7 +279,7 @@ KINDS: dict[str, tuple[str, ...]] = {  # Kinds of experiments, and the tables th
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found; what is not of its kind is empty."""
+    """Results of an experiment; fields that are not of its kind are empty."""
 
     definition: Definition
     started: datetime  # In UTC
@@ -288,13 +291,13 @@ class Outcome:
     calibration: Calibration | None = None  # Settings chosen on all data but one
 
     def manifest(self) -> dict[str, Any]:
-        """What the numbers were made from, and when."""
+        """List the inputs that the numbers were made from, and when they were made."""
         # The table has the signature of each score; here thresholds, which vary most, are left open.
         signatures = dict.fromkeys(re.sub(r"\|threshold:[^|]*", "|threshold:*", row.signature) for row in self.sweep)
         signatures |= dict.fromkeys(self.calibration.signatures if self.calibration else ())
         answers = (answer for by_data in self.answers.values() for answer in by_data.values())
         metrics = {name: signature for answer in answers for name, signature in answer.signatures.items()}
-        vectors = dict.fromkeys(each.vectors for found in self.analyses.values() for each in found)
+        vectors = dict.fromkeys(analysis.vectors for analyses in self.analyses.values() for analysis in analyses)
         return {
             "experiment": self.definition.name,
             "title": self.definition.title,
@@ -323,8 +326,8 @@ def run_definition(
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
     run |= {"checkpoint": checkpoint} if definition.kind == "sweep" else {}
     with keys_named(definition.section_of):
-        found = _RUNNERS[definition.kind](definition, **run)
-    return Outcome(definition, started, perf_counter() - clock, **found)
+        results = _RUNNERS[definition.kind](definition, **run)
+    return Outcome(definition, started, perf_counter() - clock, **results)
 
 
 def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
@@ -360,9 +363,9 @@ def _run_metaeval(
     table = definition.table("metaeval", {"questions", "aggregate", "against", "window", "samples", "runs", "seed"})
     questions, metrics, data = table.pop("questions", [None]), definition.metrics(), definition.data()
     answers: dict[str, dict[str, MetaEvaluation]] = {}
-    for number, (name, given) in enumerate(data.items(), start=1):
+    for number, (name, judged) in enumerate(data.items(), start=1):
         for question in questions:
-            answer = metaeval(question, metrics=metrics, **given, **table, **run)
+            answer = metaeval(question, metrics=metrics, **judged, **table, **run)
             answers.setdefault(answer.question, {})[name] = answer
         if progress is not None:
             progress(number, len(data))

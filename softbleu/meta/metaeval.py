@@ -401,8 +401,8 @@ def _tested(
     for pair in pairs:
         better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
         apart = difference(estimates[better], estimates[worse])
-        values = [estimates[better].value, estimates[worse].value, apart.value]
-        rows.append([*key, better, worse, *values, *(apart.interval or (None, None)), apart.p_value])
+        values = (estimates[better].value, estimates[worse].value)
+        rows.append([*key, better, worse, *values, *apart.cells, apart.p_value])
     corrected = iter(correct([p_value for *_, p_value in rows if isinstance(p_value, float)], "holm"))
     return [[*row, None if row[-1] is None else next(corrected)] for row in rows]
 

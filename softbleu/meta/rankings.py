@@ -82,7 +82,7 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
     columns = [column[order].tolist() for column in (scores, resampled.mean(axis=0), best, worst)]
     counts = [column[order].tolist() for column in outcomes]
     names = [comparisons.systems[index] for index in order]
-    return [RankedSystem(*each) for each in zip(names, *columns, clusters, *counts, strict=True)]
+    return [RankedSystem(*row) for row in zip(names, *columns, clusters, *counts, strict=True)]
 
 
 def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers) -> list[int]:

@@ -20,9 +20,9 @@ from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, Pairs, PartnerTally, approximate, count_pairs
 from softbleu.meta.credit_tables import Analysis, credit_table
-from softbleu.meta.grids import read_thresholds
-from softbleu.meta.text import MatchedText, open_matched_text
-from softbleu.meta.variants import PLAIN, MatcherVariant, make_variants
+from softbleu.meta.matched_text import MatchedText, open_matched_text
+from softbleu.meta.matcher_variants import PLAIN, MatcherVariant, make_variants
+from softbleu.meta.sweep import read_thresholds
 from softbleu.metrics.base import Metric, Requirements
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpuriousCredit(Tabular):
-    """What variants did with a text."""
+    """Analyses of a text, one for each matcher and variant."""
 
     analyses: list[Analysis]
     facts: dict[str, str]
@@ -46,7 +46,7 @@ class SpuriousCredit(Tabular):
         return self.table().records()
 
     def described(self) -> dict[str, str]:
-        """What the text was, and the vectors."""
+        """Describe the text, and name the vectors."""
         return self.facts
 
     def table(self, name: str = "summary", most: int = 20) -> Records:
@@ -116,17 +116,19 @@ def spurious(
 
     Examples
     --------
-    >>> found = spurious(grammar="alternations", count=20, matchers=["vleu"])
-    >>> found.facts["text"], found.table("orders").columns[:4]
+    >>> credit = spurious(grammar="alternations", count=20, matchers=["vleu"])
+    >>> credit.facts["text"], credit.table("orders").columns[:4]
     ('alternations, paraphrase, seed 0', ['matcher', 'variant', 'order', 'threshold'])
     """
     made = make_variants({**settings, "order": order}, matchers, variants)
-    grid = read_thresholds([f"{each}" for each in thresholds])
+    grid = read_thresholds([f"{threshold}" for threshold in thresholds])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
     tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
     with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
-        found = find_spurious(text, made, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress)
-    return SpuriousCredit(found, {**facts, "vectors": found[0].vectors})
+        analyses = find_spurious(
+            text, made, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress
+        )
+    return SpuriousCredit(analyses, {**facts, "vectors": analyses[0].vectors})
 
 
 def find_spurious(
@@ -147,8 +149,8 @@ def find_spurious(
     and what was matched at `at`, once for each pair of n-grams.
 
     >>> from softbleu.corpora.aligned import AlignedPair
-    >>> from softbleu.meta.variants import make_variants
-    >>> from softbleu.meta.text import MatchedText
+    >>> from softbleu.meta.matcher_variants import make_variants
+    >>> from softbleu.meta.matched_text import MatchedText
     >>> pair = AlignedPair(("small", "dog"), ("little", "cat"), ((0, 0),), "related")
     >>> vectors = {"small": [1.0, 0.1], "little": [1.0, 0.2], "dog": [0.1, 1.0], "cat": [0.2, 1.0]}
     >>> variants = make_variants({"vectors": vectors}, ["vleu"], ["plain"])
@@ -157,7 +159,7 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    resolved = make_plan(each.metric for each in variants).metrics
+    resolved = make_plan(variant.metric for variant in variants).metrics
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
@@ -166,7 +168,7 @@ def find_spurious(
     ]
     tables = {id(table): table for table in vectors}
     judged = text.aligned is not None
-    found = [
+    analyses = [
         Analysis(
             variant,
             grid,
@@ -178,8 +180,8 @@ def find_spurious(
         for variant, grid, table in zip(variants, grids, vectors, strict=True)
     ]
     tasks = tuple(
-        _Task(each.variant.make_matcher(), list(tables).index(id(table)), each.thresholds, each.at)
-        for each, table in zip(found, vectors, strict=True)
+        _Task(analysis.variant.make_matcher(), list(tables).index(id(table)), analysis.thresholds, analysis.at)
+        for analysis, table in zip(analyses, vectors, strict=True)
     )
     starts = range(0, len(chunk), MINI_BATCH)
     with ExitStack() as stack:
@@ -187,15 +189,15 @@ def find_spurious(
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
         sent = [stack.enter_context(broadcast(table.words, workers)) for table in tables.values()]
         work = _MatchWork(tasks, tuple(table for table, _ in sent), order)
-        contents = {key: content for _, each in sent for key, content in each.items()}
+        contents = {key: content for _, named in sent for key, content in named.items()}
         batches = (_mini_batch(text, chunk, start) for start in starts)
         for start, results in zip(starts, run_in_order(work, batches, workers, contents), strict=True):
-            for analysis, (tally, pairs) in zip(found, results, strict=True):
+            for analysis, (tally, pairs) in zip(analyses, results, strict=True):
                 analysis.tally.merge(tally)
                 analysis.partners.add(pairs, start)
             if progress is not None:
                 progress(min(start + MINI_BATCH, len(chunk)), len(chunk))
-    return found
+    return analyses
 
 
 def _read_grids(

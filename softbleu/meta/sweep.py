@@ -1,10 +1,12 @@
-"""Scores for a grid of settings, in one similarity pass for each system and choice of vectors."""
+"""Grids of settings, also as text, and their scores in one similarity pass for each system and choice of vectors."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from decimal import Context, Decimal, InvalidOperation, localcontext
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from softbleu.config.signature import format_value
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric
 from softbleu.results import Result, RunOptions, make_results, running
 from softbleu.results.samples import note_coverage
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from softbleu.results.api import GivenMetrics
     from softbleu.types import Progress
 
+MOST_STEPS = 10_001
+_SWEPT = ("metric", "matcher", "threshold")
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
 """Settings with a column of their own in every table; others have one where they vary."""
 
@@ -89,6 +93,71 @@ def sweep_points(
     return list(points.values())
 
 
+def read_thresholds(texts: Sequence[str]) -> list[float | str]:
+    """Read thresholds: numbers, ranges `from:to:step` (the end included) and quantiles, several joined by commas.
+
+    >>> read_thresholds(["0:0.3:0.1", "0.75,p99.9"])
+    [0.0, 0.1, 0.2, 0.3, 0.75, 'p99.9']
+    """
+    thresholds: list[float | str] = []
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        if part.startswith("p"):
+            thresholds.append(part)
+        elif ":" in part:
+            thresholds += _range(part)
+        else:
+            thresholds.append(float(_number(part, part)))
+    return list(dict.fromkeys(thresholds))
+
+
+def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Read values of settings, each text `NAME=V1,V2`; a value that has a comma stands in quotes.
+
+    >>> read_variations(["order=2,4", 'vectors-postprocess=none,"mean,pc:2"'])
+    {'order': [2, 4], 'vectors_postprocess': ['none', 'mean,pc:2']}
+    """
+    varied: dict[str, list[Any]] = {}
+    known = every_setting()
+    for text in texts:
+        key, equals, values = text.partition("=")
+        name = key.replace("-", "_")
+        if not equals or name in _SWEPT:
+            said = f" takes NAME=V1,V2 of a setting other than {', '.join(_SWEPT)}, not {text!r}"
+            raise InputError(Parameter("vary"), said)
+        if name not in known:
+            raise UnknownNameError("setting", key, sorted(setting.key for setting in known.values()))
+        try:
+            row = next(csv.reader([values], skipinitialspace=True))
+        except csv.Error as error:
+            said = f" takes values with commas between them, in one line ({error})"
+            raise InputError(Parameter("vary", key), said) from None
+        varied.setdefault(name, []).extend(map(known[name].parse, row))
+    return varied
+
+
+def _range(text: str) -> list[float]:
+    parts = text.split(":")
+    if len(parts) != 3:
+        raise InputError(f"a range of thresholds is 'from:to:step', such as 0:1:0.02, not {text!r}")
+    # In decimals, so that 0.1 three times is 0.3.
+    start, end, step = (_number(part, text) for part in parts)
+    # What is too large for them is infinite, no exception.
+    with localcontext(Context(traps=[])):
+        if step <= 0 or end < start or end - start >= step * MOST_STEPS:
+            raise InputError(f"a range of thresholds goes up, in at most {MOST_STEPS:,} steps, not {text!r}")
+        return [float(start + step * number) for number in range(int((end - start) / step) + 1)]
+
+
+def _number(text: str, whole: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise InputError(f"thresholds are numbers, ranges such as 0:1:0.02 or quantiles such as p99.9, not {whole!r}")
+    return number
+
+
 def sweep(
     candidates: Texts,
     references: References | None = None,
@@ -115,13 +184,13 @@ def sweep(
     --------
     >>> vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
     >>> vary = {"threshold": [0.5, 0.7]}
-    >>> found = sweep(["a cat"], ["a dog"], metrics="vleu", order=1, vectors=vectors, vary=vary)
-    >>> [(row.threshold, round(row.score)) for row in found]
+    >>> rows = sweep(["a cat"], ["a dog"], metrics="vleu", order=1, vectors=vectors, vary=vary)
+    >>> [(row.threshold, round(row.score)) for row in rows]
     [(0.5, 80), (0.7, 50)]
     """
     corpus = make_corpus(candidates, references, source, gold)
     several = metrics if isinstance(metrics, list | tuple) else [metrics]
-    points = [point for each in several for point in sweep_points({"metric": each, **settings}, vary)]
+    points = [point for metric in several for point in sweep_points({"metric": metric, **settings}, vary)]
     with shown(progress) as shower:
         return sweep_corpus(corpus, points, jobs=jobs, executor=executor, progress=shower)
 
@@ -148,8 +217,10 @@ def sweep_corpus(
         for number, system in enumerate(corpus.systems, start=1):
             for tokenizer in plan.needed:
                 runner.prepared(tokenizer)
-            found = zip(points, runner.collect(plan.metrics, system=system), strict=True)
-            rows += [_row(point, each.metric, make_results(each)[0], varied) for point, each in found]
+            scored = zip(points, runner.collect(plan.metrics, system=system), strict=True)
+            rows += [
+                _row(point, statistics.metric, make_results(statistics)[0], varied) for point, statistics in scored
+            ]
             if progress is not None:
                 progress(number, len(corpus.systems))
     note_coverage((row.system, str(row.varied.get("matcher", row.varied["metric"])), row.coverage) for row in rows)
@@ -158,9 +229,15 @@ def sweep_corpus(
 
 def _varied(points: Sequence[SweepPoint]) -> list[str]:
     """Names of the settings that are not the same at all points that have them, or that not all have."""
-    settings = [{each.name: repr(value) for each, value in point.metric.settings()} for point in points]
-    names = dict.fromkeys(name for each in settings for name in each if name not in _IN_TABLE)
-    return [name for name in names if len({each.get(name) for each in settings if name in each}) > 1]
+    settings = [{setting.name: repr(value) for setting, value in point.metric.settings()} for point in points]
+    names = dict.fromkeys(
+        name for settings_of_point in settings for name in settings_of_point if name not in _IN_TABLE
+    )
+    return [
+        name
+        for name in names
+        if len({settings_of_point.get(name) for settings_of_point in settings if name in settings_of_point}) > 1
+    ]
 
 
 def _plain(name: str, value: Any) -> str | float | None:
@@ -171,14 +248,14 @@ def _plain(name: str, value: Any) -> str | float | None:
 
 
 def _row(point: SweepPoint, metric: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
-    settings = {"metric": metric.name, **{each.name: value for each, value in metric.settings()}}
+    settings = {"metric": metric.name, **{setting.name: value for setting, value in metric.settings()}}
     numbers = result.numbers.as_dict()
     shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
     if metric.vector_choice.quantile:
         shown["quantile"] = metric.vector_choice.quantile
     shown |= {name: _plain(name, settings.get(name)) for name in varied}
-    given = threshold_of(metric)
-    threshold = given if isinstance(given, float) else None
+    value = threshold_of(metric)
+    threshold = value if isinstance(value, float) else None
     score = numbers.pop("score")
     more = result.signature, result.higher_is_better, result.coverage
     return SweepRow(result.name, point.label, shown, threshold, score, numbers, *more)

@@ -17,7 +17,7 @@ from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.meta.correlation import FEWEST_POINTS, Estimate, check_samples, correlate, difference
+from softbleu.meta.correlation import FEWEST_POINTS, Difference, Estimate, check_samples, correlate, difference
 from softbleu.meta.evidence import loaded, open_outputs
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
 from softbleu.metrics.making import make_metric
@@ -45,7 +45,7 @@ _SMALLEST = 25  # Judgements of the first point of the learning curve; each next
 class JudgedDistances:
     """Distances of judged pairs, and their human scores."""
 
-    own: Measured
+    measured: Measured
     spoilt: Measured  # Of the candidates as a rule changes them for the worse, or as they are where none fits
     scores: Floats  # Human scores, standardised in each group
     groups: Integers  # Number of the group of each pair
@@ -57,52 +57,51 @@ class JudgedDistances:
         cls, head: TrainedHead, judged: Mapping[str, Assessments], seed: int, options: RunOptions
     ) -> tuple[JudgedDistances, Measured]:
         """Measure judged pairs; and pairs with the reference of another segment of the group."""
-        scores = [each.scores for each in judged.values()]
-        for name, each in zip(judged, scores, strict=True):
-            if len(each) < FEWEST_POINTS or np.ptp(each) == 0:
+        scores = [group.scores for group in judged.values()]
+        for name, column in zip(judged, scores, strict=True):
+            if len(column) < FEWEST_POINTS or np.ptp(column) == 0:
                 raise InputError(f"group {name!r}: {FEWEST_POINTS} judgements or more that differ are needed")
-        texts: list[Segments] = [each.texts for each in judged.values() if each.texts is not None]
-        if not any(line.strip() for each in texts for lines in each.candidates.values() for line in lines):
+        texts: list[Segments] = [group.texts for group in judged.values() if group.texts is not None]
+        if not any(line.strip() for corpus in texts for lines in corpus.candidates.values() for line in lines):
             raise InputError("every candidate is empty: there is nothing to learn from")
-        own, spoilt, unrelated = (
-            _measured(head, each, options)
-            for each in (texts, [_spoilt(each, seed) for each in texts], map(_rolled, texts))
+        measured, spoilt, unrelated = (
+            _measured(head, corpora, options)
+            for corpora in (texts, [_spoilt(corpus, seed) for corpus in texts], map(_rolled, texts))
         )
-        groups = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
-        lines = [f"{number} {' '.join(line)}" for number, each in enumerate(texts) for line in each.references]
-        standard = [(each - each.mean()) / each.std() for each in scores]
+        groups = np.repeat(np.arange(len(scores)), list(map(len, scores)))
+        lines = [f"{number} {' '.join(line)}" for number, corpus in enumerate(texts) for line in corpus.references]
+        standard = [(column - column.mean()) / column.std() for column in scores]
         references = np.unique(lines, return_inverse=True)[1]
-        return cls(own, spoilt, np.concatenate(standard), groups, references, tuple(judged)), unrelated
+        return cls(measured, spoilt, np.concatenate(standard), groups, references, tuple(judged)), unrelated
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def only(self, chosen: Flags | Integers) -> JudgedDistances:
-        """Some of the pairs."""
-        own, spoilt = self.own.at(chosen), self.spoilt.at(chosen)
+        """Take some of the pairs."""
         parts = self.scores[chosen], self.groups[chosen], self.references[chosen]
-        return JudgedDistances(own, spoilt, *parts, self.names)
+        return JudgedDistances(self.measured.at(chosen), self.spoilt.at(chosen), *parts, self.names)
 
     @cached_property
     def folds(self) -> Integers:
-        """What is held out together: a group; of a single group a fifth of its references."""
+        """Number of the fold that holds out each pair: its group; of a single group a fifth of the references."""
         if len(self.names) > 1:
             return self.groups
         return np.asarray(self.references % _FOLDS)
 
     def agreement(self, scores: Floats, samples: int, seed: int) -> list[Estimate]:
         """Pearson's r of scores with human judges in each group; samples draw references."""
-        chosen = [self.groups == number for number in range(len(self.names))]
+        members = [self.groups == number for number in range(len(self.names))]
         return [
-            correlate(self.scores[each], scores[each], "pearson", samples, seed, self.references[each])
-            for each in chosen
+            correlate(self.scores[group], scores[group], "pearson", samples, seed, self.references[group])
+            for group in members
         ]
 
     def mean(self, scores: Floats, samples: int = 0, seed: int = 0) -> Estimate:
         """Mean r of the groups; a constant score has 0."""
-        found = self.agreement(scores, samples, seed)
-        drawn = np.nan_to_num(np.array([each.drawn for each in found]))
-        return Estimate(float(np.mean([each.value or 0.0 for each in found])), drawn.mean(axis=0))
+        groups = self.agreement(scores, samples, seed)
+        drawn = np.nan_to_num(np.array([r.drawn for r in groups]))
+        return Estimate(float(np.mean([r.value or 0.0 for r in groups])), drawn.mean(axis=0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,8 +114,9 @@ class _Distances(Trained):
 
 
 def _measured(head: TrainedHead, texts: Iterable[Segments], options: RunOptions) -> Measured:
-    found = [collect_statistics(each, [_Distances(head=head)], options, keep_rows=True)[0].rows[0] for each in texts]
-    both = np.concatenate(found) / POINT_PARTS
+    metric = _Distances(head=head)
+    rows = [collect_statistics(corpus, [metric], options, keep_rows=True)[0].rows[0] for corpus in texts]
+    both = np.concatenate(rows) / POINT_PARTS
     distances, directions = np.split(both, [len(head.names)], axis=1)
     return Measured(distances, directions)
 
@@ -130,7 +130,7 @@ def _rolled(texts: Segments) -> Segments:
 def _spoilt(texts: Segments, seed: int) -> Segments:
     """Change each candidate by a rule."""
     ((name, lines),) = texts.candidates.items()
-    spoilt = spoil_each(lines, [each[0] for each in texts.references], seed)
+    spoilt = spoil_each(lines, [references[0] for references in texts.references], seed)
     return replace(texts, candidates={name: list(spoilt)})
 
 
@@ -144,14 +144,14 @@ def fit_prices(judged: JudgedDistances, penalty: float, head: TrainedHead) -> Fl
 
     >>> def measured(distances):
     ...     return Measured(np.array(distances), np.ones((3, 1)))
-    >>> own = measured([[0.0, 1], [1, 0], [2, 1]])
-    >>> judged = JudgedDistances(own, own, np.array([1.0, 0, -1]), np.zeros(3, int), np.arange(3), ("one",))
+    >>> pairs = measured([[0.0, 1], [1, 0], [2, 1]])
+    >>> judged = JudgedDistances(pairs, pairs, np.array([1.0, 0, -1]), np.zeros(3, int), np.arange(3), ("one",))
     >>> fit_prices(judged, 1e-9, TrainedHead("", "")).round(3).tolist()
     [[0.503, 0.0], [0.35, 0.0], [0.147, 0.0]]
     """
     columns = [
-        -np.hstack([each.distances**power for power in POWERS]) * head.severities(each.directions)[:, None]
-        for each in (judged.own, judged.spoilt)
+        -np.hstack([side.distances**power for power in POWERS]) * head.severities(side.directions)[:, None]
+        for side in (judged.measured, judged.spoilt)
     ]
     margin = np.full(len(judged), -MARGIN)
     return _ridge(judged, columns, (judged.scores, margin), penalty, signed=False).reshape(len(POWERS), -1)
@@ -164,10 +164,10 @@ def fit_severity(judged: JudgedDistances, head: TrainedHead, penalty: float) -> 
     `fit_prices`, plus penalty times the sum of squares of v times the spread of c z. z are directions less their
     mean, c points by the head's prices, which has no severities.
     """
-    middle = judged.own.directions.mean(axis=0)
-    sides = judged.own, judged.spoilt
-    points = [_points(head, each) for each in sides]
-    columns = [-cost[:, None] * (each.directions - middle) for cost, each in zip(points, sides, strict=True)]
+    middle = judged.measured.directions.mean(axis=0)
+    sides = judged.measured, judged.spoilt
+    points = [_points(head, side) for side in sides]
+    columns = [-cost[:, None] * (side.directions - middle) for cost, side in zip(points, sides, strict=True)]
     wanted = judged.scores + points[0], points[1] - points[0] - MARGIN
     weights = _ridge(judged, columns, wanted, penalty, signed=True)
     return np.concatenate(([1 - middle @ weights], weights))
@@ -179,13 +179,13 @@ def _ridge(
     """Fit weights of columns within groups, and of what spoilt candidates have more; a flat column has none."""
     from scipy.optimize import nnls
 
-    own, spoilt = columns
-    both = np.column_stack((own, wanted[0]))
+    judged_ones, spoilt = columns
+    both = np.column_stack((judged_ones, wanted[0]))
     for group in np.unique(judged.groups):
         those = judged.groups == group
         both[those] -= both[those].mean(axis=0)
-    changed = (judged.own.distances != judged.spoilt.distances).any(axis=1)
-    more = np.column_stack((spoilt - own, wanted[1]))[changed] * np.sqrt(WEIGHT)
+    changed = (judged.measured.distances != judged.spoilt.distances).any(axis=1)
+    more = np.column_stack((spoilt - judged_ones, wanted[1]))[changed] * np.sqrt(WEIGHT)
     rows = np.concatenate((both, more))
     spread = both[:, :-1].std(axis=0)
     spread[spread <= np.maximum(_FLAT * np.abs(rows[:, :-1]).max(axis=0), 1e-12)] = np.inf
@@ -196,8 +196,7 @@ def _ridge(
     else:
         root = np.linalg.cholesky(square)
         weights = nnls(root.T, np.linalg.solve(root, right))[0]
-    found: Floats = weights / spread
-    return found
+    return np.asarray(weights / spread)
 
 
 def fit_head(head: TrainedHead, judged: JudgedDistances, penalty: float, severity_penalty: float) -> TrainedHead:
@@ -211,9 +210,8 @@ def fit_head(head: TrainedHead, judged: JudgedDistances, penalty: float, severit
 
 
 def _points(head: TrainedHead, measured: Measured) -> Floats:
-    """What pairs cost together: (pairs,)."""
-    found: Floats = head.lost(measured.distances, measured.directions).sum(axis=1)
-    return found
+    """Points that all distances of each pair cost together: (pairs,)."""
+    return np.asarray(head.lost(measured.distances, measured.directions).sum(axis=1))
 
 
 def _curves(prices: Floats) -> tuple[tuple[float, ...], ...]:
@@ -229,10 +227,10 @@ def held_out(
     """Score each pair by a head that was fitted without its fold; `draw` takes some of the other folds' pairs."""
     scores = np.zeros(len(judged))
     for fold in np.unique(judged.folds):
-        own = judged.folds == fold
-        others = judged.only(~own)
-        found = fit_head(head, others if draw is None else draw(others), *penalties)
-        scores[own] = -_points(found, judged.own.at(own))
+        left_out = judged.folds == fold
+        others = judged.only(~left_out)
+        fitted = fit_head(head, others if draw is None else draw(others), *penalties)
+        scores[left_out] = -_points(fitted, judged.measured.at(left_out))
     return scores
 
 
@@ -251,30 +249,26 @@ class HeadTraining:
     def untrained(self) -> Floats:
         """The first metric of the head, or F of precision and recall."""
         if self.head.metrics:
-            return 1 - self.judged.own.distances[:, len(FEATURES)]
-        precision, recall = np.maximum(1 - self.judged.own.distances[:, :2], 0).T
-        found: Floats = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
-        return found
+            return 1 - self.judged.measured.distances[:, len(FEATURES)]
+        precision, recall = np.maximum(1 - self.judged.measured.distances[:, :2], 0).T
+        return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-12))
 
     @cached_property
-    def means(self) -> tuple[Estimate, Estimate]:
-        """Mean r of the groups: held out, and untrained."""
-        one, other = (self.judged.mean(each, self.samples, self.seed) for each in (self.scores, self.untrained))
-        return one, other
+    def means(self) -> tuple[Estimate, Estimate, Difference]:
+        """Mean r of the groups: held out, and untrained; and how much more the first is."""
+        trained, untrained = (self.judged.mean(s, self.samples, self.seed) for s in (self.scores, self.untrained))
+        return trained, untrained, difference(trained, untrained)
 
     def card(self) -> dict[str, Any]:
-        """What the head's file says of where it is from."""
-        trained, untrained = self.means
-        gain = difference(trained, untrained)
+        """List the facts that the head's file has on its origin."""
+        figures: dict[str, Estimate] = dict(zip(("held_out", "untrained", "gain"), self.means, strict=True))
         return {
             "judgements": len(self.judged),
             "groups": list(self.judged.names),
             "penalty": self.penalties[0],
             "severity_penalty": _finite(self.penalties[1]),
             "penalties_tried": len(PENALTIES) + len(SEVERITY_PENALTIES) - 1,
-            "held_out": _rounded(trained.value, trained.interval),
-            "untrained": _rounded(untrained.value, untrained.interval),
-            "gain": _rounded(gain.value, gain.interval),
+            **{name: [None if n is None else round(n, 4) for n in figure.cells] for name, figure in figures.items()},
             "samples": self.samples,
             "seed": self.seed,
         }
@@ -286,8 +280,7 @@ class HeadTraining:
         """
         make = {"groups": self._groups, "curve": self._curve, "distances": self._worth}
         columns, rows = make[known_name("table", name, TABLES)]()
-        trained, untrained = self.means
-        gain = difference(trained, untrained)
+        gain = self.means[2]
         low, high = gain.interval or (np.nan, np.nan)
         verdict = "pays" if low > 0 else "harms" if high < 0 else "is not known to pay"
         said = (
@@ -304,12 +297,12 @@ class HeadTraining:
         names = (*self.judged.names, "mean")
         sides = [
             [*self.judged.agreement(scores, self.samples, self.seed), mean]
-            for scores, mean in zip((self.scores, self.untrained), self.means, strict=True)
+            for scores, mean in zip((self.scores, self.untrained), self.means[:2], strict=True)
         ]
         sizes = [*np.bincount(self.judged.groups).tolist(), len(self.judged)]
         rows = [
-            [name, size, one.value, *(one.interval or (None, None)), other.value]
-            for name, size, one, other in zip(names, sizes, *sides, strict=True)
+            [name, size, *trained.cells, untrained.value]
+            for name, size, trained, untrained in zip(names, sizes, *sides, strict=True)
         ]
         return ["group", "judgements", "held out", "low", "high", "untrained"], rows
 
@@ -322,7 +315,7 @@ class HeadTraining:
                 return some.only(np.sort(generator.choice(len(some), min(size, len(some)), replace=False)))
 
             drawn = [self.judged.mean(held_out(self.head, self.judged, self.penalties, draw)) for _ in range(_DRAWS)]
-            values = [each.value or 0.0 for each in drawn]
+            values = [r.value or 0.0 for r in drawn]
             rows.append([size, float(np.mean(values)), min(values), max(values), self.means[1].value])
         rows.append([None, self.means[0].value, None, None, self.means[1].value])
         return ["judgements", "held out", "worst draw", "best draw", "untrained"], rows
@@ -338,10 +331,10 @@ class HeadTraining:
         rows: list[list[Value]] = []
         for place, name in enumerate(self.head.names):
             if any(self.head.prices[place]):
-                sides = {name: getattr(self.judged, name).without(place) for name in ("own", "spoilt")}
-                without = replace(self.judged, **sides)
+                sides = (self.judged.measured.without(place), self.judged.spoilt.without(place))
+                without = replace(self.judged, measured=sides[0], spoilt=sides[1])
                 value = without.mean(held_out(self.head, without, self.penalties)).value
-                lost = self.head.lost(self.judged.own.distances, self.judged.own.directions)[:, place]
+                lost = self.head.lost(self.judged.measured.distances, self.judged.measured.directions)[:, place]
                 gain = (self.means[0].value or 0.0) - (value or 0.0)
                 rows.append([name, float(lost.mean()), float(lost.std()), gain])
         return ["distance", "mean points", "deviation", "r lost without"], rows
@@ -407,8 +400,8 @@ def train(
     >>> from softbleu.corpora.judgements import Assessments
     >>> texts = Segments.of({"A": ["a cat", "dogs", "the sun", "no"]}, ["a cat", "two dogs", "the sun sets", "a hat"])
     >>> judged = {"mine": Assessments(np.array([1.0, 0.3, 0.4, -1]), texts=texts)}
-    >>> found = train(judged, vectors="glove-6b-100d", samples=10)
-    >>> found.head.vectors, min(map(min, found.head.prices))
+    >>> head = train(judged, vectors="glove-6b-100d", samples=10).head
+    >>> head.vectors, min(map(min, head.prices))
     ('glove-6b-100d', 0.0)
     """
     check_samples(samples, seed)
@@ -426,7 +419,7 @@ def train(
         files = _read(files, unescape, encoding)
     choice = {"vectors": vectors, **({} if layers is None else {"layers": layers})}
     plain = TrainedHead(name, "", vectors, layers, tokenize, lowercase)
-    written = tuple(_resolved(each, plain, choice) for each in metrics)
+    written = tuple(_resolved(metric, plain, choice) for metric in metrics)
     (resolved,) = make_plan([Trained(head=plain)]).metrics
     unit = replace(
         plain,
@@ -435,7 +428,7 @@ def train(
         prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
     )
     judged, unrelated = JudgedDistances.of(unit, files, seed, RunOptions(**run))
-    if not judged.own.distances.any():
+    if not judged.measured.distances.any():
         raise InputError("every candidate is equal to its reference: there is nothing to learn from")
     if len(np.unique(judged.folds)) < 2:
         raise InputError("all judgements are of one reference: give those of two or more, to hold some out")
@@ -447,15 +440,15 @@ def train(
     def agreement(penalties: tuple[float, float]) -> float:
         return judged.mean(scores(penalties)).value or 0.0
 
-    _, penalty = max((agreement((each, np.inf)), each) for each in PENALTIES)
-    penalties = penalty, max((agreement((penalty, each)), each) for each in SEVERITY_PENALTIES)[1]
-    found = fit_head(unit, judged, *penalties)
-    middle = float(np.median(_points(found, unrelated)))
+    _, penalty = max((agreement((tried, np.inf)), tried) for tried in PENALTIES)
+    penalties = penalty, max((agreement((penalty, tried)), tried) for tried in SEVERITY_PENALTIES)[1]
+    fitted = fit_head(unit, judged, *penalties)
+    middle = float(np.median(_points(fitted, unrelated)))
     if middle <= 0:
         raise InputError("what judges liked is farther from the reference in every respect: nothing can be learned")
     # Six digits are more than judgements say, and make the file hard to read.
-    prices = tuple(tuple(_short(100 * each / middle) for each in curve) for curve in found.prices)
-    head = replace(found, prices=prices, severity=tuple(map(_short, found.severity)))
+    prices = tuple(tuple(_short(100 * price / middle) for price in curve) for curve in fitted.prices)
+    head = replace(fitted, prices=prices, severity=tuple(map(_short, fitted.severity)))
     return HeadTraining(head, judged, penalties, scores(penalties), samples, seed)
 
 
@@ -468,15 +461,15 @@ def _finite(penalty: float) -> float | None:
 
 
 def _read(files: Iterable[str], unescape: bool, encoding: str) -> dict[str, Assessments]:
-    found: dict[str, Assessments] = {}
+    groups: dict[str, Assessments] = {}
     for file in files:
         for group, judged in read_judged(file, unescape=unescape, encoding=encoding).items():
-            if group in found:
+            if group in groups:
                 raise InputError(f"{file}: a second file has group {group!r}: name groups in a column 'group'")
-            found[group] = judged
-    if not found:
-        raise InputError("no judgements are given")
-    return found
+            groups[group] = judged
+    if not groups:
+        raise InputError("there are no judgements: name a file of them")
+    return groups
 
 
 def _resolved(expression: str, head: TrainedHead, choice: Mapping[str, Any]) -> str:
@@ -486,7 +479,3 @@ def _resolved(expression: str, head: TrainedHead, choice: Mapping[str, Any]) -> 
         raise InputError(f"metric {expression!r} compares more than candidate and reference: name another")
     (resolved,) = make_plan([make_metric(expression, tokenize=head.tokenize, **choice)]).metrics
     return str(resolved)
-
-
-def _rounded(value: float | None, interval: tuple[float, float] | None) -> list[float | None]:
-    return [None if each is None else round(each, 4) for each in (value, *(interval or (None, None)))]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records
 from softbleu.meta.credit_tables import credit_table
+from softbleu.meta.matcher_variants import PLAIN
 from softbleu.meta.metaeval import QUESTIONS
 from softbleu.meta.sweep import table_of
-from softbleu.meta.variants import PLAIN
 from softbleu.report.figures import draw_ranks, draw_sweep, partner_histograms, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw
 

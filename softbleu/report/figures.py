@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
 from softbleu.meta.credit import BINS, VERDICTS
+from softbleu.meta.matcher_variants import PLAIN
 from softbleu.meta.sweep import rank_by_score
-from softbleu.meta.variants import PLAIN
 from softbleu.report.plots import MOST_COLOURS, HeatMap, Histogram, Lines, Points, Ranks, Rows, Scatter, draw, in_rows
 
 if TYPE_CHECKING:

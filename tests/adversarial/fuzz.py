@@ -51,7 +51,7 @@ with contextlib.redirect_stderr(io.StringIO()), atheris.instrument_imports(inclu
     from softbleu.encoders.kept import _OPEN
     from softbleu.errors import SoftbleuError
     from softbleu.meta.experiments import Definition
-    from softbleu.meta.grids import read_thresholds, read_variations
+    from softbleu.meta.sweep import read_thresholds, read_variations
 
 
 @dataclass(frozen=True)

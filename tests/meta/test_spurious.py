@@ -23,9 +23,9 @@ from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.credit import PROMISCUOUS, VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
+from softbleu.meta.matched_text import MatchedText
+from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.spurious import find_spurious
-from softbleu.meta.text import MatchedText
-from softbleu.meta.variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.metrics.making import make_metric
 from softbleu.report.figures import partner_histograms, spurious_lines
 from softbleu.report.plots import Histogram, Lines

@@ -21,8 +21,7 @@ from softbleu.engine.plan import threshold_of
 from softbleu.engine.worker import Worker
 from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
-from softbleu.meta.grids import MOST_STEPS, read_thresholds, read_variations
-from softbleu.meta.sweep import rank_by_score, sweep, table_of
+from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read_variations, sweep, table_of
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of

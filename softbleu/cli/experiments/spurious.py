@@ -18,7 +18,7 @@ Artificial text
   --seed N: Seed of the generator (default: 0).
 Matching
   --matcher NAME… <matching:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
-  --variant NAME… <meta.variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, centred,
+  --variant NAME… <meta.matcher_variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, centred,
     function-words, or several joined by + (default: plain).
   --all-variants: Every variant, and some combinations.
   --threshold -t 0..1 =0.8: Threshold at which to report, and to collect partners (default: =).
@@ -42,9 +42,9 @@ def spurious(given: Given) -> None:
     from softbleu.cli.inputs import input_files
     from softbleu.errors import InputError, known_name
     from softbleu.meta.credit_tables import CREDIT_TABLES
+    from softbleu.meta.matched_text import GRAMMAR
+    from softbleu.meta.matcher_variants import COMBINATIONS, PLAIN, VARIANTS
     from softbleu.meta.spurious import spurious as analyse
-    from softbleu.meta.text import GRAMMAR
-    from softbleu.meta.variants import COMBINATIONS, PLAIN, VARIANTS
     from softbleu.report.figures import draw_spurious
 
     table = known_name("table", given.table, CREDIT_TABLES)

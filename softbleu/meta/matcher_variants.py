@@ -24,7 +24,7 @@ VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; 
     "context": {"vectors": DEFAULT_ENCODER},
 }
 COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred")
-"""What is tried beside single variants when all are."""
+"""Combinations that are tried beside single variants when all are."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,21 @@ def find_variant(name: str) -> dict[str, Any]:
     >>> find_variant("aligned+neighbours")
     {'composition': 'aligned', 'neighbours': 10}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for part in name.split("+"):
         if part not in VARIANTS:
             raise UnknownNameError("variant", part, VARIANTS)
         for setting, value in VARIANTS[part].items():
-            if found.setdefault(setting, value) != value:
+            if settings.setdefault(setting, value) != value:
                 raise InputError(f"variant {name!r}: its parts want different values of {setting}")
-    return found
+    return settings
 
 
 def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Sequence[str]) -> list[MatcherVariant]:
     """Make every variant of every matcher. InputError: a name that is not valid, or a matcher of exact matches.
 
     >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
-    >>> [(each.matcher, each.make_matcher().composition) for each in variants]
+    >>> [(variant.matcher, variant.make_matcher().composition) for variant in variants]
     [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]
     """
     for name in matchers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.aligned import AlignedPair, read_aligned
+from softbleu.corpora.aligned import AlignedPair, check_alignment, read_aligned
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, known_name
@@ -62,15 +62,10 @@ class MatchedText:
 
 
 def _places(number: int, pair: AlignedPair) -> Integers:
-    indices = np.full(len(pair.candidate), -1)
-    for left, right in pair.alignment:
-        if not (0 <= left < len(indices) and 0 <= right < len(pair.reference)):
-            raise InputError(f"pair {number}: [{left}, {right}] aligns tokens that are not there")
-        indices[left] = right
-    matched = indices[indices >= 0]
-    if not len(pair.alignment) == len(matched) == len(np.unique(matched)):
-        raise InputError(f"pair {number}: a token is aligned twice")
-    return indices
+    places = np.full(len(pair.candidate), -1)
+    for left, right in check_alignment(f"pair {number}", pair.candidate, pair.reference, pair.alignment):
+        places[left] = right
+    return places
 
 
 def generated_text(
