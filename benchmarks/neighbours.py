@@ -17,7 +17,7 @@ import numpy as np
 from gensim.models import KeyedVectors
 from threadpoolctl import threadpool_limits
 
-from softbleu.embeddings.index import nearest_graph
+from softbleu.embeddings.index import NeighbourIndex
 
 WORDS, DIMENSION, QUERIES, COUNT, CLUSTERS, SEED = 100_000, 300, 1_000, 10, 2_000, 20_140_917
 
@@ -51,7 +51,7 @@ def main() -> int:
         faiss.omp_set_num_threads(options.faiss_threads)
         for _ in range(options.rounds):
             start = perf_counter()
-            graph = nearest_graph(rows[queries], rows, COUNT, exclude=queries)
+            graph = NeighbourIndex(rows).nearest(rows[queries], COUNT, exclude=queries)
             ours.append(perf_counter() - start)
             start = perf_counter()
             found = [[word for word, _ in keyed.most_similar(str(query), topn=COUNT)] for query in queries]

@@ -106,8 +106,6 @@ _READERS = {
     "vectors convert": "embeddings convert vecs.txt store",
     "vectors convert wide": "embeddings convert wide.txt store",
     "vectors neighbours": "embeddings neighbours w1 --vectors vecs.txt",
-    "graph": "embeddings graph --vocabulary vocab.txt -t 0.9 -o out.tsv",
-    "graph vectors": "embeddings graph --vocabulary vocab.txt -t 0.9 --vectors vecs.txt -o out.tsv",
     **{
         f"network {name} {metric}": f"score -c {candidate}.txt -r {network} -m {metric} --notation {notation}"
         for name, candidate, network, notation in (

@@ -19,7 +19,7 @@ from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
-from softbleu.embeddings.index import range_graph
+from softbleu.embeddings.index import NeighbourIndex
 from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
 from softbleu.lattices.paths import count_texts
@@ -167,7 +167,10 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
         "a ranking is",
     ),
     "lattices.paths": (lambda _: count_texts(parse_brackets("a b")), "a network of 2 arcs is"),
-    "embeddings.index": (lambda _: range_graph(np.ones((2, 1)), np.ones((2, 1)), 0.5), "a search for 2 words is"),
+    "embeddings.index": (
+        lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5),
+        "a search for 2 words is",
+    ),
 }
 
 

@@ -30,7 +30,7 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
     ),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",
-        "convert info similarity expand neighbours index graph train evaluate list_sets",
+        "convert info similarity expand neighbours train evaluate list_sets",
     ),
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
     "language": ("Language models: train your own.", "train"),

@@ -122,12 +122,12 @@ def find_alternatives(
 
 def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -> Iterator[list[tuple[int, float]]]:
     """Places of the nearest rows of the pool and their similarities, nearest first, some more than `count`."""
-    from softbleu.embeddings.index import build_index, nearest_graph
+    from softbleu.embeddings.index import NeighbourIndex
 
-    index = build_index(pool)
+    index = NeighbourIndex(pool)
     for start in range(0, len(rows), _WORDS_AT_ONCE):
         block = rows[start : start + _WORDS_AT_ONCE]
-        graph = nearest_graph(block, index, min(count + _RESERVE, len(pool)))
+        graph = index.nearest(block, min(count + _RESERVE, len(pool)))
         exact = np.einsum("pd,pd->p", block[graph.owners], pool[graph.targets]).round(6).clip(-1, 1)
         order = np.lexsort((graph.targets, -exact, graph.owners))
         found = list(zip(graph.targets[order].tolist(), exact[order].tolist(), strict=True))

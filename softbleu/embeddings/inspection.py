@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.store import INDEX_SUFFIX, StoreSource, store_fingerprint
+from softbleu.embeddings.store import StoreSource, store_fingerprint
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.encoders.base import Encoder
 from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
@@ -36,7 +36,6 @@ def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str,
         files = sorted(path for path in source.directory.iterdir() if path.is_file())
         facts |= {"kind": "store", "words": source.count, "dimension": source.dimension, "dtype": source.dtype}
         facts |= {"bytes": _size_of(files), **_origin(source.meta), "sha256": source.fingerprint}
-        facts["indexes"] = ", ".join(path.name for path in files if path.suffix == INDEX_SUFFIX) or "none"
         facts |= _of_pairs(source.quantiles)
     elif isinstance(source, FileSource):
         layout = source.layout

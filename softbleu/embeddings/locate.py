@@ -16,7 +16,7 @@ from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import PACKAGES, open_package, package_files
-from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
+from softbleu.embeddings.store import STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.encoders.locate import encoder_files, is_encoder
 from softbleu.errors import VectorError, did_you_mean
@@ -168,8 +168,7 @@ def vector_files(location: object) -> list[Path]:
     text = local_place(os.fspath(location))
     path = Path(text) if os.path.lexists(text) else _find_bundled(text)
     if path is not None:
-        indexes = sorted(path.glob(f"*{INDEX_SUFFIX}")) if path.is_dir() else []
-        return [*(path / name for name in STORE_FILES), *indexes] if path.is_dir() else [path]
+        return [path / name for name in STORE_FILES] if path.is_dir() else [path]
     if text in PACKAGES:
         return package_files(text)
     joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []

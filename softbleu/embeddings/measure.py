@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -214,11 +214,11 @@ class Scope:
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
         """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
-        from softbleu.embeddings.index import cached_graph, nearest_graph
+        from softbleu.embeddings.index import NeighbourIndex, cached_graph
 
         exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
         graph = cached_graph(
-            lambda: nearest_graph(rows, self.rows, count, exclude),
+            lambda: NeighbourIndex(self.rows).nearest(rows, count, exclude),
             self._source.fingerprint,
             words,
             len(self.places),
@@ -250,13 +250,13 @@ def measure_words(
     rows = scope.treated(selected.rows)
     allowed_pairs = None
     if measure.neighbours is not None:
-        spellings = _spellings(source, words, case, scope, selected)
+        spellings = spellings_of(source, words, case, scope.places, selected)
         allowed_pairs = _allowed_pairs(scope, spellings, rows, measure.neighbours)
     return MeasuredWords(selected, rows, allowed_pairs, self_only)
 
 
-def _spellings(
-    source: VectorSource, words: Sequence[str], case: VectorCase, scope: Scope, selected: WordVectors
+def spellings_of(
+    source: VectorSource, words: Sequence[str], case: VectorCase, scope: Collection[str], selected: WordVectors
 ) -> list[str]:
     """Spellings that the words were found under: as written if the set has that, else in lower case."""
     if case == "exact":
@@ -265,7 +265,7 @@ def _spellings(
     unsure = [
         word
         for word, known in zip(words, selected.known, strict=True)
-        if known and word not in scope.places and word != word.lower()
+        if known and word not in scope and word != word.lower()
     ]
     as_written = source.select(unsure, "exact").known if unsure else ()
     lowered = {word for word, known in zip(unsure, as_written, strict=True) if not known}

@@ -37,7 +37,6 @@ _LARGEST_TEXT = 1 << 32
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
 STORE_TYPES: tuple[StoreType, ...] = ("int8", "float16", "float32")
-INDEX_SUFFIX = ".faiss"  # Of saved neighbour indexes, which belong to one content only
 META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "vocab.txt"
 _HASHED = (VECTORS, SCALES, VOCABULARY)
 STORE_FILES = (META, *_HASHED, LOOKUP)
@@ -324,11 +323,10 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.fl
 
 
 def replace_store(draft: Path, target: Path, own: Collection[str]) -> None:
-    """Put a store in its place; other files that lie there stay, but for what was made of the former vectors."""
+    """Put a store in its place; other files that lie there stay."""
     if target.exists():
         for path in target.iterdir():
-            anew = path.name in own or (draft / path.name).exists()
-            if not anew and path.suffix != INDEX_SUFFIX:
+            if path.name not in own and not (draft / path.name).exists():
                 shutil.copy2(path, draft / path.name, follow_symlinks=False)
     put_in_place(draft, target)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def find_resource(*parts: str) -> Path | None:
     >>> find_resource("embeddings", "no-such-set") is None
     True
     """
-    return next((path for root in _ROOTS if (path := root.joinpath(*parts)).exists()), None)
+    return next((path for root in _ROOTS if os.path.lexists(path := root.joinpath(*parts))), None)
 
 
 def required_resource(*parts: str) -> Path:

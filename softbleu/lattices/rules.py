@@ -246,13 +246,13 @@ class Expander:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        from softbleu.embeddings.index import cached_graph, nearest_graph
+        from softbleu.embeddings.index import NeighbourIndex, cached_graph
 
         _, rows = self._source.head(SCOPE)
         places = list(self._vocabulary.values())
         usable = np.asarray(rows)[places]
         return cached_graph(
-            lambda: nearest_graph(usable, usable, _NEAREST, np.arange(len(places))),
+            lambda: NeighbourIndex(usable).nearest(usable, _NEAREST, np.arange(len(places))),
             self._source.fingerprint,
             list(self._vocabulary),
             len(places),
@@ -269,11 +269,9 @@ class Expander:
         if word not in numbers:
             return []
         own, fits = numbers[word], self._inflected(word)
-        targets, similarities = self._graph.neighbours(own)
-        near = zip(targets.tolist(), similarities.tolist(), strict=True)
         return [
             (names[place], similarity)
-            for place, similarity in near
+            for place, similarity in self._graph.neighbours(own)
             if similarity > self._threshold and fits(names[place])
         ]
 

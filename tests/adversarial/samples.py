@@ -15,7 +15,6 @@ from made_up_llama import write_llama
 from meteor_data import write_meteor_data
 
 from softbleu.embeddings.convert import convert_vectors
-from softbleu.embeddings.neighbours import index_store
 from softbleu.encoders.convert import convert_encoder
 from softbleu.language.values import VALUES
 from softbleu.metrics.heads import FEATURES, TrainedHead
@@ -42,7 +41,6 @@ def make(folder: Path) -> None:
     vectors.add_vectors([row[0] for row in table], np.array([row[1:] for row in table], np.float32))
     vectors.save_word2vec_format(str(folder / "v.bin"), binary=True)
     convert_vectors(str(folder / "v.txt"), str(folder / "st"))
-    index_store(folder / "st", "hnsw")
     write_llama(folder / "tiny.gguf")
     write_meteor_data(folder / "met")
     convert_encoder(GOLDEN / "encoders" / "bert", folder / "enc")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli.conftest import write_set
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
@@ -251,37 +250,3 @@ def test_words_from_standard_input(command: Any, files: Any) -> None:
     assert {row[2] for row in rows("dog", "--limit", 2)} == {"small", "little"}
     # As many as there are.
     assert rows("dog", "--count", "9" * 26) == rows("dog", "--count", 5)
-
-
-def words_of(table: str) -> set[str]:
-    return {line.split("\t")[2] for line in table.splitlines()[1:]}
-
-
-def test_index(command: Any, tmp_path: Path) -> None:
-    store = write_set(tmp_path / "set", [f"w{number}" for number in range(700)])
-    asked = ("embeddings", "neighbours", "w3", "--vectors", store, "-f", "tsv")
-    done = command("embeddings", "index", store, "--kind", "hnsw", "-f", "json")
-    assert (done.code, done.err) == (0, "")
-    facts = json.loads(done.out)
-    path = Path(facts["index"])
-    assert path.parent == store
-    assert (facts["kind"], facts["words"], facts["bytes"]) == ("hnsw", 700, path.stat().st_size)
-    used = command(*asked, "--index", "hnsw")
-    assert (used.code, used.err) == (0, "")
-    assert len(words_of(used.out) & words_of(command(*asked).out)) >= 8
-    path.write_bytes(path.read_bytes()[:-1])
-    assert "damaged; build it again with 'softbleu embeddings index'" in command(*asked, "--index", "hnsw").err
-
-
-def test_graph(command: Any, files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("SOFTBLEU_CACHE", str(cache))
-    words = files.write("words.txt", ["dog", "small", "", "unheard", "dog"])
-    asked = ("embeddings", "graph", "--vocabulary", words, "-t", 0.9, "--vectors", files.vectors)
-    first = command(*asked)
-    assert (first.code, first.err) == (0, "softbleu: 1 of 3 words have no vector\n")
-    pairs = [line.split("\t")[:2] for line in first.out.splitlines()]
-    assert pairs == [["word", "neighbour"], ["dog", "hound"], ["small", "little"]]
-    assert len(list(cache.rglob("targets.npy"))) == 1
-    closed = command(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
-    assert (closed.code, closed.out, closed.err) == (0, first.out, "")

@@ -214,7 +214,7 @@ def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 TEXTS = "-c candidate.txt -r reference.txt"
 SCORING = ["score", "compare", "explain", "sweep"]
-EMBEDDINGS = ["neighbours dog", "similarity dog hound", "graph --vocabulary words.txt -t 0.5", "evaluate"]
+EMBEDDINGS = ["neighbours dog", "similarity dog hound", "evaluate"]
 VECTORS = [
     "--vectors vectors.txt -o vectors.txt",
     "--vectors vectors.txt -o same.txt",
@@ -240,8 +240,6 @@ OVER = [
     "language train words.txt -o words.txt",
     "embeddings info store -o store/meta.json",
     "embeddings info encoder -o encoder/tokenizer.json",
-    "embeddings index store -o store/vectors.npy",
-    "embeddings graph --vocabulary words.txt -t 0.5 -o words.txt",
     "embeddings evaluate --corpus words.txt -o words.txt",
     "embeddings convert out/vocab.txt out --force",
     "embeddings convert store+vectors.txt store --force",

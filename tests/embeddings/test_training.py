@@ -176,7 +176,7 @@ def test_long_segments_are_not_cut_short(tmp_path):
     [
         ([], SMALL, ["no tokens"]),
         ([[], []], SMALL, ["no tokens"]),
-        ([["a", "b"], ["a"]], TrainingSettings(min_count=3), ["no word occurs 3 times", "'a'", "2", "--min-count"]),
+        ([["a", "b"], ["a"]], TrainingSettings(min_count=3), ["no word occurs 3 times", "'a'", "2", "min_count"]),
         (["a rose"], SMALL, ["segment 1", "split"]),
         ([["a", "two\nlines"]], SMALL, [r"'two\nlines'"]),
         ([["a", ""]], SMALL, ["''", "empty"]),
@@ -253,7 +253,7 @@ READ = [
     ("\ufeffa\u2028b c\r\n\n d\x0ce".encode(), "utf-8", ["a\u2028b c", "", " d\x0ce"]),
     ("caf\u00e9\nth\u00e9\n".encode("utf-16"), "utf-16", ["caf\u00e9", "th\u00e9"]),
     ("caf\u00e9\n".encode("latin-1"), "latin-1", ["caf\u00e9"]),
-    (b"good\nb\xffd\n", "utf-8", "line 2.*--encoding"),
+    (b"good\nb\xffd\n", "utf-8", "line 2.*encoding"),
     ("good".encode("utf-16")[:-1], "utf-16", "not utf-16"),
     (b"good\n", "martian", "unknown encoding 'martian'"),
     (gzip.compress(b"good\n" * 99, mtime=0)[:-9], "utf-8", "damaged"),

@@ -5,13 +5,12 @@ from softbleu.cli.embeddings.common import DIGITS, VECTOR_OPTIONS, open_chosen
 
 
 @command(
-    f"words vectors count threshold index limit vector_case encoding table_format digits={DIGITS} output",
+    f"words vectors count threshold limit vector_case encoding table_format digits={DIGITS} output",
     f"""
   words WORD…: Words to look up; - or none: read them from standard input, one a line.
 {VECTOR_OPTIONS.strip()}
   --count -k N: Neighbours of each word (default: 10, or all above the threshold).
   --threshold -t X: Only neighbours with a greater similarity.
-  --index NAME =exact <exact,hnsw>: How to search: exact, or by the approximate index, hnsw (default: =).
 """,
 )
 def neighbours(given: Given) -> None:
@@ -23,6 +22,5 @@ def neighbours(given: Given) -> None:
     output = given.open_output([given.vectors])
     asked = given.words if given.words and given.words != [STDOUT] else read_words(STDOUT, given.encoding)
     source, case = open_chosen(given)
-    how = given.values("threshold limit")
-    found = nearest_words(source, asked, given.count, kind=given.index, case=case, **how)
-    output.write_table(["query", "rank", "word", "similarity"], list(found.pairs()), digits=given.digits)
+    rows = nearest_words(source, asked, given.count, case=case, **given.values("threshold limit"))
+    output.write_table(["query", "rank", "word", "similarity"], rows, digits=given.digits)
