@@ -65,7 +65,8 @@ if TYPE_CHECKING:
     from softbleu.results.explain import explain as explain
     from softbleu.results.pairs import pairwise as pairwise
     from softbleu.results.pairs import select as select
-    from softbleu.text.tokens import Tokenizer as Tokenizer
+    from softbleu.text.tokenizers import Tokenizer as Tokenizer
+    from softbleu.text.tokenizers import make_tokenizer as make_tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {  # Modules, and what is theirs
@@ -100,7 +101,7 @@ _HOMES = {  # Modules, and what is theirs
     "results.accumulator": "Accumulator",
     "results.explain": "explain",
     "results.pairs": "pairwise select",
-    "text.tokens": "Tokenizer",
+    "text.tokenizers": "Tokenizer make_tokenizer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -16,7 +16,7 @@ from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.results import VectorChoice
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
     lambda text: not any("\ud800" <= char < "\udc80" for char in text)
@@ -34,6 +34,8 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients", "head"), st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
+TOKENIZE = next(each for each in own_settings(Metric) if each.part is Tokenizer)
+"""The setting that names the tokenizer."""
 GOES_WITH: dict[str, dict[str, Any]] = {
     "smooth_value": {"smooth": "floor"},
     "m2 characters": {"threshold": 0.5},
@@ -49,7 +51,7 @@ def every_setting() -> list[tuple[type[Declared], Setting]]:
 
 def _spread(owner: type[Declared]) -> list[Setting]:
     """Settings of a class; of rules for networks, which have no name, each by itself."""
-    found: list[Setting] = []
+    found: list[Setting] = [TOKENIZE] if owner is Tokenizer else []
     for each in own_settings(owner):
         if each.part not in (Tokenizer, VectorChoice):
             found += own_settings(NetworkRules) if each.part is NetworkRules else [each]
@@ -77,10 +79,8 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
     found: st.SearchStrategy[Any]
     if setting.name in TEXTS:
         found = TEXTS[setting.name]
-    elif setting.name == "matcher":
-        found = st.sampled_from(MATCHERS.names())
-    elif setting.choices:
-        found = st.sampled_from(setting.choices)
+    elif setting.names:
+        found = st.sampled_from([name for name in setting.names if not name.endswith("mecab")])
     elif setting.kind == "yes or no":
         found = st.booleans()
     elif setting.kind == "a whole number":
@@ -95,7 +95,7 @@ def wrong_values(setting: Setting) -> list[Any]:
     files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients", "head")
     if setting.name in (*files, "quantile"):
         return []
-    if setting.choices or setting.name == "matcher":
+    if setting.names:
         return ["nonesuch", 3.5]
     kinds: dict[str, list[Any]] = {
         "yes or no": ["yes", 1],

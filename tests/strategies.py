@@ -14,7 +14,7 @@ from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore, Metric
 from softbleu.results import VectorChoice, explain_corpus, score_corpus
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
 MATCHERS = ("exact", "sleu", "vleu", "xleu")
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def measure(self) -> Metric:
-        return complete(self.metric, Tokenizer(), self.vector_choice)
+        return complete(self.metric, Whitespace(), self.vector_choice)
 
     def scores(self) -> list[BleuScore]:
         """What the library says of each segment."""

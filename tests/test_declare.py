@@ -1,5 +1,6 @@
 """A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
+import pickle
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -17,11 +18,11 @@ from softbleu.config.signature import format_value, parse_signature
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher
-from softbleu.metrics import METRICS, Bleu, Metric
+from softbleu.metrics import METRICS, Bleu, Chrf, Metric, Ter
 from softbleu.metrics import base as measures
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.results import read_metric
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
 
@@ -187,10 +188,22 @@ class Steep(Bleu):
     name: ClassVar[str] = "steep"
 
 
+@dataclass(frozen=True)
+class Halves(Tokenizer):
+    """A tokenizer of another package, with a setting of its own."""
+
+    at: float = setting(0.5, "Where to cut", least=0, most=1)
+    name: ClassVar[str] = "halves"
+
+    def tokens(self, line: str) -> list[str]:
+        cut = round(self.at * len(line))
+        return [line[:cut], line[cut:]]
+
+
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    loaded: dict[str, Any] = {"pairs": Pairs, "steep": Steep}
-    groups = {"softbleu.matchers": ["pairs"], "softbleu.metrics": ["steep"]}
+    loaded: dict[str, Any] = {"pairs": Pairs, "steep": Steep, "halves": Halves}
+    groups = {"softbleu.matchers": ["pairs"], "softbleu.metrics": ["steep"], "softbleu.tokenizers": ["halves"]}
 
     def entries(group: str) -> tuple[EntryPoint, ...]:
         return tuple(EntryPoint(name, f"elsewhere:{name}", group) for name in groups[group])
@@ -209,11 +222,21 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_other_packages_add_names_and_settings(plugins: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert METRICS.names()[-1] == "steep"
     assert MATCHERS.names()[-1] == "pairs"
-    assert "slope" in measures.every_setting()
+    assert TOKENIZERS.names()[-1] == "halves"
+    assert {"slope", "at"} <= measures.every_setting().keys()
     measure = make_metric("steep", matcher="pairs", slope=0.25, threshold=0.5)
     assert measure == Steep(Pairs(0.5), slope=0.25)
-    assert read_metric(str(measure)) == measure
-    assert metric_from_signature(measure.signature()) == measure
+    cut = make_metric("steep", tokenize="halves", at=0.25, lowercase=True)
+    assert cut == Steep(tokenizer=Halves(0.25, lowercase=True)) != Steep(tokenize=Halves(0.75))
+    assert (cut.tokenizer.split("ABCD"), cut.tokenize) == (["a", "bcd"], "halves")
+    for each in (
+        measure,
+        cut,
+        Ter(tokenize="halves", at=0.75, normalized=True),
+        Chrf(whitespace=True, tokenize="intl"),
+    ):
+        assert read_metric(str(each)) == pickle.loads(pickle.dumps(each)) == each
+        assert metric_from_signature(each.signature()) == each
     refused(InputError, r"^slope must lie between 0 and 2, not 3$", make_metric, "steep", slope=3)
     refused(
         UnknownNameError, r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep", METRICS.find, "step"
@@ -243,7 +266,7 @@ def test_a_broken_one_spoils_nothing_but_itself(plugins: dict[str, Any], broken:
 
 @given(name=st.text())
 def test_any_name_is_found_or_refused(name: str) -> None:
-    for registry in (METRICS, MATCHERS):
+    for registry in (METRICS, MATCHERS, TOKENIZERS):
         said = refusal(lambda registry=registry: registry.find(name))  # type: ignore[misc]
         assert "\n" not in said
         assert said or registry.find(name).name == name.lower()

@@ -16,7 +16,7 @@ from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
 from softbleu.results import score_corpus
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace, make_tokenizer
 
 GOLDEN = Path(__file__).parent / "golden"
 MORGAN: dict[str, Any] = json.loads((GOLDEN / "morgan2014.json").read_text())
@@ -41,7 +41,7 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     path = reference()
     assert len(SYSTEMS) == 23
     with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
-        results = score_corpus(corpus, complete(Bleu(), Tokenizer(tokenize)), kernels=kernels)
+        results = score_corpus(corpus, complete(Bleu(), make_tokenizer(tokenize)), kernels=kernels)
     metric = BLEU(tokenize=tokenize, force=True, references=[lines(path)])
     for result, system in zip(results, SYSTEMS, strict=True):
         assert result.name == system.stem
@@ -54,7 +54,7 @@ def morgan(count: int | None = None) -> Segments:
 
 
 def test_morgan_matches_and_standard_bleu() -> None:
-    found = score_corpus(morgan(), complete(Bleu(), Tokenizer("none")))[0].numbers
+    found = score_corpus(morgan(), complete(Bleu(), Whitespace()))[0].numbers
     assert isinstance(found, BleuScore)
     assert found.matches == MORGAN["exact_matches"]
     assert found.candidate_length == MORGAN["candidate_length"]

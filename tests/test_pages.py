@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from declarations import TOKENIZE
 
 import softbleu
 from softbleu.config.declare import all_settings
@@ -16,7 +17,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
 from softbleu.metrics.keywords import Settings
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = ROOT / "docs" / "reference" / "cli.md"  # test_docs compares it with the declarations
@@ -26,7 +27,7 @@ PAGES = [
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in ("cli.md", "settings.md")),
 ]
 OWNERS = [*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice]
-SETTINGS = [setting for owner in OWNERS for setting in all_settings(owner)]
+SETTINGS = [TOKENIZE, *(setting for owner in OWNERS for setting in all_settings(owner, shared=owner is Tokenizer))]
 KEYS = {"metric", "level", "nrefs", "version", *(setting.key for setting in SETTINGS)}
 EARLIER = {key for setting in SETTINGS for key in setting.earlier} - KEYS
 OF_OTHERS = {"--ter-asian-support", "--no-deps"}  # Options of other programs that stand alone in a code span

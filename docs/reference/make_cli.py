@@ -21,7 +21,7 @@ from softbleu.config.signature import format_value
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
 
@@ -44,7 +44,7 @@ def make_settings_page() -> str:
     owners = {
         "Metrics": METRICS.built_in.values(),
         "Matchers": MATCHERS.built_in.values(),
-        "Tokens": [Tokenizer],
+        "Tokenizers": [Tokenizer, *TOKENIZERS.built_in.values()],
         "Vectors": [VectorChoice],
     }
     return "\n".join(_page(owners)) + "\n"
@@ -73,8 +73,8 @@ def _page(owners: dict[str, Iterator[type[Declared]]]) -> Iterator[str]:
 
 def _rows(kind: type[Declared]) -> Iterator[str]:
     for each in own_settings(kind):
-        if each.part in (Tokenizer, VectorChoice):
-            # Every metric has them: they have sections of their own.
+        if each.part is VectorChoice or (kind.kind == "tokenizer" and kind.name and each.shared):
+            # All have them: they have a section of their own.
             continue
         if each.part is not None and not each.names:
             yield from _rows(each.part)
@@ -85,6 +85,8 @@ def _rows(kind: type[Declared]) -> Iterator[str]:
 
 
 def _values(setting: Setting) -> str:
+    if setting.part is Tokenizer:
+        return "a [tokenizer](#tokenizers)"
     if setting.names:
         return ", ".join(f"`{name}`" for name in setting.names)
     least, most = ("" if bound is None else f"{bound:,.10g}" for bound in (setting.least, setting.most))

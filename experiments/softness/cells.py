@@ -19,7 +19,7 @@ from softbleu.corpora.judgements import Comparisons, read_rankings
 from softbleu.corpora.judgements.assessments import read_assessments
 from softbleu.meta.evidence import name_outputs, read_metrics
 from softbleu.results import RunOptions, collect_statistics, make_results
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 from softbleu.version import __version__
 
 HERE = Path(__file__).resolve().parent
@@ -112,7 +112,7 @@ class Set:
         KEPT.mkdir(parents=True, exist_ok=True)
         metrics = [*read_metrics({text: text for text in new}).values()]
         if self.tokenize == "none":
-            metrics = [replace(each, tokenizer=Tokenizer("none")) for each in metrics]  # type: ignore[call-arg]
+            metrics = [replace(each, tokenizer=Whitespace()) for each in metrics]  # type: ignore[call-arg]
         start = time.process_time()
         for text, found in zip(
             new, collect_statistics(self.texts, metrics, RunOptions(), keep_rows=True), strict=True

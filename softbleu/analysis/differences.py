@@ -19,7 +19,7 @@ from softbleu.metrics.base import Requirements
 from softbleu.results.api import GivenMetrics, make_metrics
 from softbleu.results.explain import pick_segments
 from softbleu.results.significance import segment_numbers
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -229,7 +229,7 @@ def ngram_differences(
     if baseline not in corpus.systems:
         raise UnknownNameError("system", baseline, corpus.systems)
     check_order(order)
-    prepared = prepare_corpus(corpus, Tokenizer("13a") if tokenizer is None else tokenizer, Requirements())
+    prepared = prepare_corpus(corpus, tokenizer or Tokenizer13a(), Requirements())
     return differences_in(prepared, baseline, order=order, top=top)
 
 

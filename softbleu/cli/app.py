@@ -105,9 +105,10 @@ def make_help(names: Sequence[str], arguments: Sequence[str]) -> Any:
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-m", "--metric", nargs="*", action="extend", default=[])
     parser.add_argument("--matcher", nargs="*", action="extend", default=[])
+    parser.add_argument("--tokenize", nargs=1, action="extend", default=[])
     said = parser.parse_known_args(list(arguments))[0]
     more = "" if said.metric or said.matcher else MORE_HELP
-    return make_program(names, partial(options_of, said.metric, said.matcher), more)
+    return make_program(names, partial(options_of, said.metric, said.matcher, said.tokenize), more)
 
 
 def _complete(option: str, shell: str) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from softbleu.cli.output import Destination, Form, Output
     from softbleu.config.declare import Declared
     from softbleu.io.progress import ProgressBar
-    from softbleu.text.tokens import Tokenizer
+    from softbleu.text.tokenizers import Tokenizer
 
 _Kind = TypeVar("_Kind", bound="Declared")
 HELP = ("-h", "--help")
@@ -73,7 +73,7 @@ class Given:
     def settings_of(self, names: Iterable[str | None]) -> dict[str, Any]:
         """Settings given to what has one of these names; what a plug-in has of its own is for it alone."""
         # What a plug-in has of its own comes last.
-        chosen, owners = self.chosen_settings(), {"", *names}
+        chosen, owners = self.chosen_settings(), {"", self.get("tokenize"), *names}
         given = {each.setting.name: value for each, value in chosen if each.plug_in in owners}
         return given if self.get("preset") is None else {**given, "preset": self.preset}
 
@@ -83,9 +83,9 @@ class Given:
 
     def tokenizer(self, default: str = "none") -> Tokenizer:
         """The tokenizer of a command without a metric."""
-        from softbleu.text.tokens import Tokenizer
+        from softbleu.text.tokenizers import make_tokenizer
 
-        return Tokenizer(self.tokenize or default, self.lowercase)
+        return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
 
     def note(self, text: str) -> None:
         """Tell the user something, unless quiet is asked for."""

@@ -112,7 +112,8 @@ def metrics_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
         head, own = (each.name, {}) if isinstance(each, Metric) else read_settings(each)
         over = matcher_of(each) if isinstance(each, Metric) else None
         matcher = over.name if over else own.get("matcher")
-        settings = given.settings_of((head, given.get("matcher") or matcher))
+        tokenizer = each.tokenizer.name if isinstance(each, Metric) else own.get("tokenize")
+        settings = given.settings_of((head, given.get("matcher") or matcher, tokenizer))
         if isinstance(each, Metric) and threshold_of(each) is not None and "threshold" in settings:
             # What is given is no quantile of the signature's.
             each = with_threshold(each, 0.0)
@@ -141,7 +142,7 @@ def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> Non
     what = f"these metrics: {', '.join(map(str, measures))}"
     if len(measures) == 1:
         what = f"--metric {measures[0].name}" + "".join(f" --matcher {each.name}" for each in matchers if each)
-    names = {each.name for each in measures} | {each.name for each in matchers if each}
+    names = {part.name for metric in measures for part in (metric, metric.tokenizer, matcher_of(metric)) if part}
     for each, value in given.chosen_settings():
         if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):
             each.check(value)

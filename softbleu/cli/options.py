@@ -140,7 +140,7 @@ Score
   --signature TEXT: Run the settings of a signature (long or short) again; other options override them.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
     (default: corpus).
-  --tokenize NAME <text.tokens:TOKENIZERS>: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …
+  --tokenize NAME <text.tokenizers:TOKENIZERS>: How lines are split into tokens (see `softbleu tokenizers`)
     (default: none).
   --lowercase: Fold the text to lower case first.
 Matching

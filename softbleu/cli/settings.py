@@ -31,7 +31,7 @@ class SettingOption:
 
     setting: Setting  # The first of them
     panel: str | None  # Where the help has it
-    plug_in: str = ""  # Name of the metric or matcher whose own it is; empty for all others
+    plug_in: str = ""  # Name of the metric, matcher or tokenizer whose own it is; empty for all others
     owners: dict[str, Setting] = field(default_factory=dict)  # All of them, by the name of what has them
     kinds: set[str] = field(default_factory=set)  # What kinds of things have them: metrics, matchers, …
 
@@ -120,6 +120,7 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Option
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
+    from softbleu.text.tokenizers import TOKENIZERS
 
     made: Options = {}
     metrics: list[Any] = [METRICS.find("bleu")] if bleu_only else list(METRICS.built_in.values())
@@ -134,7 +135,7 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Option
     for each in metrics:
         _add(made, each, each().label)
     if plug_ins and not bleu_only:
-        for registry in (METRICS, MATCHERS):
+        for registry in (METRICS, MATCHERS, TOKENIZERS):
             for each in registry.classes():
                 if each.name not in registry.built_in:
                     _add(made, each, each.name, plug_in=True)
@@ -161,16 +162,18 @@ def _add(
 
 def _add_tokenizer(made: Options, metric: Any) -> None:
     """Add the settings of tokens, whose defaults are the metric's."""
-    tokenizer = metric().tokenizer
-    for each, default in tokenizer.settings():
+    from softbleu.config.declare import own_settings
+
+    (named,) = (each for each in own_settings(metric) if each.name == "tokenize")
+    for each, default in ((named, named.default), *named.default.settings()):
         shared = made.setdefault(identifier(each.name), SettingOption(each, METRIC))
         shared.owners[metric.name] = replace(each, default=default)
-        shared.kinds.add(tokenizer.kind)
+        shared.kinds.add(named.default.kind)
 
 
-def options_of(named: Sequence[str], matchers: Sequence[str]) -> Options:
-    """Options of what metrics and matchers of these names have; of none the common ones."""
-    if not named and not matchers:
+def options_of(named: Sequence[str], matchers: Sequence[str], tokenizers: Sequence[str]) -> Options:
+    """Options of metrics, matchers and tokenizers of these names; without a metric or matcher the common ones."""
+    if not named and not matchers and not tokenizers:
         return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
@@ -185,6 +188,7 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> Options:
         owners |= set(MATCHERS.names())
     if len(owners) > len(metrics) or any(metric.requires.vectors for metric in metrics):
         owners.add("vectors")
+    owners |= {*tokenizers, *(own["tokenize"] for _, own in read if "tokenize" in own)}
     found = {
         name: replace(each, owners=own)
         for name, each in setting_options().items()

@@ -32,8 +32,9 @@ _KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a n
 class Setting:
     """One field of a declared value, and all that others need to know of it."""
 
-    name: str  # Of the field, of the keyword, in expressions; with dashes the option and the key of the signature
+    name: str  # Of the keyword, in expressions; with dashes the option and the key of the signature
     default: Any
+    field: str = ""  # Of the class, which has another name where it holds a value that the setting names
     help: str = ""  # What it does, for the option and the reference page
     kind: Kind = "anything"
     optional: bool = False  # None is one of its values
@@ -144,7 +145,10 @@ def setting(
     kw_only: Any = MISSING,
     **more: Any,
 ) -> Any:
-    """Declare a field of a declared value; `more` are fields of `Setting`. Keyword-only fields stand last."""
+    """Declare a field of a declared value; `more` are fields of `Setting`, its `name` if not that of the field.
+
+    Keyword-only fields stand last.
+    """
     metadata = {_KEY: {"help": help, **more}}
     if factory is not None:
         return field(default_factory=factory, metadata=metadata, kw_only=kw_only)
@@ -160,10 +164,10 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
     def __post_init__(self) -> None:
         """Check every field, and what they mean together."""
         for each in own_settings(type(self)):
-            value = getattr(self, each.name)
+            value = getattr(self, each.field)
             checked = each.check(value)
             if checked is not value:
-                object.__setattr__(self, each.name, checked)
+                object.__setattr__(self, each.field, checked)
         self.check()
         self.complete()
 
@@ -178,7 +182,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
         for each in own_settings(type(self)):
             if each.name == without:
                 continue
-            value = getattr(self, each.name)
+            value = getattr(self, each.field)
             if isinstance(value, Declared):
                 if value.name:
                     yield each, value.name
@@ -190,7 +194,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
         """The same with other settings by name; a part may be a value or a name, and keeps what it has in common."""
         changes: dict[str, Any] = {}
         for each in own_settings(type(self)):
-            wanted, present = given.get(each.name), getattr(self, each.name)
+            wanted, present = given.get(each.name), getattr(self, each.field)
             if isinstance(present, Declared):
                 if isinstance(wanted, Declared):
                     present = wanted
@@ -200,9 +204,9 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                     found = _REGISTRIES[present.kind].find(wanted)
                     common = {setting.name: value for setting, value in present.settings()}
                     present = present if found is type(present) else found().revised(common)
-                changes[each.name] = present.revised(given)
+                changes[each.field] = present.revised(given)
             elif each.name in given:
-                changes[each.name] = each.read(wanted) if each.read and isinstance(wanted, str) else wanted
+                changes[each.field] = each.read(wanted) if each.read and isinstance(wanted, str) else wanted
         return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
 
@@ -241,7 +245,7 @@ def all_settings(
         if each.part.kind in _REGISTRIES:
             yield each
             part = _REGISTRIES[each.part.kind].find(chosen) if isinstance(chosen, str) else part
-        yield from all_settings(part, given)
+        yield from all_settings(part, given, shared=True)
 
 
 def _setting_of(owner: type, declared: Field[Any]) -> Setting:
@@ -254,8 +258,9 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
     more = dict(declared.metadata.get(_KEY, {}))
     choices = more.pop("choices", named)
     return Setting(
-        declared.name,
+        more.pop("name", declared.name),
         default,
+        declared.name,
         kind=_kind(plain, bool(named)),
         optional=NoneType in options,
         choices=tuple(choices() if callable(choices) else choices),
@@ -292,8 +297,11 @@ def _hint(owner: type, declared: Field[Any]) -> Any:
 class Registry:
     """Declared classes by name: those of a package of ours, and those that other packages offer as entry points."""
 
-    def __init__(self, kind: str, package: str, base: type[Declared]) -> None:
+    def __init__(
+        self, kind: str, package: str, base: type[Declared], elsewhere: Mapping[str, str] | None = None
+    ) -> None:
         self.kind, self._package, self._base = kind, package, base
+        self._elsewhere = elsewhere or {}  # Names that other tools have, and why there is none here
         self.group = f"softbleu.{kind}s"
         _REGISTRIES[kind] = self
 
@@ -324,7 +332,23 @@ class Registry:
         for entry in entry_points_of(self.group):
             if entry.name == wanted:
                 return self._load(entry)
-        raise UnknownNameError(self.kind, name, self.names())
+        raise self.unknown(name)
+
+    def unknown(self, name: str, others: Sequence[str] = ()) -> InputError:
+        """The error for a name that there is not; `others` than those of the registry would have done."""
+        valid = [*self.names(), *others]
+        if reason := self._elsewhere.get(name.lower()):
+            return InputError(f"{self.kind} {name!r}: {reason}; there are: {', '.join(valid)}")
+        return UnknownNameError(self.kind, name, valid)
+
+    def make(self, name: str, **options: object) -> Any:
+        """Make a value from its name and its options; options that are None keep their defaults."""
+        kind: type[Declared] = self.find(name)
+        known = [each.name for each in own_settings(kind)]
+        for key in options:
+            if options[key] is not None and key not in known:
+                raise InputError(f"{self.kind} {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
+        return kind(**{key: value for key, value in options.items() if value is not None})
 
     def _own(self, name: str) -> type[Declared] | None:
         """One of our own; the module of its name is looked at first, for a start that loads no other."""

@@ -17,7 +17,8 @@ from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
 from softbleu.matching.ngrams import Chunk
-from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
+from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
+from softbleu.text.tokens import Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold, EditedSegment
@@ -125,7 +126,7 @@ class TextCoder:
     """
 
     def __init__(self, tokenizer: Tokenizer, coder: Callable[..., WordCoder], vocabulary: Vocabulary | None) -> None:
-        marks = tokenizer == Tokenizer("13a")
+        marks = tokenizer == Tokenizer13a()
         self._split = None if marks or tokenizer.splits_at_whitespace else tokenizer.word_splitter
         self._words = coder(marks=marks)
         self._vocabulary = Vocabulary() if vocabulary is None and self._split is not None else vocabulary

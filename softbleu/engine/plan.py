@@ -16,7 +16,7 @@ from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.text.tokens import Tokenizer
+    from softbleu.text.tokenizers import Tokenizer
 
 M = TypeVar("M", bound="Metric")
 
@@ -114,7 +114,7 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
-    if requires.by_annotator and metric.tokenizer.tokenize != "none":
+    if requires.by_annotator and metric.tokenizer.name != "none":
         said = f"metric {metric.name!r} counts words as the gold file does: leave out "
         raise InputError(said, Parameter("tokenize"))
 

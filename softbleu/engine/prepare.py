@@ -21,7 +21,8 @@ from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.idf import IdfCorpus, rarity_of
-from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, word_features
+from softbleu.text.tokenizers import Tokenizer
+from softbleu.text.tokens import Tokens, Vocabulary, word_features
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

@@ -22,7 +22,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.optional import average_statistics, pair_statistics, shares_matches
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

@@ -10,7 +10,8 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from softbleu.kernels.compiled import njit
-from softbleu.text.tokens import ESCAPES_13A, MARKS_13A, Tokens
+from softbleu.text.tokenizers import ESCAPES_13A, MARKS_13A
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from softbleu.kernels.lattices import Lattices
 from softbleu.lattices.lattice import WordNetwork
 from softbleu.lattices.rules import NetworkRules
-from softbleu.text.tokens import Tokenizer, Tokens
+from softbleu.text.tokenizers import ChangedTokenizer, Tokenizer
+from softbleu.text.tokens import Tokens
 
 
 @dataclass(frozen=True)
-class NetworkTokenizer(Tokenizer):
+class NetworkTokenizer(ChangedTokenizer):
     """Splits lines into words, and makes networks of references.
 
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
@@ -27,11 +28,6 @@ class NetworkTokenizer(Tokenizer):
     rules: NetworkRules = field(default_factory=NetworkRules)
     all_words: bool = field(default=False, repr=False)
     """Whether all words of networks are tokens, so that their vectors can be looked up."""
-
-    @property
-    def by_word(self) -> bool:
-        """Never: what references say hangs on their phrases."""
-        return False
 
     def network(self, line: str) -> WordNetwork:
         """Make the network of a reference."""
@@ -51,8 +47,8 @@ class NetworkTokenizer(Tokenizer):
 def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules, *, all_words: bool = False) -> Tokenizer:
     """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
     if rules.notation == "text" and not rules.active:
-        return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
-    return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, rules, all_words)
+        return tokenizer.plain
+    return NetworkTokenizer(tokenizer, rules, all_words)
 
 
 @dataclass(frozen=True)

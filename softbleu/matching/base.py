@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from softbleu.config.declare import Declared, Registry, own_settings, setting
+from softbleu.config.declare import Declared, Registry, setting
 from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
@@ -227,10 +227,5 @@ def make_matcher(name: str, **options: object) -> Matcher:
     Traceback (most recent call last):
     softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none
     """
-    kind: type[Matcher] = MATCHERS.find(name)
-    known = [each.name for each in own_settings(kind)]
-    given = {key: value for key, value in options.items() if value is not None}
-    for key in given:
-        if key not in known:
-            raise InputError(f"matcher {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
-    return kind(**given)
+    matcher: Matcher = MATCHERS.make(name, **options)
+    return matcher

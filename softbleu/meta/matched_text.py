@@ -14,7 +14,7 @@ from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.meta.evidence import Outputs, open_outputs
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer, Whitespace, make_tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -44,7 +44,7 @@ class MatchedText:
         """Take text without alignments. InputError: it has several systems."""
         if len(corpus.systems) != 1:
             raise InputError(f"one system at a time, not {len(corpus.systems)}: name one candidate file")
-        return cls(corpus, tokenizer or Tokenizer())
+        return cls(corpus, tokenizer or Whitespace())
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
@@ -58,7 +58,7 @@ class MatchedText:
             aligned.append(_places(number, pair))
         if not candidates:
             raise InputError("there are no aligned pairs: nothing to analyse")
-        return cls(Segments.of(candidates, references), Tokenizer(), np.concatenate(aligned))
+        return cls(Segments.of(candidates, references), Whitespace(), np.concatenate(aligned))
 
 
 def _places(number: int, pair: AlignedPair) -> Integers:
@@ -101,7 +101,9 @@ def open_matched_text(
         if not candidates:
             raise InputError("no candidate file: name one with ", Parameter("candidates"))
         with open_outputs(None, candidates, references, None, None, encoding, unescape=False) as corpus:
-            text = MatchedText.of_corpus(corpus, Tokenizer(**tokens))
+            text = MatchedText.of_corpus(
+                corpus, make_tokenizer(tokens.get("tokenize", "none"), lowercase=tokens.get("lowercase"))
+            )
             yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
         return
     if pairs is None:

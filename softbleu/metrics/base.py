@@ -28,7 +28,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.base import MATCHERS, Matcher
-from softbleu.text.tokens import Tokenizer, WordFeature
+from softbleu.text.tokenizers import TOKENIZERS, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.aggregation import Aggregation
     from softbleu.metrics.result import Result, Results, Score
+    from softbleu.text.tokens import WordFeature
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str
@@ -123,9 +124,10 @@ def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
     return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
 
-def tokenizer_setting(tokenize: str, *, lowercase: bool = False) -> Any:
-    """Declare the tokenizer that a metric has unless another is given."""
-    return setting(Tokenizer(tokenize, lowercase), kw_only=True)
+def tokenizer_setting(tokenizer: Tokenizer) -> Any:
+    """Declare the tokenizer that a metric has unless another is given; settings name it in `tokenize`."""
+    more: dict[str, Any] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
+    return setting(tokenizer, "How lines are split into tokens (see `softbleu tokenizers`)", name="tokenize", **more)
 
 
 class SettingsSignature(Signature):
@@ -133,12 +135,14 @@ class SettingsSignature(Signature):
 
     def format(self, **_: Any) -> str:
         """Write one setting per line, by group."""
-        groups = {each.name: "matching" for kind in MATCHERS.classes() for each in all_settings(kind)}
-        groups |= {each.name: "text" for each in all_settings(Tokenizer)}
-        groups |= {each.name: "vectors" for each in all_settings(VectorChoice)}
+        groups = {"matcher": "matching", "tokenize": "text", "preset": "papers"}
+        kinds: dict[str, list[type[Declared]]]
+        kinds = {"matching": MATCHERS.classes(), "text": TOKENIZERS.classes(), "vectors": [VectorChoice]}
+        for title, owners in kinds.items():
+            groups |= {each.name: title for owner in owners for each in all_settings(owner, shared=True)}
         text, last = "(\n    *,", ""
         for name, each in self.parameters.items():
-            group = {"matcher": "matching", "preset": "papers"}.get(name) or groups.get(name, "the metric's own")
+            group = groups.get(name, "the metric's own")
             text += "" if group == last else f"\n    # {group}"
             text, last = f"{text}\n    {name}: {each.annotation} = {each.default!r},", group
         return f"{text}\n)"
@@ -151,7 +155,7 @@ class MetricClass(ABCMeta):
 
     def __call__(cls, *own: object, **given: Any) -> Any:
         """Make a value; see `Metric`."""
-        fields = {each.name: each for each in own_settings(cls)}
+        fields = {each.field: each for each in own_settings(cls)}
         if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
             return super().__call__(*own, **given)
         return with_settings(cls(*own), given)
@@ -181,11 +185,11 @@ class Metric(Declared, metaclass=MetricClass):
         A setting that there is not, or a value that it cannot have.
     """
 
-    tokenizer: Tokenizer = setting(Tokenizer())
+    tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice())
     if TYPE_CHECKING:
         # What may be given, for type checkers; at run time these are settings of the two parts above.
-        tokenize: InitVar[str] = "none"
+        tokenize: InitVar[str | Tokenizer] = "none"
         lowercase: InitVar[bool] = False
         vectors: InitVar[VectorLocation] = DEFAULT_VECTORS
         vector_case: InitVar[VectorCase] = "fallback"
@@ -210,7 +214,7 @@ class Metric(Declared, metaclass=MetricClass):
         for each, value in self.settings("" if self.requires.vectors else "vector_choice"):
             default = usual.get(each.name, each.default)
             if each.part is not None:
-                default = each.default.name if head == self.name else value
+                default = value if each.name == "matcher" and head != self.name else each.default.name
             if value != default:
                 written[each.name] = _written(value)
         return format_expression(head, written)
@@ -354,7 +358,8 @@ class MatcherMetric(Metric):
         return matcher
 
 
-METRICS = Registry("metric", "softbleu.metrics", Metric)
+_ELSEWHERE = {"spbleu": "it is BLEU over a sentencepiece model, which softbleu does not have yet"}
+METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
 
 
 def with_settings(
@@ -406,7 +411,7 @@ def every_setting() -> dict[str, Setting]:
 
     Of several with one name the bounds and choices are what any of them allows.
     """
-    return _widened((*MATCHERS.classes(), *METRICS.classes()))
+    return _widened((*MATCHERS.classes(), *TOKENIZERS.classes(), *METRICS.classes()))
 
 
 @cache

@@ -26,7 +26,8 @@ from softbleu.metrics.base import (
 )
 from softbleu.metrics.optional import no_mean, one_by_one
 from softbleu.metrics.result import Score, column
-from softbleu.text.tokens import Tokenizer, Tokens
+from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +74,7 @@ class ClippedPrecision(MatcherMetric):
     denominator: Denominator = setting(
         "order", "Precision over the n-grams of the order, of all orders, or of the reference"
     )
-    tokenizer: Tokenizer = tokenizer_setting("13a")
+    tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a())
 
     def check(self) -> None:
         """See that the settings go together."""
@@ -238,10 +239,10 @@ class Bleu(ClippedPrecision):
         """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
         if not isinstance(other, Bleu) or self.name != other.name:
             return NotImplemented
-        return all(getattr(self, each.name) == getattr(other, each.name) for each in own_settings(Bleu))
+        return all(getattr(self, each.field) == getattr(other, each.field) for each in own_settings(Bleu))
 
     def __hash__(self) -> int:
-        return hash((self.name, *(getattr(self, each.name) for each in own_settings(Bleu))))
+        return hash((self.name, *(getattr(self, each.field) for each in own_settings(Bleu))))
 
     @property
     def _head(self) -> str:

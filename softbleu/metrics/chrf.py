@@ -15,7 +15,8 @@ from softbleu.matching.ngrams import Chunk, averaged_counts, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
 from softbleu.metrics.result import Score, column
-from softbleu.text.tokens import Split, Tokenizer, Tokens
+from softbleu.text.tokenizers import ChangedTokenizer, Whitespace
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -76,8 +77,8 @@ class Chrf(Metric):
 
     def complete(self) -> None:
         """White space is among the tokens where it counts."""
-        kind = _BlanksToo if self.whitespace else Tokenizer
-        object.__setattr__(self, "tokenizer", kind(self.tokenizer.tokenize, self.tokenizer.lowercase))
+        plain = self.tokenizer.plain
+        object.__setattr__(self, "tokenizer", _BlanksToo(plain) if self.whitespace else plain)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """For each order the n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
@@ -154,19 +155,14 @@ class Chrf(Metric):
 
 
 @dataclass(frozen=True)
-class _BlanksToo(Tokenizer):
+class _BlanksToo(ChangedTokenizer):
     """Words, and the white space between them as it stands; a blank between tokens of other tokenizers."""
 
-    splits_at_whitespace: ClassVar[bool] = False
-    by_word: ClassVar[bool] = False
-
-    @property
-    def splitter(self) -> Split:
-        """The function that splits a line."""
-        if self.tokenize == "none":
-            return lambda line: _PIECES.findall(line.lower() if self.lowercase else line)
-        split = super().splitter
-        return lambda line: [piece for token in split(line) for piece in (token, " ")][:-1]
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        if isinstance(self.inner, Whitespace):
+            return _PIECES.findall(line)
+        return [piece for token in self.inner.tokens(line) for piece in (token, " ")][:-1]
 
 
 @dataclass(frozen=True, repr=False)

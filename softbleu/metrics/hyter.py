@@ -31,7 +31,8 @@ from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, idf_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.ter import fewest_edits
-from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
+from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
+from softbleu.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -103,7 +104,7 @@ class Hyter(Metric):
     idf: IdfCorpus | Literal["references"] | None = idf_setting("words")
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 gives all the same weight", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
-    tokenizer: Tokenizer = tokenizer_setting("13a", lowercase=True)
+    tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a(lowercase=True))
     name: ClassVar[str] = "hyter"
     higher_is_better: ClassVar[bool] = False
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {

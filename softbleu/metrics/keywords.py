@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.heads import TrainedHead
     from softbleu.metrics.idf import IdfCorpus
     from softbleu.metrics.refless import CoefficientsFile
+    from softbleu.text.tokenizers import Tokenizer
     from softbleu.thesaurus.resources import MeteorData
 
 
@@ -23,7 +24,7 @@ class MatchSettings(TypedDict, total=False):
     assignment: Literal["exact-first", "sequential", "optimal"]
     consumption: Literal["unit", "similarity"]
     composition: Literal["mean", "aligned", "sif"]
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"]
+    tokenize: str | Tokenizer
     lowercase: bool
     vectors: VectorLocation
     vector_case: Literal["exact", "fallback"]

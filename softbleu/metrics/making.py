@@ -64,8 +64,9 @@ def metric_from_signature(signature: str, **given: Any) -> Metric:
         if key not in _NOT_SETTINGS and not key.startswith("test-")
     }
     metric = METRICS.find(pairs.pop("metric", "bleu"))
-    known = {"metric": metric.name, **({"matcher": pairs["matcher"]} if "matcher" in pairs else {})}
-    by_key = {key: each for each in settings_of(known) for key in (each.key, *each.earlier)}
+    by_key = {
+        key: each for each in settings_of({**pairs, "metric": metric.name}) for key in (each.key, *each.earlier)
+    }
     # Short signatures of earlier versions left these out where they had the defaults of then.
     found: dict[str, Any] = {"tokenize": "none", **({"threshold": 0.0} if "threshold" in by_key else {})}
     for key, value in pairs.items():
@@ -87,7 +88,7 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     if MATCHERS.has_module(head) or (not METRICS.has_module(head) and MATCHERS.has(head)):
         head, texts = "bleu", {"matcher": head.lower(), **texts}
     elif not METRICS.has(head):
-        raise UnknownNameError("metric", head, [*METRICS.names(), *MATCHERS.names()])
+        raise METRICS.unknown(head, MATCHERS.names())
     known = {each.name: each for each in settings_of({"metric": head, **texts})}
     settings: dict[str, Any] = {}
     for name, value in texts.items():
@@ -103,5 +104,5 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def settings_of(given: Mapping[str, Any]) -> list[Setting]:
-    """All settings of the metric that is named there, over the matcher that is named there."""
+    """All settings of the metric that is named there, over the matcher and tokenizer that are named there."""
     return list(all_settings(METRICS.find(given.get("metric", "bleu")), given, shared=True))

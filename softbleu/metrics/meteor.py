@@ -19,7 +19,8 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.word_pairs import WordPair
-from softbleu.text.tokens import Tokenizer, Tokens
+from softbleu.text.tokenizers import Blanks, Tokenizer
+from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
 
 if TYPE_CHECKING:
@@ -333,7 +334,7 @@ class Meteor(Metric):
     )
     soft_weight: float = setting(0.6, "Weight of matches by vectors", least=0, most=1, metavar="0..1")
     meteor_data: MeteorData | None = data_setting()
-    tokenizer: Tokenizer = tokenizer_setting("blanks")
+    tokenizer: Tokenizer = tokenizer_setting(Blanks())
     name: ClassVar[str] = "meteor"
     language: ClassVar[str] = "en"
 

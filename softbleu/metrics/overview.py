@@ -9,20 +9,7 @@ from softbleu.io.tabular import Records
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS
 from softbleu.metrics.optional import language_of, matcher_of
-from softbleu.text.tokens import TOKENIZERS
-
-_ABOUT = {
-    "none": "words between whitespace",
-    "blanks": "words between blanks and tabs",
-    "char": "characters, without whitespace",
-    "char+space": "characters, whitespace too",
-    "13a": "sacrebleu's default for BLEU (mteval-v13a)",
-    "intl": "punctuation and symbols of Unicode (mteval-v14)",
-    "zh": "Chinese: characters; other text as 13a",
-    "ja-mecab": "Japanese words; needs sacrebleu[ja]",
-    "ko-mecab": "Korean words; needs sacrebleu[ko]",
-    "meteor": "METEOR's -norm, for English, in lower case",
-}
+from softbleu.text.tokenizers import TOKENIZERS
 
 
 def describe_metrics() -> Records:
@@ -46,12 +33,14 @@ def describe_matchers() -> Records:
 
 
 def describe_tokenizers() -> Records:
-    """Table of tokenizers.
+    """Table of tokenizers: what they make tokens of, and the language that they are made for.
 
-    >>> describe_tokenizers().rows[0]
-    ('none', 'words between whitespace')
+    >>> describe_tokenizers().rows[-1]
+    ('zh', 'Chinese characters; other text as 13a (by sacrebleu).', 'zh')
     """
-    return Records(("name", "tokens"), [(name, _ABOUT[name]) for name in TOKENIZERS])
+    classes: list[Any] = TOKENIZERS.classes()
+    rows = [(each.name, _about(each), each.language or "any") for each in classes]
+    return Records(("name", "tokens", "language"), rows)
 
 
 def _metric_row(metric: Any) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.optional import one_by_one
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.word_pairs import SimilarityTable, WordPair, best_references, pairs_of
-from softbleu.text.tokens import Tokenizer, Tokens
+from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
+from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Softbleu(Metric):
         read=read_idf,
         hashed=True,
     )
-    tokenizer: Tokenizer = tokenizer_setting("13a")
+    tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a())
     name: ClassVar[str] = "softbleu"
     label: ClassVar[str] = "softbleu"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
@@ -19,7 +19,7 @@ from softbleu.io.limits import Limit
 from softbleu.metrics.base import Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.word_pairs import WordPair
-from softbleu.text.tokens import Split, Tokenizer
+from softbleu.text.tokenizers import ChangedTokenizer, Split, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -62,16 +62,16 @@ class Ter(Metric):
         False, "With normalized: split CJK text into characters; with no-punct: remove CJK punctuation"
     )
     case_sensitive: bool = setting(False, "Keep capitals, even where lowercase is set")
-    tokenizer: Tokenizer = tokenizer_setting("none", lowercase=True)
+    tokenizer: Tokenizer = tokenizer_setting(Whitespace(lowercase=True))
     name: ClassVar[str] = "ter"
     higher_is_better: ClassVar[bool] = False
 
     def complete(self) -> None:
         """Take words of the text as settings change it."""
-        given = self.tokenizer.tokenize, self.tokenizer.lowercase and not self.case_sensitive
-        made = Tokenizer(*given)
+        plain = self.tokenizer.plain
+        made = replace(plain, lowercase=plain.lowercase and not self.case_sensitive)
         if self.normalized or self.no_punct:
-            made = TercomTokenizer(*given, self.normalized, self.no_punct, self.asian_support)
+            made = TercomTokenizer(made, self.normalized, self.no_punct, self.asian_support)
         object.__setattr__(self, "tokenizer", made)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
@@ -128,10 +128,10 @@ _ASIAN = re.compile(
 
 
 @dataclass(frozen=True)
-class TercomTokenizer(Tokenizer):
+class TercomTokenizer(ChangedTokenizer):
     """Words of text that is changed first.
 
-    >>> TercomTokenizer(lowercase=True, normalized=True).split("It's 1,000 -- or so.")
+    >>> TercomTokenizer(Whitespace(lowercase=True), normalized=True).split("It's 1,000 -- or so.")
     ['it', "'s", '1,000', '--', 'or', 'so', '.']
     >>> TercomTokenizer(no_punct=True).split("No, I did not (yet).")
     ['No', 'I', 'did', 'not', 'yet']
@@ -141,13 +141,10 @@ class TercomTokenizer(Tokenizer):
     no_punct: bool = False
     asian_support: bool = False
 
-    splits_at_whitespace: ClassVar[bool] = False
-    by_word: ClassVar[bool] = False
-
     @property
     def splitter(self) -> Split:
         """The function that splits a line."""
-        split = Tokenizer(self.tokenize).splitter
+        split = self.inner.tokens
         return lambda line: split(self._changed(line))
 
     def reference(self, line: str) -> str:

@@ -27,7 +27,8 @@ from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import NeedsData
 from softbleu.metrics.result import Score, column
-from softbleu.text.tokens import Tokenizer, Tokens
+from softbleu.text.tokenizers import Tokenizer, Whitespace, make_tokenizer
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +126,7 @@ class Trained(Metric):
     """
 
     head: TrainedHead | None = head_setting()
-    tokenizer: Tokenizer = tokenizer_setting("none")
+    tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "trained"
     label: ClassVar[str] = "trained"
@@ -133,8 +134,8 @@ class Trained(Metric):
     def complete(self) -> None:
         """Tokens and vectors are those of the head, unless others are given."""
         head = self.head
-        if head is not None and self.tokenizer == Tokenizer():
-            object.__setattr__(self, "tokenizer", Tokenizer(head.tokenize, head.lowercase))
+        if head is not None and self.tokenizer == Whitespace():
+            object.__setattr__(self, "tokenizer", make_tokenizer(head.tokenize, lowercase=head.lowercase))
         if head is not None and self.vector_choice == VectorChoice(DEFAULT_ENCODER):
             object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
 

@@ -92,7 +92,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "segments": page.segments,
         "shown": len(page.text),
         "too_long": page.too_long,
-        "glue": "" if page.tokenizer.tokenize in ("char", "char+space") else " ",
+        "glue": page.tokenizer.glue,
         "words": page.text.words,
         "scores": page.segment_scores,
         # Numbers that are only shown have as many digits as anybody reads.

@@ -20,11 +20,7 @@ from softbleu.metrics.making import settings_of
 def broken_promises(signature: str, made: str) -> Iterator[str]:
     """Say in what the signature that a run made differs from the one that it was to run again."""
     kept = parse_signature(made)
-    earlier = {
-        key: each.key
-        for each in settings_of({name: kept[name] for name in ("metric", "matcher") if name in kept})
-        for key in each.earlier
-    }
+    earlier = {key: each.key for each in settings_of(kept) for key in each.earlier}
     promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
     if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
         raise InputError(

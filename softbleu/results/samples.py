@@ -50,7 +50,7 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
 
 def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
     """Say what the first lines of a corpus show: blank text, text tokenised before, text that is not English."""
-    again = sorted({each.tokenizer.tokenize for each in metrics} - {"none", "char", "char+space"})
+    again = sorted({each.tokenizer.name for each in metrics if each.tokenizer.divides_words})
     english = list(dict.fromkeys(each.label for each in metrics if language_of(each) == "en"))
     first = next(corpus.blocks()).load()
     texts: dict[str, Sequence[str]] = dict(first.candidates)

@@ -1,151 +1,20 @@
-"""Tokens: text to words by a named tokenizer, words to integer codes."""
+"""Tokens: words to integer codes, and what is known of words."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from importlib import import_module
 from itertools import chain, islice, pairwise
 from string import punctuation
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-
-from softbleu.config.declare import Declared, setting
-from softbleu.errors import MissingExtraError
-from softbleu.io.platform import sacrebleu_tokenizers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Split = Callable[[str], list[str]]
-
-# sacrebleu's own tokenizers by its own names; those that fetch a model over the network are left out.
-_SACREBLEU = {
-    "13a": ("tokenizer_13a", "Tokenizer13a"),
-    "intl": ("tokenizer_intl", "TokenizerV14International"),
-    "zh": ("tokenizer_zh", "TokenizerZh"),
-    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
-    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
-}
-TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU, "blanks", "meteor")
-_BLANKS = re.compile("[ \t\f\r]+")
-MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")  # What 13a always takes for tokens
-ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
-"""What 13a reads as something else, one after the other."""
-_CLASS = re.escape(MARKS_13A)
-_WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
-_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
-_WORDS = 1 << 17  # Words whose tokens are remembered
-_PARTS = 1 << 14  # The same of words whose parts are
-_BY_WORD = ("none", "char", "13a")  # No word depends on others: 13a looks at neighbouring characters only
-
-
-@dataclass(frozen=True)
-class Tokenizer(Declared):
-    """How a line becomes tokens.
-
-    `none` splits at Unicode whitespace (``str.split``), `blanks` at blanks and tabs only; `char+space` makes every
-    character of the line a token, spaces too (as the GLEU re-implementation does); `meteor` normalises English as
-    METEOR does (its `-norm`), in lower case; the others are sacrebleu's.
-
-    Examples
-    --------
-    >>> Tokenizer("13a", lowercase=True).split("It's late, isn't it?")
-    ["it's", 'late', ',', "isn't", 'it', '?']
-    >>> Tokenizer("char").split("so it"), Tokenizer("char+space").split("so it")
-    (['s', 'o', 'i', 't'], ['s', 'o', ' ', 'i', 't'])
-    """
-
-    tokenize: str = setting(
-        "none",
-        "Tokenizer: none splits at whitespace, blanks at blanks and tabs only, char+space takes every character, "
-        "meteor is METEOR's -norm; the others are sacrebleu's",
-        choices=TOKENIZERS,
-        earlier=("tok",),
-        always_signed=True,
-        common=True,
-    )
-    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True, common=True)
-    kind: ClassVar[str] = "tokenizer"
-
-    @property
-    def splits_at_whitespace(self) -> bool:
-        """Whether tokens are just the whitespace-separated words of the line, untouched."""
-        return self.tokenize == "none" and not self.lowercase
-
-    @property
-    def by_word(self) -> bool:
-        """Whether the tokens of a line are those of its whitespace-separated words, each by itself."""
-        return self.tokenize in _BY_WORD
-
-    def words(self, line: str) -> list[str]:
-        """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
-        return (line.rstrip().replace("-\n", "") if "\n" in line and self.tokenize == "13a" else line).split()
-
-    def reference(self, line: str) -> str:
-        """What is split of a line of a reference, if not the line as it stands."""
-        return line
-
-    def split(self, line: str) -> list[str]:
-        """Tokens of one line."""
-        return self.splitter(line)
-
-    @property
-    def splitter(self) -> Split:
-        """The function that splits a line: get it once, call it often."""
-        split = _splitter(self.tokenize)
-        return (lambda line: split(line.lower())) if self.lowercase else split
-
-    @property
-    def word_splitter(self) -> Callable[[str], Sequence[str]]:
-        """The same for single words, which are remembered."""
-        return _word_splitter(self)
-
-
-# Not kept in the value itself, which travels to worker processes.
-@cache
-def _splitter(name: str) -> Split:
-    if name == "none":
-        return str.split
-    if name == "blanks":
-        return lambda line: [word for word in _BLANKS.split(line) if word]
-    if name == "meteor":
-        from softbleu.text.normaliser import normalised
-
-        return normalised
-    if name == "char":
-        return lambda line: list("".join(line.split()))
-    if name == "char+space":
-        return list
-    return split_13a if name == "13a" else _by_sacrebleu(name)
-
-
-@cache
-def _by_sacrebleu(name: str) -> Split:
-    module, attribute = _SACREBLEU[name]
-    try:
-        tokenize = getattr(import_module(f"{sacrebleu_tokenizers()}.{module}"), attribute)()
-    except (ImportError, RuntimeError) as error:
-        extra = name.partition("-")[0]
-        raise MissingExtraError(
-            f"tokenizer {name!r} needs another package: pip install 'sacrebleu[{extra}]'"
-        ) from error
-    return lambda line: tokenize(line.rstrip()).split()
-
-
-def split_13a(line: str) -> list[str]:
-    """Split as sacrebleu's 13a does, in one pass; what one pass cannot do is left to sacrebleu."""
-    if line.isalnum():
-        return [line]
-    return _by_sacrebleu("13a")(line) if _BEYOND_13A.search(line) else _WORDS_13A.findall(line)
-
-
-@cache
-def _word_splitter(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]]:
-    return lru_cache(_WORDS)(tokenizer.splitter)
+_PARTS = 1 << 14  # Words whose parts are remembered
 
 
 @dataclass(frozen=True)

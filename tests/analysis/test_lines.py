@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu.analysis import choose_lines, ngram_differences
 from softbleu.corpora import Segments
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 
 REFERENCES = ["a cat sat", "it is late", "who are you", "nothing", "a dog barked"]
 SYSTEMS = {
@@ -90,7 +90,7 @@ def test_all_of_them(lines: list[tuple[list[str], ...]], order: int) -> None:
     corpus = Segments.of(
         {"A": [line[0] for line in texts], "B": [line[1] for line in texts]}, [line[2:] for line in texts]
     )
-    found = ngram_differences(corpus, order=order, top=1000, tokenizer=Tokenizer("none"))
+    found = ngram_differences(corpus, order=order, top=1000, tokenizer=Whitespace())
     one, other, offered = (Counter[tuple[str, ...]]() for _ in range(3))
     for a, b, first, second in lines:
         most = grams(first, order) | grams(second, order)

@@ -23,7 +23,7 @@ from softbleu.corpora.parallel import name_systems
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.report.layout import align, fit
-from softbleu.text.tokens import TOKENIZERS
+from softbleu.text.tokenizers import TOKENIZERS
 
 OF_WHITE_SPACE = "-m chrf --char-order 6 --word-order 0 --whitespace --eps-smoothing --lowercase"
 
@@ -237,7 +237,7 @@ def test_a_metric_named_twice_is_computed_once(command: Any, files: Any) -> None
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("metrics", METRICS.names()), ("matchers", MATCHERS.names()), ("tokenizers", list(TOKENIZERS))],
+    [("metrics", METRICS.names()), ("matchers", MATCHERS.names()), ("tokenizers", TOKENIZERS.names())],
 )
 def test_everything_is_listed_with_a_line(command, name, expected):
     done = command(name, "--format", "jsonl")

@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import EntryPoint
 
 import pytest
+from declarations import TOKENIZE
 
 from softbleu.cli.settings import setting_options
 from softbleu.config.declare import all_settings
@@ -12,11 +13,16 @@ from softbleu.config.signature import parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer
 from softbleu.version import __version__
 
 OWNERS = (*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice)
-SETTINGS = {(owner.name or owner.kind, each.name): each for owner in OWNERS for each in all_settings(owner)}
+SETTINGS = {
+    (owner.name or owner.kind, each.name): each
+    for owner in OWNERS
+    for each in all_settings(owner, shared=owner is Tokenizer)
+}
+SETTINGS |= {("tokenizer", "tokenize"): TOKENIZE}
 BAD = {"yes or no": None, "a whole number": "few", "a number": "few"}
 PLUG_IN = """
 from __future__ import annotations
@@ -26,6 +32,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.matching import SoftMatcher
 from softbleu.metrics import Metric, Score
+from softbleu.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class Excess(Metric):
@@ -46,15 +53,23 @@ class Near(SoftMatcher):
     name: ClassVar[str] = "near"
     def pool_orders(self, order, max_order):
         return [n for n in range(1, max_order + 1) if abs(n - order) <= self.reach]
+
+@dataclass(frozen=True)
+class Cut(Tokenizer):
+    size: int = setting(3, "Characters of a token", least=1)
+    name: ClassVar[str] = "cut"
+    def tokens(self, line):
+        return [line[k:k + self.size] for k in range(0, len(line), self.size)]
 """
 
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """A package with a metric and a matcher of its own."""
+    """A package with a metric, a matcher and a tokenizer of its own."""
     (tmp_path / "odd_metric.py").write_text(PLUG_IN, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     groups = {"softbleu.metrics": "excess odd_metric:Excess", "softbleu.matchers": "near odd_metric:Near"}
+    groups |= {"softbleu.tokenizers": "cut odd_metric:Cut"}
 
     def entries(group):
         name, _, value = groups.get(group, "").partition(" ")
@@ -200,9 +215,9 @@ def test_other_commands_choose_the_sample_too(command, subcommand):
 @pytest.mark.usefixtures("installed")
 def test_a_plug_in_brings_its_options(command, refused, files):
     given = ("-c", files.candidate, "-r", files.reference)
-    named = ("--metric", "excess", "--matcher", "near")
+    named = ("--metric", "excess", "--matcher", "near", "--tokenize", "cut")
     shown = " ".join(command("score", *named, "--help", environment={"COLUMNS": "200"}).out.split())
-    for part in ("--excess-per-word", "[of excess]", "--excess-strict", "--near-reach", "near", "flat"):
+    for part in ("--excess-per-word", "[of excess]", "--excess-strict", "--near-reach", "near", "flat", "--cut-size"):
         assert part in shown
     assert "--excess-order" not in shown
     done = command(
@@ -221,5 +236,13 @@ def test_a_plug_in_brings_its_options(command, refused, files):
     near, vleu = (json.loads(command(*soft, *each).out) for each in (("near", "--near-reach", 0), ("vleu",)))
     assert parse_signature(near["signature"])["reach"] == "0"
     assert near["systems"] == vleu["systems"]
+    cut = command("score", *given, "--tokenize", "cut", "--cut-size", 1, "-f", "json")
+    whole = command("score", *given, "--tokenize", "char+space", "-f", "json")
+    assert json.loads(cut.out)["systems"] == json.loads(whole.out)["systems"]
+    assert "|tokenize:cut|size:1|lowercase:no|" in cut.out
+    assert command("score", *given, "-m", "bleu(tokenize=cut)", "--cut-size", 1, "-f", "json") == cut
+    assert command("score", *given, "--signature", json.loads(cut.out)["signature"], "-f", "json") == cut
+    idle = command("score", *given, "--cut-size", 2)
+    assert idle.err.startswith("softbleu: note: --cut-size has no effect here, with --metric bleu")
     idle = command("score", *given, "--excess-per-word", 2)
     assert idle.err.startswith("softbleu: note: --excess-per-word has no effect here, with --metric bleu")

@@ -30,8 +30,8 @@ from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics.making import make_metric
 from softbleu.results import VectorChoice, compare_corpus, explain_corpus, score_corpus
-from softbleu.text import tokens
-from softbleu.text.tokens import Tokenizer
+from softbleu.text import tokenizers
+from softbleu.text.tokenizers import TOKENIZERS, Tokenizer13a
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "it's", "sat"]
 VECTORS = {word: [float(number), 1.0, -2.0] for number, word in enumerate(WORDS[:-2])}
@@ -86,18 +86,13 @@ def split(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Co
     """Lines, or words as white space has them, that were tokenised, and how often."""
     counted: Counter[str] = Counter()
 
-    def splitter(name: str) -> Callable[[str], list[str]]:
-        assert name == request.param
+    def count(line: str) -> list[str]:
+        counted[line] += 1
+        return line.split()
 
-        def count(line: str) -> list[str]:
-            counted[line] += 1
-            return line.split()
-
-        return count
-
-    monkeypatch.setattr("softbleu.text.tokens._splitter", splitter)
+    monkeypatch.setattr(TOKENIZERS.find(request.param), "tokens", staticmethod(count))
     # Splitters are kept for the life of the process.
-    monkeypatch.setattr("softbleu.text.tokens._word_splitter", unwrap(tokens._word_splitter))
+    monkeypatch.setattr("softbleu.text.tokenizers._word_splitter", unwrap(tokenizers._word_splitter))
     return counted
 
 
@@ -254,11 +249,11 @@ def test_progress_goes_through_all_passes(measures: list[Metric], workers: int |
 
 
 def test_a_tokenizer_that_was_used_before_still_travels() -> None:
-    tokenizer = Tokenizer("13a")
+    tokenizer = Tokenizer13a()
     tokenizer.split("it's used")
     # And so does what cannot be encoded.
     corpus = Segments.of(["it's \ud800", "x|y"] * 20, ["it \ud800", "x|y z"] * 20)
-    expected = score_corpus(corpus, complete(VLEU, Tokenizer("13a")))
+    expected = score_corpus(corpus, complete(VLEU, Tokenizer13a()))
     assert score_corpus(corpus, complete(VLEU, tokenizer), jobs=2) == expected
 
 

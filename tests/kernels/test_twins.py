@@ -20,7 +20,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.results import RunOptions, collect_statistics
-from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
+from softbleu.text.tokenizers import make_tokenizer
+from softbleu.text.tokens import Tokens, Vocabulary
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
@@ -125,7 +126,7 @@ class OfLines:
     """What codes text where kernels do not, asked as they are."""
 
     def __init__(self, *, marks=False):
-        self._lines = LineCoder(Tokenizer("13a" if marks else "none"))
+        self._lines = LineCoder(make_tokenizer("13a" if marks else "none"))
 
     def __len__(self):
         return len(self._lines.vocabulary)

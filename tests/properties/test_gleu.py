@@ -14,7 +14,7 @@ from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.results import Result, VectorChoice, score_corpus
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 
 WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
 VARIANTS = ("gleu+", "gleu+paper", "gleu0")
@@ -61,7 +61,7 @@ class Case:
         return Gleu(make_matcher(self.matcher, **self.matching), **self.own, multi=multi, **changed)
 
     def run(self, metric: Gleu, level: str = "corpus") -> Result:
-        measure = complete(metric, Tokenizer(), VectorChoice(self.vectors, "exact"))
+        measure = complete(metric, Whitespace(), VectorChoice(self.vectors, "exact"))
         return score_corpus(self.segments, measure, level=level)[0]
 
 

@@ -25,7 +25,7 @@ from strategies import (
 
 from softbleu import score
 from softbleu.results import NgramMatch, Result, VectorChoice, explain_corpus, score_corpus
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 
 WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]
 
@@ -99,7 +99,7 @@ def test_raw_norms_weigh_words(case: Case) -> None:
         return norms.get(first, mean) * norms.get(second, mean) * unit(first, second)
 
     choice = VectorChoice(case.vectors, case.vector_case, normalize=False)  # type: ignore[arg-type]
-    result = score_corpus(case.segments, complete(case.metric, Tokenizer(), choice))[0]
+    result = score_corpus(case.segments, complete(case.metric, Whitespace(), choice))[0]
     (expected,) = case.oracle(product)
     # A rounding boundary, or a norm that only rounding keeps from zero, may differ by a millionth a match.
     tolerance = 2e-6 * (1 + len(case.candidates[0]))

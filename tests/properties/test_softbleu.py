@@ -23,7 +23,7 @@ from softbleu.metrics import Metric
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.results import RunOptions, VectorChoice, collect_statistics, score_corpus
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 
 MILLION = 1_000_000
 KERNELS: list[KernelName] = ["numpy", *(["numba"] if find_spec("numba") else [])]  # type: ignore[list-item]
@@ -70,7 +70,7 @@ class Case:
         return oracle.weights_from([line for texts in self.references for line in texts], self.options)
 
     def measure(self, **more: Any) -> Metric:
-        return complete(self.metric(**more), Tokenizer(), VectorChoice(self.vectors))
+        return complete(self.metric(**more), Whitespace(), VectorChoice(self.vectors))
 
     def rows(self, kernels: KernelName = "numpy", **more: Any) -> np.ndarray[Any, Any]:
         """Statistics of the library, a row a segment."""
@@ -176,7 +176,7 @@ def test_pieces_and_kernels_change_no_digit(case: Case, most: int, kernels: Kern
 
 
 def test_no_vectors_no_score(tmp_path: Path) -> None:
-    (block,) = prepare_corpus(Segments.of(["a"], ["a"]), Tokenizer(), Softbleu().requires).blocks()
+    (block,) = prepare_corpus(Segments.of(["a"], ["a"]), Whitespace(), Softbleu().requires).blocks()
     (chunk,) = block.chunks(0, 1)
     with pytest.raises(InputError, match=r"^softbleu compares words by vectors: name some[^\n]*$"):
         Softbleu().statistics(chunk, None, choose_kernels("numpy"))

@@ -11,7 +11,7 @@ from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Bleu, Chrf, Gleu, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.results import read_metric
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer13a, Whitespace
 
 
 @given(measure=measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment"]))
@@ -88,10 +88,10 @@ def test_no_signature_does_harm(text: str) -> None:
         ("gleu(segment_smoothing=true)", complete(Gleu(segment_smoothing=True))),
         ("vleu(threshold=p99.9)", complete(Bleu(make_matcher("vleu", threshold="p99.9")))),
         ("bleu(smooth=\"floor\", smooth_value='0.5')", complete(Bleu(smooth="floor", smooth_value=0.5))),
-        ("bleu(preset=morgan2014)", complete(Bleu(smooth="none", denominator="reference"), Tokenizer())),
-        ("chrf(tokenize=13a)", complete(Chrf(), Tokenizer("13a"))),
-        ("bleu(tokenize=none)", complete(Bleu(), Tokenizer("none"))),
-        ("bleu(lowercase=yes)", complete(Bleu(), Tokenizer("13a", lowercase=True))),
+        ("bleu(preset=morgan2014)", complete(Bleu(smooth="none", denominator="reference"), Whitespace())),
+        ("chrf(tokenize=13a)", complete(Chrf(), Tokenizer13a())),
+        ("bleu(tokenize=none)", complete(Bleu(), Whitespace())),
+        ("bleu(lowercase=yes)", complete(Bleu(), Tokenizer13a(lowercase=True))),
     ],
 )
 def test_people_write_it_so(text: str, expected: Metric) -> None:

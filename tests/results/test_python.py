@@ -25,7 +25,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import UnknownNameError
 from softbleu.matching import SoftMatcher
 from softbleu.metrics import BleuScore, Metric, base, keywords
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Tokenizer
 
 METRICS = {
     name: value
@@ -56,7 +56,8 @@ def test_help_knows_every_setting(name: str) -> None:
 
 def test_what_type_checkers_are_told_is_declared() -> None:
     """The fields that stand for settings of parts, and the keywords of `score`, are those of the declarations."""
-    parts = {each.name for kind in (SoftMatcher, Tokenizer, VectorChoice) for each in all_settings(kind)}
+    owners = (SoftMatcher, Tokenizer, VectorChoice)
+    parts = {"tokenize", *(each.name for kind in owners for each in all_settings(kind, shared=True))}
     tree = ast.parse(Path(base.__file__).read_text(encoding="utf-8"))
     typed = [each for each in ast.walk(tree) if isinstance(each, ast.AnnAssign) and "InitVar" in ast.unparse(each)]
     assert {ast.unparse(each.target) for each in typed} == parts - {"quantile"} | {"preset"}

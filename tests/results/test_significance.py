@@ -27,7 +27,7 @@ from softbleu.results import SignificanceSettings, Statistics, collect_statistic
 from softbleu.results import significance as significance_module
 from softbleu.results.api import score_corpus
 from softbleu.results.significance import approximate_randomization, bootstrap_scores, correct, paired_bootstrap
-from softbleu.text.tokens import Tokenizer
+from softbleu.text.tokenizers import Whitespace
 
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")
@@ -46,7 +46,7 @@ SYSTEMS = {
 }
 
 
-UNTOKENIZED = complete(Bleu(), Tokenizer("none"))
+UNTOKENIZED = complete(Bleu(), Whitespace())
 
 
 def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:

@@ -37,10 +37,10 @@ def expand(given: Given) -> None:
     from softbleu.embeddings.expansion import Expansion, expand_corpus, write_parallel
     from softbleu.errors import known_name
     from softbleu.report.tables import expansion_json, expansion_records
-    from softbleu.text.tokens import Tokenizer
+    from softbleu.text.tokenizers import make_tokenizer
 
     known_name("format", given.format, ("text", "jsonl"))
-    split = Tokenizer(known_name("tokenizer", given.tokenize, ("none", "13a"))).splitter
+    split = make_tokenizer(known_name("tokenizer", given.tokenize, ("none", "13a"))).splitter
     expansion = given.declared(Expansion)
     targets = _targets(given, expansion.budget)
     source, case = open_chosen(given)

@@ -32,7 +32,7 @@ def train(given: Given) -> None:
             given.output,
             settings,
             progress=progress,
-            tokenization={"tokenizer": tokenizer.tokenize, "lowercase": tokenizer.lowercase},
+            tokenization={"tokenizer": tokenizer.name, "lowercase": tokenizer.lowercase},
             card={"trained on": given.source or ", ".join(given.corpus), "licence": given.licence or "not stated"},
             **store_settings(given),
         )

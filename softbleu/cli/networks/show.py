@@ -24,7 +24,7 @@ def show_network(given: Given) -> None:
     from softbleu.lattices.texts import format_att, format_dot, format_line
     from softbleu.metrics.hyter import closest_path
     from softbleu.report import RECORD_WRITERS
-    from softbleu.text.tokens import Tokenizer
+    from softbleu.text.tokenizers import make_tokenizer
 
     writers = {"dot": format_dot, "att": format_att, "network": format_line}
     write = writers[known_name("format", given.format, list(writers))]
@@ -35,7 +35,7 @@ def show_network(given: Given) -> None:
         return
     text = dict(enumerate(open_text(given.beside, given.encoding), start=1)).get(given.line, "")
     # Paths are sought as HyTER does, which folds case.
-    split = Tokenizer(given.tokenize or "13a", lowercase=True).splitter
+    split = make_tokenizer(given.tokenize or "13a", lowercase=True).splitter
     found = closest_path(network.split(split), split(text))
     rows = [(step.candidate, step.word, step.kind, round(step.cost, 2)) for step in found.steps]
     facts: dict[str, str | float] = {"edits": round(found.edits, 2), "path length": found.length}

@@ -1,0 +1,272 @@
+"""Tokenizers: lines of text to words."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib import import_module
+from string import punctuation
+from typing import Any, ClassVar
+
+from softbleu.config.declare import Declared, Registry, Setting, setting
+from softbleu.errors import MissingExtraError
+from softbleu.io.platform import sacrebleu_tokenizers
+
+Split = Callable[[str], list[str]]
+
+_BLANKS = re.compile("[ \t\f\r]+")
+MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")  # What 13a always takes for tokens
+ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+"""What 13a reads as something else, one after the other."""
+_CLASS = re.escape(MARKS_13A)
+_WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
+_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
+_WORDS = 1 << 17  # Words whose tokens are remembered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokenizer(Declared):
+    """How a line becomes tokens; a subclass splits it (`tokens`), and its further fields are its settings.
+
+    Examples
+    --------
+    >>> make_tokenizer("13a", lowercase=True).split("It's late, isn't it?")
+    ["it's", 'late', ',', "isn't", 'it', '?']
+    >>> make_tokenizer("char").split("so it"), make_tokenizer("char+space").split("so it")
+    (['s', 'o', 'i', 't'], ['s', 'o', ' ', 'i', 't'])
+    """
+
+    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True, common=True)
+    kind: ClassVar[str] = "tokenizer"
+    language: ClassVar[str | None] = None  # That it is made for, by BCP 47; None for any
+    by_word: ClassVar[bool] = False
+    """Whether the tokens of a line are those of its whitespace-separated words, taken one by one."""
+    divides_words: ClassVar[bool] = True  # Text that is tokenised already is not left as it stands
+    glue: ClassVar[str] = " "  # What stands between tokens where they are shown
+
+    @abstractmethod
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line, which is in lower case already where that is set."""
+
+    def split(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return self.splitter(line)
+
+    @property
+    def splitter(self) -> Split:
+        """The function that splits a line: get it once, call it often."""
+        split = self.tokens
+        return (lambda line: split(line.lower())) if self.lowercase else split
+
+    @property
+    def word_splitter(self) -> Callable[[str], Sequence[str]]:
+        """The function that splits a single word, and remembers the tokens."""
+        return _word_splitter(self)
+
+    @property
+    def splits_at_whitespace(self) -> bool:
+        """Whether tokens are just the whitespace-separated words of the line, untouched."""
+        return False
+
+    def words(self, line: str) -> list[str]:
+        """Words of a line, where each is tokenised by itself."""
+        return line.split()
+
+    def reference(self, line: str) -> str:
+        """What is split of a line of a reference, if not the line as it stands."""
+        return line
+
+    @property
+    def plain(self) -> Tokenizer:
+        """The tokenizer that settings name, without what a metric makes of it."""
+        return self
+
+
+# Not kept in the value itself, which travels to worker processes.
+@cache
+def _word_splitter(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]]:
+    return lru_cache(_WORDS)(tokenizer.splitter)
+
+
+# Those without a field of their own are dataclasses by their base: to decorate each takes half a millisecond a start.
+
+
+class Whitespace(Tokenizer):
+    """Words between whitespace."""
+
+    name: ClassVar[str] = "none"
+    by_word: ClassVar[bool] = True
+    divides_words: ClassVar[bool] = False
+    tokens = staticmethod(str.split)  # type: ignore[assignment]
+
+    @property
+    def splits_at_whitespace(self) -> bool:
+        """Whether tokens are just the whitespace-separated words of the line, untouched."""
+        return not self.lowercase
+
+
+class Blanks(Tokenizer):
+    """Words between blanks and tabs."""
+
+    name: ClassVar[str] = "blanks"
+    divides_words: ClassVar[bool] = False
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return [word for word in _BLANKS.split(line) if word]
+
+
+class Characters(Tokenizer):
+    """Characters, without whitespace."""
+
+    name: ClassVar[str] = "char"
+    by_word: ClassVar[bool] = True
+    divides_words: ClassVar[bool] = False
+    glue: ClassVar[str] = ""
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return list("".join(line.split()))
+
+
+class AllCharacters(Tokenizer):
+    """Characters, whitespace too (as the GLEU re-implementation has them)."""
+
+    name: ClassVar[str] = "char+space"
+    divides_words: ClassVar[bool] = False
+    glue: ClassVar[str] = ""
+    tokens = staticmethod(list)  # type: ignore[assignment,var-annotated]
+
+
+class MeteorNorm(Tokenizer):
+    """English as METEOR's -norm makes it, in lower case."""
+
+    name: ClassVar[str] = "meteor"
+    language: ClassVar[str | None] = "en"
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        from softbleu.text.normaliser import normalised
+
+        return normalised(line)
+
+
+@cache
+def _split_of(kind: type[OfSacrebleu]) -> Split:
+    module, attribute = kind.home
+    try:
+        tokenize = getattr(import_module(f"{sacrebleu_tokenizers()}.{module}"), attribute)()
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtraError(
+            f"tokenizer {kind.name!r} needs another package: pip install 'sacrebleu[{kind.language}]'"
+        ) from error
+    return lambda line: tokenize(line.rstrip()).split()
+
+
+class OfSacrebleu(Tokenizer):
+    """A tokenizer of sacrebleu; those that fetch a model over the network are left out."""
+
+    home: ClassVar[tuple[str, str]]  # Its module there, and its class
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return _split_of(type(self))(line)
+
+
+class Tokenizer13a(OfSacrebleu):
+    """The default of sacrebleu for BLEU (mteval-v13a)."""
+
+    name: ClassVar[str] = "13a"
+    by_word: ClassVar[bool] = True  # It looks at neighbouring characters only
+    home: ClassVar[tuple[str, str]] = "tokenizer_13a", "Tokenizer13a"
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line, in one pass; what one pass cannot do is left to sacrebleu."""
+        if line.isalnum():
+            return [line]
+        return super().tokens(line) if _BEYOND_13A.search(line) else _WORDS_13A.findall(line)
+
+    def words(self, line: str) -> list[str]:
+        """Words of a line; 13a joins what a line break divides after a hyphen."""
+        return (line.rstrip().replace("-\n", "") if "\n" in line else line).split()
+
+
+class International(OfSacrebleu):
+    """Words, and punctuation and symbols of Unicode (by sacrebleu, mteval-v14)."""
+
+    name: ClassVar[str] = "intl"
+    home: ClassVar[tuple[str, str]] = "tokenizer_intl", "TokenizerV14International"
+
+
+class Chinese(OfSacrebleu):
+    """Chinese characters; other text as 13a (by sacrebleu)."""
+
+    name: ClassVar[str] = "zh"
+    language: ClassVar[str | None] = "zh"
+    home: ClassVar[tuple[str, str]] = "tokenizer_zh", "TokenizerZh"
+
+
+class Japanese(OfSacrebleu):
+    """Japanese words (by sacrebleu; needs sacrebleu[ja])."""
+
+    name: ClassVar[str] = "ja-mecab"
+    language: ClassVar[str | None] = "ja"
+    home: ClassVar[tuple[str, str]] = "tokenizer_ja_mecab", "TokenizerJaMecab"
+
+
+class Korean(OfSacrebleu):
+    """Korean words (by sacrebleu; needs sacrebleu[ko])."""
+
+    name: ClassVar[str] = "ko-mecab"
+    language: ClassVar[str | None] = "ko"
+    home: ClassVar[tuple[str, str]] = "tokenizer_ko_mecab", "TokenizerKoMecab"
+
+
+@dataclass(frozen=True)
+class ChangedTokenizer(Tokenizer):
+    """A tokenizer whose lines or tokens a metric changes, as a subclass says; its settings are those of `inner`."""
+
+    inner: Tokenizer = field(default=Whitespace(), repr=False)
+
+    def complete(self) -> None:
+        """Take over what the inner one is called, and unwrap one that is changed already."""
+        inner = self.inner.plain
+        for name, value in {"inner": inner, "lowercase": inner.lowercase, "name": inner.name}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def plain(self) -> Tokenizer:
+        """The tokenizer that settings name."""
+        return self.inner
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return self.inner.tokens(line)
+
+    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
+        """Those of the inner one."""
+        return self.inner.settings(without)
+
+    def revised(self, given: Mapping[str, Any]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again
+        """The inner one with other settings."""
+        return self.inner.revised(given)
+
+
+_ELSEWHERE = dict.fromkeys(
+    ("flores200", "flores101", "spm", "spbleu"),
+    "it needs a sentencepiece model, which softbleu does not have yet",
+)
+TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)
+
+
+def make_tokenizer(name: str, **options: object) -> Tokenizer:
+    """Make a tokenizer from its name and its options; options that are None keep their defaults.
+
+    >>> make_tokenizer("13a", lowercase=True)
+    Tokenizer13a(lowercase=True)
+    """
+    tokenizer: Tokenizer = TOKENIZERS.make(name, **options)
+    return tokenizer
