@@ -185,7 +185,7 @@ def link_rules(grammar: Grammar, first: int, second: int) -> Links:
         if declared is not None and not part.is_word:
             continue
         for other, counterpart in enumerate(right):
-            same = grammar.alike(part.text, counterpart.text) if part.is_word else part == counterpart
+            same = grammar.synonymous(part.text, counterpart.text) if part.is_word else part == counterpart
             if other not in taken and part.is_word == counterpart.is_word and same:
                 links.append((place, other))
                 taken.add(other)

@@ -50,11 +50,11 @@ def _tables() -> Mapping[str, Any]:
 @cache
 def _groups(kind: str) -> Mapping[str, list[str]]:
     """Words of a kind, and signs before numbers, and of each one those that replace it."""
-    found: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for group in _tables()[kind]["groups"]:
         for word in group:
-            found.setdefault(word, []).extend(group)
-    return found
+            others.setdefault(word, []).extend(group)
+    return others
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class SplitText:
         (('', 'He', ''), ('', 'said', ':'), ('"', 'No', '."'))
         """
         words = tuple(text.split())
-        parts = tuple((each[1], each[2], each[3]) for each in map(_WORD.fullmatch, words) if each is not None)
+        parts = tuple((split[1], split[2], split[3]) for split in map(_WORD.fullmatch, words) if split is not None)
         cores = tuple(core for _, core, _ in parts)
         behind = tuple(after if core else before for before, core, after in parts)
         return cls(words, parts, cores, frozenset(map(str.lower, cores)), behind)
@@ -105,10 +105,10 @@ class WordPool:
     @cached_property
     def places(self) -> Mapping[str, Sequence[int]]:
         """Where each word stands, in lower case."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for place, word in enumerate(self.words):
-            found.setdefault(word.lower(), []).append(place)
-        return found
+            places.setdefault(word.lower(), []).append(place)
+        return places
 
     def drawn(self, chance: Chance, taken: frozenset[str]) -> Iterator[str]:
         """Draw one that is none of these, if there is one; the names of a corpus are many, those taken few."""
@@ -122,7 +122,7 @@ class WordPool:
 
 @dataclass(frozen=True)
 class Spoiler:
-    """What a rule may look at: a text, the one beside it, names of the corpus, and chance."""
+    """A text to be changed, the one beside it, names of the corpus, and chance: all that a rule may look at."""
 
     line: SplitText
     beside: SplitText
@@ -168,12 +168,14 @@ class Spoiler:
         """Let two words change places that are no neighbours; their signs stay."""
         line = self.line
         for at, place in enumerate(places):
-            near = (each for each in places[at + 1 : at + 1 + most] if 1 < each - place <= most)
-            for other in (each for each in near if line.joined(place, each)):
+            for other in places[at + 1 : at + 1 + most]:
                 one, two = line.cores[place], line.cores[other]
-                told = line.signed(two, place), *line.words[place + 1 : other], line.signed(one, other)
-                if one.lower() != two.lower():
-                    yield place, other + 1, told
+                if 1 < other - place <= most and one.lower() != two.lower() and line.joined(place, other):
+                    yield (
+                        place,
+                        other + 1,
+                        (line.signed(two, place), *line.words[place + 1 : other], line.signed(one, other)),
+                    )
 
     def changed(self, rewrites: Sequence[Rewrite]) -> str | None:
         """The text with one of these, drawn; None without any, or if it would be the text beside it, or as it was."""
@@ -189,54 +191,54 @@ def cased(word: str, like: str) -> str:
     return word.upper() if like.isupper() and len(like) > 1 else word.capitalize() if like[:1].isupper() else word
 
 
-def _negation(given: Spoiler) -> Iterator[Rewrite]:
+def _negation(spoiler: Spoiler) -> Iterator[Rewrite]:
     """Deny what is said, or say what is denied."""
-    line, table = given.line, _tables()["negation"]
+    line, table = spoiler.line, _tables()["negation"]
     verbs, perfect, participles = table["verbs"], table["perfect"], tuple(table["participles"])
     others = table["others"] | {contracted: verb for verb, contracted in verbs.items() if contracted}
     cores = [*(core.replace("’", "'").lower() for core in line.cores), ""]
     for place, (core, after) in enumerate(pairwise(cores)):
         if core in others:
-            yield given.put(place, cased(others[core], line.cores[place]))
+            yield spoiler.put(place, cased(others[core], line.cores[place]))
         elif after == "not":
             yield place, place + 2, [line.words[place] + line.behind[place + 1]]
         elif place in line.starts or line.words[place] != core or not after:
             continue
         elif core in verbs and (core not in perfect or after.endswith(participles)):
-            contracted = given.chance.below(2) and verbs[core]
+            contracted = spoiler.chance.below(2) and verbs[core]
             yield place, place + 1, [contracted] if contracted else [core, "not"]
 
 
-def _numbers(given: Spoiler) -> Iterator[Rewrite]:
+def _numbers(spoiler: Spoiler) -> Iterator[Rewrite]:
     """Change a digit, or a number in words."""
-    yield from given.in_group(_groups("numbers"))
-    for place, core in enumerate(given.line.cores):
+    yield from spoiler.in_group(_groups("numbers"))
+    for place, core in enumerate(spoiler.line.cores):
         if _NUMBER.fullmatch(core):
             digits = [at for at, sign in enumerate(core) if sign.isdecimal()]
-            at = digits[given.chance.below(len(digits))]
-            yield from given.replace(
+            at = digits[spoiler.chance.below(len(digits))]
+            yield from spoiler.replace(
                 place, WordPool([f"{core[:at]}{digit}{core[at + 1 :]}" for digit in range(1, 10)])
             )
 
 
-def _dropped(given: Spoiler) -> Iterator[Rewrite]:
+def _dropped(spoiler: Spoiler) -> Iterator[Rewrite]:
     """Leave out a word, or what follows a comma; the other text has it, or half of its words."""
-    line = given.line
-    content = [place for place in given.content if line.cores[place] in given.beside.small]
+    line = spoiler.line
+    content = [place for place in spoiler.content if line.cores[place] in spoiler.beside.small]
     yield from ((place, place + 1, ()) for place in content if line.words[place] == line.cores[place])
-    for place in (each for each, signs in enumerate(line.behind) if "," in signs):
-        end = min((each for each in line.starts if each > place), default=len(line.words))
-        said = [each for each in given.content if place < each < end]
+    for place in (comma for comma, signs in enumerate(line.behind) if "," in signs):
+        end = min((later for later in line.starts if later > place), default=len(line.words))
+        said = [later for later in spoiler.content if place < later < end]
         if said and 2 * len({*said} & {*content}) >= len(said):
             before, core, _ = line.parts[place]
             yield place, end, f"{before if core else ''}{core}{line.behind[end - 1]}".split()
 
 
-def _added(given: Spoiler) -> Iterator[Rewrite]:
+def _added(spoiler: Spoiler) -> Iterator[Rewrite]:
     """Say something more at the end of a sentence."""
-    for place, (before, core, after) in enumerate(given.line.parts):
-        if "." in given.line.behind[place]:
-            for phrase in given.pick(WordPool(_tables()["added"]["phrases"].strip().splitlines())):
+    for place, (before, core, after) in enumerate(spoiler.line.parts):
+        if "." in spoiler.line.behind[place]:
+            for phrase in spoiler.pick(WordPool(_tables()["added"]["phrases"].strip().splitlines())):
                 told = f"{before}{core} {phrase}{after}" if core else f"{phrase} {before}"
                 yield place, place + 1, told.split()
 
@@ -244,17 +246,19 @@ def _added(given: Spoiler) -> Iterator[Rewrite]:
 CHANGES: dict[str, Callable[[Spoiler], Iterator[Rewrite]]] = {
     "negation": _negation,
     "numbers": _numbers,
-    "units": lambda given: given.in_group(_groups("units")),
-    "names": lambda given: (
-        rewrite for place in given.names for rewrite in given.replace(place, given.known[given.line.cores[place]])
+    "units": lambda spoiler: spoiler.in_group(_groups("units")),
+    "names": lambda spoiler: (
+        rewrite
+        for place in spoiler.names
+        for rewrite in spoiler.replace(place, spoiler.known[spoiler.line.cores[place]])
     ),
-    "roles": lambda given: given.exchange(given.names, _NAMES_APART),
-    "antonyms": lambda given: given.in_group(_groups("antonyms")),
-    "pronouns": lambda given: given.in_group(_groups("pronouns")),
-    "order": lambda given: given.exchange(given.content, _APART),
+    "roles": lambda spoiler: spoiler.exchange(spoiler.names, _NAMES_APART),
+    "antonyms": lambda spoiler: spoiler.in_group(_groups("antonyms")),
+    "pronouns": lambda spoiler: spoiler.in_group(_groups("pronouns")),
+    "order": lambda spoiler: spoiler.exchange(spoiler.content, _APART),
     "dropped": _dropped,
     "added": _added,
-    "case": lambda given: (given.put(place, given.line.cores[place].lower()) for place in given.names),
+    "case": lambda spoiler: (spoiler.put(place, spoiler.line.cores[place].lower()) for place in spoiler.names),
 }
 """Ways to change what a text says: each yields edits, of which one is drawn."""
 
@@ -269,7 +273,7 @@ def make_challenges(
 
     >>> good, reference = ["Ann saw 12 of the old ships ."], ["Ann has seen 12 old ships ."]
     >>> settings = ChallengeSettings(change=("antonyms", "dropped"))
-    >>> [each.bad for each in make_challenges(good, reference, settings)]
+    >>> [challenge.bad for challenge in make_challenges(good, reference, settings)]
     ['Ann saw 12 of the young ships .', 'Ann saw 12 of the old .']
     """
     settings = settings or ChallengeSettings()
@@ -279,18 +283,18 @@ def make_challenges(
     texts = {
         SplitText.of(reference): SplitText.of(good) for good, reference in zip(candidates, references, strict=True)
     }
-    usable = [both for both in texts.items() if all(each.parts for each in both) and both[0] != both[1]]
+    usable = [both for both in texts.items() if all(line.parts for line in both) and both[0] != both[1]]
     known, draw = _names_of(line for both in usable for line in both), Chance(settings.seed)
     usable.sort(key=lambda _: draw.next())
     for change, rule in rules.items():
-        chance, found = Chance(settings.seed), 0
+        chance, made = Chance(settings.seed), 0
         for reference, good in usable:
-            own, beside = (good, reference) if settings.spoil == "candidate" else (reference, good)
-            spoiler = Spoiler(own, beside, known, chance)
-            if found == settings.count:
+            line, beside = (good, reference) if settings.spoil == "candidate" else (reference, good)
+            spoiler = Spoiler(line, beside, known, chance)
+            if made == settings.count:
                 break
             if (bad := spoiler.changed(list(rule(spoiler)))) is not None:
-                found += 1
+                made += 1
                 yield Challenge(change, " ".join(reference.words), " ".join(good.words), bad)
 
 
@@ -300,14 +304,14 @@ def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int =
     >>> list(spoil_each(["He saw 12 old ships ."], ["He has seen 12 old ships ."]))
     ['He saw 14 old ships .']
     """
-    pairs = [(SplitText.of(own), SplitText.of(beside)) for own, beside in zip(candidates, references, strict=True)]
+    pairs = [(SplitText.of(line), SplitText.of(beside)) for line, beside in zip(candidates, references, strict=True)]
     known, chance = _names_of(line for both in pairs for line in both), Chance(seed)
     used = dict.fromkeys(CHANGES, 0)
-    for text, (own, beside) in zip(candidates, pairs, strict=True):
-        given = Spoiler(own, beside, known, chance)
-        fitting = {name: rewrites for name, rule in CHANGES.items() if (rewrites := list(rule(given)))}
+    for text, (line, beside) in zip(candidates, pairs, strict=True):
+        spoiler = Spoiler(line, beside, known, chance)
+        fitting = {name: rewrites for name, rule in CHANGES.items() if (rewrites := list(rule(spoiler)))}
         name = min(fitting, key=used.__getitem__, default=None)
-        bad = None if name is None else given.changed(fitting[name])
+        bad = None if name is None else spoiler.changed(fitting[name])
         if name is not None and bad is not None:
             used[name] += 1
         yield text if bad is None else bad
@@ -321,8 +325,8 @@ def _names_of(lines: Iterable[SplitText]) -> Mapping[str, WordPool]:
         inner.update(core for place, core in enumerate(line.cores) if place not in line.starts and core[:1].isupper())
     names = [core for core in sorted(inner - _tables()["titles"]) if core.isalpha() and len(core) > 1]
     names = [core for core in names if core.lower() not in small]
-    alike = {capitals: WordPool([core for core in names if core.isupper() == capitals]) for capitals in (False, True)}
-    return {core: alike[core.isupper()] for core in names}
+    pools = {capitals: WordPool([core for core in names if core.isupper() == capitals]) for capitals in (False, True)}
+    return {core: pools[core.isupper()] for core in names}
 
 
 def write_challenges(challenges: Iterable[Challenge]) -> Iterator[str]:

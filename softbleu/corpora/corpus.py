@@ -1,4 +1,4 @@
-"""What can be scored, whether it is in memory or in files."""
+"""The interface of corpora, in memory or in files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Corpus(Protocol):
-    """What can be scored: `Segments` in memory, or `ParallelFiles`."""
+    """A corpus to score: `Segments` in memory, or `ParallelFiles`."""
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -35,4 +35,4 @@ class Corpus(Protocol):
         """Blocks of consecutive segments."""
 
     def only(self, system: str) -> Self:
-        """The same corpus with one of its systems."""
+        """Leave one of the systems."""

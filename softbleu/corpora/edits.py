@@ -19,14 +19,14 @@ _WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-
 CodedEdit = tuple[int, int, Words]
 """An edit as numbers: source words start up to end become these words."""
 TextEdit = tuple[int, int, tuple[str, ...]]
-"""The same in words."""
+"""An edit in words."""
 Coded = tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...]
 """Edits of one annotator as numbers: start, end and, as codes of words, the corrections that are right."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What an annotator would write in the place of some words.
+    """The words that an annotator would write in the place of others.
 
     Source words `start` up to `end`, from 0, are to be replaced; where both are equal something is to be inserted.
     """
@@ -55,17 +55,17 @@ class Annotation:
         A mark without correction counts as a deletion, as for M2.
         """
         taken = {(start, end): words for start, end, words in others}
-        found = []
+        edits = []
         for edit in self.edits:
             texts = [tuple(split(text)) for text in edit.corrections or ("",)]
-            own = taken.get((edit.start, edit.end))
-            found.append((edit.start, edit.end, own if own is not None and own in texts else texts[0]))
-        return tuple(found)
+            shared = taken.get((edit.start, edit.end))
+            edits.append((edit.start, edit.end, shared if shared is not None and shared in texts else texts[0]))
+        return tuple(edits)
 
 
 @dataclass(frozen=True)
 class EditedSegment:
-    """What is edited in a source sentence, in words: by a candidate, and by each annotator (or in each reference).
+    """Edits of a source sentence, in words: of a candidate, and of each annotator (or reference).
 
     Edits stand in order.
     """

@@ -46,7 +46,7 @@ class TextPart:
     text: bytes | None = None  # What is there, where the place means nothing to who is to read it
 
     def carried(self) -> TextPart:
-        """The same for whoever cannot read this machine's files."""
+        """Take the text along, for whoever cannot read this machine's files."""
         return self if is_url(self.place) else replace(self, text=self._bytes())
 
     def _bytes(self) -> bytes:
@@ -71,7 +71,7 @@ class TextPart:
 
 
 def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:
-    """The same consecutive parts of a file with their text, read at once where the place is a URL."""
+    """Read the text of consecutive parts of a file, at once where the place is a URL."""
     first = parts[0].start
     if not is_url(parts[0].place):
         return list(parts)
@@ -104,7 +104,7 @@ class TextFile:
         return cls(name, place, lines, block, bounds)
 
     def state(self) -> tuple[object, ...]:
-        """What changes when the file does: its size and time, or what its place tells."""
+        """Describe the file by what changes when it does: size and time, or what its place tells."""
         if is_url(self.name):
             return self.name, url_state(self.name)
         path = Path(self.name)
@@ -189,7 +189,7 @@ def _gzip_errors(name: str) -> Iterator[None]:
 
 @contextmanager
 def _unpacked(opened: IO[bytes]) -> Iterator[tuple[IO[bytes], bool]]:
-    """What comes from afar, decompressed, and whether it had to be."""
+    """Decompress what comes from afar, and tell whether that was needed."""
     with opened, io.BufferedReader(cast("io.RawIOBase", opened), _BLOCK) as stream:
         if zipped := stream.peek(2)[:2] == _GZIP:
             with gzip.GzipFile(fileobj=stream) as unzipped:
@@ -265,9 +265,9 @@ def _cut(name: str, place: Path | str, block: int, executor: Executor | None = N
     start = len(codecs.BOM_UTF8) if _read_bytes(place, 0, 3) == codecs.BOM_UTF8 else 0
     at, begun, lines, last = start, start, 0, b"\n"
     bounds = [start]
-    for found in _ranges(name, place, start, executor):
-        ends = found.places.astype(np.int64)
-        marks = np.concatenate(([begun - 1], ends + at, [at + found.size]))
+    for piece in _ranges(name, place, start, executor):
+        ends = piece.places.astype(np.int64)
+        marks = np.concatenate(([begun - 1], ends + at, [at + piece.size]))
         if (lengths := np.diff(marks) - 1).max() > longest:
             refuse_line(f"{name}, line {lines + int(np.argmax(lengths > longest)) + 1}", longest)
         begun = int(marks[-2]) + 1
@@ -275,8 +275,8 @@ def _cut(name: str, place: Path | str, block: int, executor: Executor | None = N
         for end in ends[block - 1 - lines % block :: block]:
             bounds.append(at + int(end) + 1)
         lines += len(ends)
-        at += found.size
-        last = found.last
+        at += piece.size
+        last = piece.last
     if last != b"\n":
         lines += 1
     if bounds[-1] != at or lines == 0:

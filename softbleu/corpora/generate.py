@@ -33,7 +33,7 @@ _MOST = 10**15
 
 @dataclass(frozen=True)
 class GenerationSettings(Declared):
-    """What to generate; together with the version of the package it determines every byte."""
+    """Settings of an artificial corpus; together with the version of the package it determines every byte."""
 
     grammar: str = setting("morgan2014", "Name or file of a grammar, see `read_grammar`")
     pairing: Pairing = setting("none", "Sentences alone, paired at random without repetition, or with paraphrases")
@@ -67,7 +67,8 @@ class Generated:
         """Make the sentences of the pairing `none`."""
         _check_pairing(self.settings.pairing == "none", "sentences")
         sentences = (
-            " ".join(self.derivations.sentence(each)) for each in self._derivations(Chance(self.settings.seed))
+            " ".join(self.derivations.sentence(derivation))
+            for derivation in self._derivations(Chance(self.settings.seed))
         )
         return self._limit(sentences, str)
 
@@ -155,14 +156,14 @@ def _find_format(writers: dict[str, Write], what: str, name: str | None) -> Writ
 
 def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterator[Item]:
     seen = Seen()
-    repeated = found = 0
+    repeated = different = 0
     for item in items:
         if seen.add(key(item)):
             repeated = 0
-            found += 1
+            different += 1
             yield item
         elif (repeated := repeated + 1) >= FRUITLESS:
-            said = f"only {found:,} different ones found, then none in {FRUITLESS:,} draws: lower "
+            said = f"only {different:,} different ones different, then none in {FRUITLESS:,} draws: lower "
             raise InputError(said, Parameter("count"))
 
 

@@ -111,7 +111,10 @@ def greatest_height(start: str, rules: Sequence[Rule]) -> int:
     by_symbol: dict[str, list[Rule]] = {}
     for rule in rules:
         by_symbol.setdefault(rule.symbol, []).append(rule)
-    graph = {symbol: {below for rule in own for below in symbols_below(rule)} for symbol, own in by_symbol.items()}
+    graph = {
+        symbol: {below for rule in rules_of_symbol for below in symbols_below(rule)}
+        for symbol, rules_of_symbol in by_symbol.items()
+    }
     heights: dict[str, float] = {}
     for symbol in TopologicalSorter(graph).static_order():
         heights[symbol] = max(least_height(rule, heights) for rule in by_symbol[symbol])
@@ -126,8 +129,8 @@ def _cycle(graph: dict[str, set[str]], edges: Iterator[tuple[str, list[str]]]) -
     try:
         sorter.prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]
-        return found
+        cycle: list[str] = error.args[1][::-1]
+        return cycle
     return None
 
 
@@ -238,11 +241,11 @@ def check_directives(
 
 def _categories(rules: Sequence[Rule]) -> dict[str, set[str]]:
     """Of each word the symbols that are written by it alone."""
-    found: dict[str, set[str]] = {}
+    categories: dict[str, set[str]] = {}
     for rule in rules:
         if rule.word is not None:
-            found.setdefault(rule.word, set()).add(rule.symbol)
-    return found
+            categories.setdefault(rule.word, set()).add(rule.symbol)
+    return categories
 
 
 @dataclass(frozen=True)
@@ -261,7 +264,7 @@ class Grammar:
     alternations: Mapping[tuple[int, int], Links] = field(default_factory=dict)
     """Pairs of rules (by number) that say the same in another order, and how their symbols correspond."""
 
-    def alike(self, first: str, second: str) -> bool:
+    def synonymous(self, first: str, second: str) -> bool:
         """Whether two words mean the same: equal, or of one synonym class."""
         return first == second or second in self.synonyms.get(first, ())
 
@@ -358,10 +361,10 @@ def _sort_lines(file: str, lines: Iterable[str]) -> tuple[list[_Line], list[tupl
             begun = line.text[:-1].rstrip() + " "
             continue
         elif line.text.startswith("%"):
-            found = _START.fullmatch(line.text)
-            if not found:
+            match = _START.fullmatch(line.text)
+            if not match:
                 raise InputError(f"{line.where}: not a directive of NLTK; write '%start SYMBOL'")
-            start = found[1]
+            start = match[1]
         elif line.text:
             rules.append(line)
         begun = ""
@@ -377,14 +380,14 @@ def _size(line: _Line) -> int:
 
 
 def _directive_of(line: _Line) -> Iterator[tuple[str, _Line]]:
-    found = _DIRECTIVE.fullmatch(line.text)
-    if found is None:
+    match = _DIRECTIVE.fullmatch(line.text)
+    if match is None:
         return
-    kind = found[1].lower()
+    kind = match[1].lower()
     if kind in _DIRECTIVES:
-        yield kind, _Line(line.where, line.number, found[2])
+        yield kind, _Line(line.where, line.number, match[2])
     elif near := get_close_matches(kind, _DIRECTIVES, n=1, cutoff=0.8):
-        raise InputError(f"{line.where}: unknown directive '# {found[1]}:' (did you mean '# {near[0]}:'?)")
+        raise InputError(f"{line.where}: unknown directive '# {match[1]}:' (did you mean '# {near[0]}:'?)")
 
 
 def _parse_rules(line: _Line, weighted: bool) -> Iterator[Rule]:
@@ -440,7 +443,7 @@ def _parse_alternate(
 
 def _parse_forms(line: _Line) -> Iterator[tuple[str, tuple[Part, ...], Places]]:
     """Have NLTK read the forms of an alternation; and say at which place each numbered symbol stands."""
-    marked = _NUMBERED.sub(lambda found: found[1] or f"<{found[2]}>", line.text)
+    marked = _NUMBERED.sub(lambda match: match[1] or f"<{match[2]}>", line.text)
     for rule in _parse_rules(line._replace(text=marked), weighted=False):
         parts, places = list(rule.parts), Places()
         for place, part in enumerate(rule.parts):

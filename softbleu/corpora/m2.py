@@ -67,8 +67,8 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:
         if mark == "S":
             if source is not None:
                 yield _segment(source, edits)
-            own = rest.split()
-            source, words, edits = " ".join(own), len(own), {}
+            tokens = rest.split()
+            source, words, edits = " ".join(tokens), len(tokens), {}
         elif mark == "A":
             if source is None:
                 raise InputError(f"{where}: an edit before any sentence: begin sentences with 'S '")

@@ -39,7 +39,7 @@ class FileBlock:
         return self.lines
 
     def carried(self) -> FileBlock:
-        """The same for workers that cannot read this machine's files: text travels, but that of URLs."""
+        """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
         return self.with_parts([part.carried() for part in self.parts])
 
     @property
@@ -48,7 +48,7 @@ class FileBlock:
         return [*self.candidates, *self.references, *([] if self.source is None else [self.source])]
 
     def with_parts(self, parts: Sequence[TextPart]) -> FileBlock:
-        """The same with other parts, in the order of `parts`."""
+        """Replace the parts, in the order of `parts`."""
         systems, stop = len(self.candidates), len(self.candidates) + len(self.references)
         source = None if self.source is None else parts[stop]
         return replace(self, candidates=tuple(parts[:systems]), references=tuple(parts[systems:stop]), source=source)
@@ -80,7 +80,7 @@ class FileBlock:
 
 
 def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBlock]:
-    """The same consecutive segments in fewer blocks, where files are read: each takes time, whatever its size."""
+    """Join consecutive blocks of files into fewer ones: each takes time to read, whatever its size."""
     for start in range(0, len(blocks), _JOINED):
         some = blocks[start : start + _JOINED]
         files = [block for block in some if isinstance(block, FileBlock) and block.parts[0].text is None]
@@ -95,7 +95,7 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
-    """The same segments, joined; of each file that a URL names, the text of all of them is read at once."""
+    """Join blocks; of each file that a URL names, read the text of all of them at once."""
     blocks = list(joined(blocks))
     files = [block for block in blocks if isinstance(block, FileBlock)]
     if len(files) < len(blocks) or not any(is_url(part.place) for part in files[0].parts):
@@ -168,7 +168,7 @@ class ParallelFiles:
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             _check_lines(opened, len(named), (gold or "", edits))
             if edits is not None:
-                check_edited(edited, [each.source for each in edits])
+                check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
                 check_edited(edited, list(opened[-1].all_lines()))
         except BaseException:
@@ -205,15 +205,15 @@ class ParallelFiles:
         return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
 
     def states(self) -> tuple[object, ...]:
-        """What changes when the text does."""
+        """Describe the text by what changes when it does."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
         edits = tuple(self.edits.items())
         return self.systems, len(self.references), self.gold, edits, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
-        """The same with one of the systems."""
+        """Leave one of the systems."""
         place = self.systems.index(system)
-        edits = {name: own for name, own in self.edits.items() if name == system}
+        edits = {name: segments for name, segments in self.edits.items() if name == system}
         return replace(self, systems=(system,), candidates=(self.candidates[place],), edits=edits)
 
     def blocks(self) -> Iterator[FileBlock]:
@@ -227,7 +227,7 @@ class ParallelFiles:
                 None if self.source is None else self.source.part(number),
                 min(BLOCK, len(self) - number * BLOCK),
                 None if self.gold is None else self.gold[part],
-                {name: own[part] for name, own in self.edits.items()},
+                {name: segments[part] for name, segments in self.edits.items()},
             )
 
 
@@ -336,14 +336,14 @@ def name_systems(
     {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
     """
     refused, apart = _places(references), _places([*references, *others])
-    found = [each for entry in entries for each in _files_of(str(entry), apart)]
-    for _, path in found:
-        if len(found) > 1 and Path(os.path.realpath(path)) in refused:
+    files = [file for entry in entries for file in _files_of(str(entry), apart)]
+    for _, path in files:
+        if len(files) > 1 and Path(os.path.realpath(path)) in refused:
             raise InputError(f"{path} is a reference, and named among the systems: leave it out of one")
-    names = {path: name for name, path in naming([path for name, path in found if name is None]).items()}
+    names = {path: name for name, path in naming([path for name, path in files if name is None]).items()}
     named: dict[str, str] = {}
-    for given, path in found:
-        name = names[path] if given is None else given
+    for label, path in files:
+        name = names[path] if label is None else label
         if name in named:
             raise InputError(f"two systems are called {name!r}: name one by NAME=FILE")
         named[name] = path

@@ -14,7 +14,7 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 
 Token = tuple[str, int]  # A word of the candidate and the place of the reference token that it means, or NOTHING
 NOTHING = -1
-_KEPT = 1000  # Words whose strangers are kept
+_REMEMBERED = 1000  # Words whose strangers are remembered
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class Lexicon:
         function_words = sorted(grammar.function_words)
 
         # Made when they are needed: of all words they would be as many as the square of these.
-        @lru_cache(_KEPT)
+        @lru_cache(_REMEMBERED)
         def strangers(word: str) -> tuple[str, ...]:
             return tuple(
                 other
                 for other in words
-                if not categories[word] & categories[other] and not grammar.alike(word, other)
+                if not categories[word] & categories[other] and not grammar.synonymous(word, other)
             )
 
-        @lru_cache(_KEPT)
+        @lru_cache(_REMEMBERED)
         def functions(word: str) -> tuple[str, ...]:
-            return tuple(other for other in function_words if not grammar.alike(word, other))
+            return tuple(other for other in function_words if not grammar.synonymous(word, other))
 
         return cls(words, grammar.function_words, functions, strangers)
 
@@ -135,7 +135,7 @@ class _Others:
     """The words of a group but for one; all of a group share its list."""
 
     group: list[str]
-    own: int
+    place: int
 
     @classmethod
     def of(cls, group: list[str], word: str | None) -> _Others:
@@ -149,7 +149,7 @@ class _Others:
         return len(self.group) - 1
 
     def __getitem__(self, number: int) -> str:
-        return self.group[number + (number >= self.own)]
+        return self.group[number + (number >= self.place)]
 
 
 class Paraphraser:
@@ -167,8 +167,8 @@ class Paraphraser:
         self._mates: list[_Others] = []
         for rule in grammar.rules:
             self._others.append(_Others.of(groups.setdefault(rule.symbol, []), rule.word))
-            alike = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
-            self._mates.append(_Others.of(groups.setdefault((rule.symbol, alike), []), rule.word))
+            synonyms = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
+            self._mates.append(_Others.of(groups.setdefault((rule.symbol, synonyms), []), rule.word))
         self._forms = alternations_of(grammar)
 
     def pair(self, derivation: Derivation) -> AlignedPair:
@@ -229,5 +229,5 @@ class Paraphraser:
                 return [(mates[self._chance.below(len(mates))], start)]
             if self._settings.category and self._chance.next() < self._settings.category:
                 word = others[self._chance.below(len(others))]
-                return [(word, start if self._grammar.alike(words[0] or "", word) else NOTHING)]
+                return [(word, start if self._grammar.synonymous(words[0] or "", word) else NOTHING)]
         return [(word or "", start + place) for place, word in enumerate(words)]

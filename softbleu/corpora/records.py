@@ -70,7 +70,7 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
 
 
 def _kind_of(column: str) -> tuple[str, str] | None:
-    """What a column holds, and which of its kind it is; None for columns that are passed over."""
+    """Find the kind of a column, and which of its kind it is; None for columns that are passed over."""
     kind, _, name = column.partition(":")
     if kind == "candidate":
         return kind, name or "candidate"
@@ -179,7 +179,7 @@ class TextList:
 
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
     """Read n-best lists: a line is an object with `candidates` and maybe `references`, or a list of candidates."""
-    found = []
+    lists = []
     with closing(open_text(name, encoding)) as lines:
         for number, line in enumerate(lines, start=1):
             where = f"{name}, line {number}"
@@ -187,7 +187,7 @@ def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
             entry = {"candidates": entry} if isinstance(entry, list) else entry
             if not isinstance(entry, dict) or "candidates" not in entry:
                 raise InputError(f"{where}: a list of candidates, or an object with 'candidates', is needed")
-            found.append(TextList.of(entry["candidates"], entry.get("references"), where))
-    if not found:
+            lists.append(TextList.of(entry["candidates"], entry.get("references"), where))
+    if not lists:
         raise InputError(f"{name}: there are no lists of candidates")
-    return found
+    return lists

@@ -43,8 +43,8 @@ class Segments:
         return tuple(self.candidates)
 
     def only(self, system: str) -> Segments:
-        """The same with one of the systems."""
-        edits = {name: own for name, own in self.edits.items() if name == system}
+        """Leave one of the systems."""
+        edits = {name: segments for name, segments in self.edits.items() if name == system}
         return replace(self, candidates={system: self.candidates[system]}, edits=edits)
 
     @classmethod
@@ -139,7 +139,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
                 self.references[part],
                 None if self.source is None else self.source[part],
                 None if self.gold is None else self.gold[part],
-                {name: own[part] for name, own in self.edits.items()},
+                {name: segments[part] for name, segments in self.edits.items()},
             )
 
     @property
@@ -164,7 +164,10 @@ def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str],
         if len(segment.annotations) > 1:
             raise InputError(f"{name}, sentence {number}: edits of several annotators: make a file of each")
     edits = tuple(segment.annotations[0] for segment in segments)
-    written = (apply_edits(each.source.split(), own.in_words()) for each, own in zip(segments, edits, strict=True))
+    written = (
+        apply_edits(segment.source.split(), annotation.in_words())
+        for segment, annotation in zip(segments, edits, strict=True)
+    )
     return list(map(" ".join, written)), edits
 
 
@@ -172,13 +175,13 @@ def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[s
     """See that the sentences that systems' edits are for are those of the source."""
     for name, segments in edited.items():
         for number, (segment, text) in enumerate(zip(segments, source, strict=True), start=1):
-            words = [each.split() for each in (segment.source, text)]
+            words = [sentence.split() for sentence in (segment.source, text)]
             if words[0] != words[1]:
                 pairs = enumerate(zip_longest(*words, fillvalue=""), start=1)
-                place, own, other = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
+                place, word, source_word = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
                 raise InputError(
                     f"{name}, sentence {number}: edits of another sentence than the source has: word {place} is "
-                    f"{own!r}, not {other!r}"
+                    f"{word!r}, not {source_word!r}"
                 )
 
 

@@ -141,7 +141,7 @@ class JudgedPairs:
     differences: Floats  # Of the metric
     one: Integers
     other: Integers
-    """What the two are of, from 0: the bootstrap draws these. The same array twice where pairs are of one thing, such
+    """Numbers of the two, from 0: the bootstrap draws these. The same array twice where pairs are of one thing, such
     as a segment, and are drawn with it."""
     base: Floats  # How much each pair weighs
 
@@ -189,7 +189,7 @@ class JudgedPairs:
 
     @property
     def chance(self) -> float:
-        """What a metric reaches that knows nothing: it ties all pairs, or none and is right in half of the others."""
+        """Accuracy of a metric that knows nothing: it ties all pairs, or none and is right in half of the rest."""
         return max(self.tied, (1 - self.tied) / 2)
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:

@@ -88,7 +88,7 @@ class MetaEvaluation(Tabular):
         return self.table.records()
 
     def described(self) -> Mapping[str, Any]:
-        """What is true of all rows."""
+        """Facts that hold for all rows."""
         return self.table.facts
 
 

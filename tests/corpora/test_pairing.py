@@ -103,7 +103,7 @@ def test_alternations_and_synonyms_keep_the_meaning(name):
     pairs = pairs_of(derivations, ParaphraseSettings())
     assert {pair.label for pair in pairs} == {"identical", "paraphrase"}
     for pair in pairs:
-        assert all(grammar.alike(pair.candidate[i], pair.reference[j]) for i, j in pair.alignment)
+        assert all(grammar.synonymous(pair.candidate[i], pair.reference[j]) for i, j in pair.alignment)
         if not grammar.alternations:
             assert pair.alignment == tuple((i, i) for i in range(len(pair.reference)))
 
@@ -125,7 +125,7 @@ def test_whatever_the_noise_aligned_words_are_alike(kinds):
         candidate, reference = [i for i, _ in pair.alignment], [j for _, j in pair.alignment]
         assert candidate == sorted(set(candidate))
         assert len(set(reference)) == len(reference)
-        assert all(ORDERS.grammar.alike(pair.candidate[i], pair.reference[j]) for i, j in pair.alignment)
+        assert all(ORDERS.grammar.synonymous(pair.candidate[i], pair.reference[j]) for i, j in pair.alignment)
         function = set(ORDERS.grammar.function_words)
         assert pair.label == oracle.label(pair.candidate, pair.reference, pair.alignment, function)
         labels[pair.label] += 1

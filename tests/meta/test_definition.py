@@ -137,7 +137,11 @@ REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
     [
         ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: aggregate"),
         ("matchers =", "matcher =", r"\[sweep\]: unknown key 'matcher' .did you mean 'matchers'"),
-        (f'matchers = ["exact", "vleu"]\nthresholds = {THRESHOLDS}', "", r"\[sweep\]: it needs 'matchers', 'thresholds'"),
+        (
+            f'matchers = ["exact", "vleu"]\nthresholds = {THRESHOLDS}',
+            "",
+            r"\[sweep\]: it needs 'matchers', 'thresholds'",
+        ),
         (f"references = {REFERENCES}", "", r"\[corpus\]: it needs 'references'"),
         ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),

@@ -43,12 +43,12 @@ def plain_names(names: Iterable[str]) -> dict[str, str]:
     """
     parts = {name: name.split(".") for name in names}
     common = set(next(iter(parts.values()), ()))
-    for each in parts.values():
-        common.intersection_update(each)
+    for pieces in parts.values():
+        common.intersection_update(pieces)
     direction = next((part for part in sorted(common) if _DIRECTION.fullmatch(part)), None)
-    if direction is None or any(len(each) < 3 or each[0] not in common for each in parts.values()):
+    if direction is None or any(len(pieces) < 3 or pieces[0] not in common for pieces in parts.values()):
         return {name: name for name in parts}
-    return {name: ".".join(part for part in each[1:] if part != direction) for name, each in parts.items()}
+    return {name: ".".join(part for part in pieces[1:] if part != direction) for name, pieces in parts.items()}
 
 
 @dataclass(frozen=True)
@@ -140,11 +140,11 @@ class Comparisons:
     def only(self, systems: Iterable[str]) -> Self:
         """Take the comparisons of which both systems are among these."""
         wanted = set(systems)
-        kept = np.array([name in wanted for name in self.systems])
-        chosen = kept[self.first] & kept[self.second]
+        wanted_ones = np.array([name in wanted for name in self.systems])
+        chosen = wanted_ones[self.first] & wanted_ones[self.second]
         if not chosen.any():
             raise InputError(f"no comparison is between two of the systems {', '.join(sorted(wanted))}")
-        new = np.cumsum(kept) - 1
+        new = np.cumsum(wanted_ones) - 1
         taken = self.at(chosen)
         names = tuple(name for name in self.systems if name in wanted)
         return replace(taken, systems=names, first=new[taken.first], second=new[taken.second])
@@ -185,12 +185,13 @@ def read_rankings(
     read = _read_xml if first.lstrip().startswith("<") else _read_csv
     with closing(open_text(name, encoding)) as lines:
         rankings = list(read(name, lines, start))
-    names = plain_names({system for each in rankings for group, _ in each.groups for system in group})
+    names = plain_names({system for ranking in rankings for group, _ in ranking.groups for system in group})
     plain = (
-        replace(each, groups=[([names[one] for one in some], n) for some, n in each.groups]) for each in rankings
+        replace(ranking, groups=[([names[one] for one in some], n) for some, n in ranking.groups])
+        for ranking in rankings
     )
     try:
-        return Comparisons.of(row for each in plain for row in each.rows(expand=expand))
+        return Comparisons.of(row for ranking in plain for row in ranking.rows(expand=expand))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
@@ -199,7 +200,7 @@ def _read_csv(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ra
     rows = read_rows(lines, name)
     _, first = next(rows, (1, []))
     header = [cell.strip().lower() for cell in first]
-    numbers = [found[1] for cell in header if (found := _SYSTEM.fullmatch(cell))]
+    numbers = [match[1] for cell in header if (match := _SYSTEM.fullmatch(cell))]
     places = [(header.index(f"system{n}id"), _place(name, header, f"system{n}rank")) for n in numbers]
     if len(places) < _PAIR:
         raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")
@@ -226,7 +227,7 @@ class _Items:
     """Collects ranking items while the parser, which knows the lines, goes through them."""
 
     def __init__(self, name: str, start: int) -> None:
-        self.found: list[Ranking] = []
+        self.rankings: list[Ranking] = []
         self.number: str | None = None  # What numbers the segments
         self._name, self._start = name, start
         self._item: tuple[str, dict[str, str]] | None = None
@@ -257,7 +258,7 @@ class _Items:
         if self.number not in (None, number):
             raise InputError(f"{where}: {number} numbers this segment, {self.number} those above: give all a src-id")
         self.number = number
-        self.found.append(_ranking(where, segment, self._start, user, self._groups))
+        self.rankings.append(_ranking(where, segment, self._start, user, self._groups))
         self._item = None
 
 
@@ -271,7 +272,7 @@ def _read_xml(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ra
         raise InputError(f"{name}, line {error.lineno}: not XML ({expat.ErrorString(error.code)})") from None
     if items.number == "id":
         note(f"{name}: no item has a src-id, so segments are numbered by id: is that the line of the source?")
-    yield from items.found
+    yield from items.rankings
 
 
 def _attribute(where: str, attributes: Mapping[str, str], tag: str, key: str) -> str:

@@ -26,7 +26,7 @@ _COLUMNS = {
     5: ("metric", "lp", "testset", "system", "score"),
     6: ("metric", "lp", "testset", "system", "segment", "score"),
 }
-"""What the columns of a table without column names mean, by how many there are."""
+"""Meaning of the columns of a table without column names, by how many there are."""
 _ALIASES = {"name": "system", "sid": "segment"}
 SCORED = ("score", "human", "z", "mqm", "raw")  # Columns of scores, of which the first that a table has is read
 _GAP = ("None", None)  # Where something was not scored, as mt-metrics-eval writes it
