@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.embeddings.measure import SCOPE, unit_rows
+from softbleu.embeddings.measure import SCOPE, pair_products, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
 from softbleu.io.files import drafts_of, open_draft
@@ -25,7 +26,6 @@ Blocks = Callable[[], Iterable[Sequence[Segment]]]
 """Gives the segments of a corpus block by block, as often as it is called."""
 Alternatives = Mapping[str, Sequence[tuple[str, float]]]
 """Of a word what may stand in its place, and how similar that is."""
-_WORDS_AT_ONCE = 512
 # Beyond as many as are wanted: other spellings of the word are dropped, and near ties are ranked exactly.
 _RESERVE = 16
 
@@ -112,27 +112,24 @@ def find_alternatives(
         return {}
     names, pool = [head[place] for place in usable], unit_rows(values[usable])
     selected = source.select(asked, case)
-    rows = unit_rows(selected.rows)
-    found: dict[str, list[tuple[str, float]]] = {}
-    for word, known, near in zip(asked, selected.known, _nearest(rows, pool, expansion.neighbours), strict=True):
-        if known and (fitting := _fit(word, [(names[place], similarity) for place, similarity in near], expansion)):
-            found[word] = fitting
-    return found
+    near = _nearest(unit_rows(selected.rows), pool, min(expansion.neighbours + _RESERVE, len(pool)))
+    alternatives = {
+        word: _fit(word, [(names[place], similarity) for place, similarity in places], expansion)
+        for word, known, places in zip(asked, selected.known, near, strict=True)
+        if known
+    }
+    return {word: fitting for word, fitting in alternatives.items() if fitting}
 
 
 def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -> Iterator[list[tuple[int, float]]]:
-    """Places of the nearest rows of the pool and their similarities, nearest first, some more than `count`."""
+    """Places of the nearest rows of the pool and their cosines to 6 decimals, the nearest first."""
     from softbleu.embeddings.index import NeighbourIndex
 
-    index = NeighbourIndex(pool)
-    for start in range(0, len(rows), _WORDS_AT_ONCE):
-        block = rows[start : start + _WORDS_AT_ONCE]
-        graph = index.nearest(block, min(count + _RESERVE, len(pool)))
-        exact = np.einsum("pd,pd->p", block[graph.owners], pool[graph.targets]).round(6).clip(-1, 1)
-        order = np.lexsort((graph.targets, -exact, graph.owners))
-        found = list(zip(graph.targets[order].tolist(), exact[order].tolist(), strict=True))
-        bounds = graph.bounds.tolist()
-        yield from (found[first:last] for first, last in pairwise(bounds))
+    graph = NeighbourIndex(pool).nearest(rows, count)
+    cosines = pair_products(rows, graph.owners, pool, graph.targets).round(6).clip(-1, 1)
+    order = np.lexsort((graph.targets, -cosines, graph.owners))
+    pairs = list(zip(graph.targets[order].tolist(), cosines[order].tolist(), strict=True))
+    return (pairs[first:last] for first, last in pairwise(graph.bounds.tolist()))
 
 
 def _fit(word: str, near: Iterable[tuple[str, float]], expansion: Expansion) -> list[tuple[str, float]]:
@@ -176,66 +173,35 @@ def iterate_variants(
         raise InputError(f"at least 1 replacement must be allowed, not {max_replacements}")
     ranked = {word: _ranked(word, alternatives[word]) for word in dict.fromkeys(tokens) if word in alternatives}
     places = [place for place, word in enumerate(tokens) if ranked.get(word)]
+    # Those with the nearest first choice come first, of equals the leftmost.
+    places.sort(key=lambda place: -ranked[tokens[place]][0][1])
     choices = [ranked[tokens[place]] for place in places]
-    most = len(places) if max_replacements is None else max_replacements
-    for slots, ranks, probability in _Search(choices, most).states():
-        made = [choices[slot][rank] for slot, rank in zip(slots, ranks, strict=True)]
-        yield _variant(tokens, [places[slot] for slot in slots], made, probability, reference)
+    # States: pairs of a slot, the number of a place in this order, and a rank among its choices; slots ascend.
+    waiting: list[tuple[Any, tuple[tuple[int, int], ...], float]] = []
 
+    def push(*state: tuple[int, int]) -> None:
+        chosen = sorted((places[slot], rank) for slot, rank in state)
+        probability = prod(ranked[tokens[place]][rank][1] for place, rank in chosen)
+        order = (*_rank(probability, state), [place for place, _ in chosen], [rank for _, rank in chosen])
+        heapq.heappush(waiting, (order, state, probability))
 
-class _Search:
-    """Best-first search for what to choose at which places, at most so many of them."""
-
-    def __init__(self, choices: Sequence[Sequence[tuple[str, float]]], most: int) -> None:
-        self._choices, self._most = choices, most
-        # Of places whose first choices are alike only the leftmost waits, until it is taken.
-        self._alike: dict[float, list[int]] = {}
-        for slot, choice in enumerate(choices):
-            self._alike.setdefault(choice[0][1], []).append(slot)
-        self._groups = [self._alike[similarity] for similarity in sorted(self._alike, reverse=True)]
-        # A state: its rank, then which choices are made at which places, the probability without the last of them,
-        # and from which group on places wait to stand in the stead of the last.
-        self._waiting: list[tuple[tuple[float, int], tuple[int, ...], tuple[int, ...], float, int]] = []
-
-    def states(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], float]]:
-        """Places, the numbers of the choices made there, and the probability, the greatest first."""
-        self._extend((), (), 1.0, 0)
-        while self._waiting:
-            _, slots, ranks, before, group = heapq.heappop(self._waiting)
-            last = self._choices[slots[-1]]
-            probability = before * last[ranks[-1]][1]
-            yield slots, ranks, probability
-            # Every state has one parent, which is no less probable: the next choice at the last place, or one more
-            # place, or another last place.
-            if ranks[-1] + 1 < len(last):
-                self._push(slots, (*ranks[:-1], ranks[-1] + 1), before)
-            if len(slots) < self._most:
-                self._extend(slots, ranks, probability, 0)
-            if ranks[-1] == 0:
-                alike = self._alike[last[0][1]]
-                if (place := bisect_right(alike, slots[-1])) < len(alike):
-                    self._push((*slots[:-1], alike[place]), ranks, before)
-                self._extend(slots[:-1], ranks[:-1], before, group)
-
-    def _push(self, slots: tuple[int, ...], ranks: tuple[int, ...], before: float, group: int | None = None) -> None:
-        rank = _rank(before * self._choices[slots[-1]][ranks[-1]][1], slots)
-        heapq.heappush(self._waiting, (rank, slots, ranks, before, len(self._groups) if group is None else group))
-
-    def _extend(self, slots: tuple[int, ...], ranks: tuple[int, ...], before: float, group: int) -> None:
-        """Push the state with one more place: of the groups from this one on the first that has one, and all ties."""
-        tied: list[tuple[int, ...]] = []
-        best = None
-        while group < len(self._groups):
-            alike = self._groups[group]
-            if (place := bisect_right(alike, slots[-1] if slots else -1)) < len(alike):
-                extended = (*slots, alike[place])
-                rank = _rank(before * self._choices[alike[place]][0][1], extended)
-                if rank != (best := best or rank):
-                    break
-                tied.append(extended)
-            group += 1
-        for extended in tied:
-            self._push(extended, (*ranks, 0), before, group if extended is tied[-1] else None)
+    if choices:
+        push((0, 0))
+    while waiting:
+        _, state, probability = heapq.heappop(waiting)
+        yield _variant(
+            tokens, sorted((places[slot], *choices[slot][rank]) for slot, rank in state), probability, reference
+        )
+        # Every state has one parent, which comes before it: the next choice at the last slot, one more slot, or
+        # another last slot.
+        *others, (slot, rank) = state
+        if rank + 1 < len(choices[slot]):
+            push(*others, (slot, rank + 1))
+        if slot + 1 < len(choices):
+            if max_replacements is None or len(state) < max_replacements:
+                push(*state, (slot + 1, 0))
+            if rank == 0:
+                push(*others, (slot + 1, 0))
 
 
 def expand_corpus(
@@ -289,18 +255,13 @@ def _rank(probability: float, replacements: Sequence[object]) -> tuple[float, in
 
 
 def _variant(
-    tokens: Sequence[str],
-    places: Sequence[int],
-    made: Sequence[tuple[str, float]],
-    probability: float,
-    reference: int,
+    tokens: Sequence[str], chosen: Iterable[tuple[int, str, float]], probability: float, reference: int
 ) -> ExpandedReference:
+    replacements = tuple(Replacement(place, tokens[place], name, similarity) for place, name, similarity in chosen)
     changed = list(tokens)
-    replacements = []
-    for place, (name, similarity) in zip(places, made, strict=True):
-        replacements.append(Replacement(place, tokens[place], name, similarity))
-        changed[place] = name
-    return ExpandedReference(tuple(changed), probability, tuple(replacements), reference)
+    for replacement in replacements:
+        changed[replacement.position] = replacement.by
+    return ExpandedReference(tuple(changed), probability, replacements, reference)
 
 
 def write_parallel(

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
-from softbleu.embeddings.packages import PACKAGES, open_package, package_files
 from softbleu.embeddings.store import STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.encoders.locate import encoder_files, is_encoder
@@ -103,9 +102,9 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     Parameters
     ----------
     location
-        A vector file or a store directory, by path or URL; the name of a bundled set or of one that a Python package
-        brings, tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a
-        gensim KeyedVectors; a mapping of words to vectors; or what this function returned before.
+        A vector file or a store directory, by path or URL; the name of a bundled set, tried if no such path exists;
+        several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim KeyedVectors; a mapping of
+        words to vectors; or what this function returned before.
     block_size
         Bytes of a file read at a time.
 
@@ -132,8 +131,6 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return FileSource(path, block_size)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
-    if isinstance(location, str) and text in PACKAGES:
-        return open_package(text)
     if isinstance(location, str) and is_encoder(text):
         raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
     if isinstance(location, str) and "+" in text:
@@ -149,7 +146,7 @@ def _unknown(name: str) -> str:
         return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
     return (
         f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; here are: "
-        f"{', '.join((*bundled_names(), *PACKAGES))}; 'softbleu embeddings list' shows all known sets"
+        f"{', '.join(bundled_names())}; 'softbleu embeddings list' shows all known sets"
     )
 
 
@@ -169,8 +166,6 @@ def vector_files(location: object) -> list[Path]:
     path = Path(text) if os.path.lexists(text) else _find_bundled(text)
     if path is not None:
         return [path / name for name in STORE_FILES] if path.is_dir() else [path]
-    if text in PACKAGES:
-        return package_files(text)
     joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []
     return [each for name in joined for each in vector_files(name)]
 

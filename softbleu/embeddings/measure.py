@@ -228,7 +228,7 @@ class Scope:
         return graph.owners, graph.targets
 
 
-def pair_products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.float32], other: Integers) -> Floats:
+def pair_products(rows: NDArray[np.floating], one: Integers, others: NDArray[np.floating], other: Integers) -> Floats:
     """Inner products of pairs of rows, given by number, in double precision."""
     products = np.empty(len(one))
     for start in range(0, len(one), _BLOCK):

@@ -7,7 +7,7 @@ CATALOGUE_COLUMNS = ("name", "kind", "language", "state", "licence", "words", "d
 
 @command("name table_format output", "  name [NAME]: Only this set, and how to get it.")
 def list_sets(given: Given) -> None:
-    """List known sets of word vectors, and encoders: bundled, installed, or for download."""
+    """List known sets of word vectors, and encoders: bundled, or for download."""
     from dataclasses import asdict
 
     from softbleu.embeddings.catalogue import find_entry, read_catalogue
