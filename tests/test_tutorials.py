@@ -1,4 +1,4 @@
-"""The tutorial matcher and the tutorial metric of docs/ are installed as their pages say, and work everywhere."""
+"""The tutorial packages of docs/ are installed as their pages say, and work everywhere."""
 
 import json
 import os
@@ -12,7 +12,11 @@ import jiwer
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PACKAGES = {"tutorial_matcher": "softbleu_phrase.py", "tutorial_metric": "softbleu_wer.py"}
+PACKAGES = {
+    "tutorial_matcher": "softbleu_phrase.py",
+    "tutorial_metric": "softbleu_wer.py",
+    "tutorial_tokenizer": "softbleu_thai.py",
+}
 CANDIDATES = {
     "good": ["the cat sat on the mat", "a dog barks at night", "it rains"],
     "bad": ["cat sits on a mat mat", "the dogs bark", "rain"],
@@ -24,7 +28,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def install(target: Path) -> None:
-    """Install both beside softbleu; no other file is touched."""
+    """Install them beside softbleu; no other file is touched."""
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
     for folder, module in PACKAGES.items():
         source = target / f"{folder}.source"
@@ -37,11 +41,12 @@ def install(target: Path) -> None:
 
 
 @pytest.fixture
-def run(build_once: Any, tmp_path: Path) -> Run:
-    """Run softbleu, or Python, where both are installed."""
+def run(build_once: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run softbleu, or Python, where they are installed."""
     for name, lines in {**CANDIDATES, "reference": REFERENCES}.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
     target = build_once("tutorials", install)
+    monkeypatch.setenv("PYTHAINLP_DATA", str(tmp_path))  # Else it makes a folder in the user's home
     path = os.pathsep.join(filter(None, [str(target), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
 
@@ -59,10 +64,11 @@ def read(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def test_the_page_shows_the_code_that_is_installed() -> None:
-    page = (DOCS / "guide" / "matchers.md").read_text(encoding="utf-8")
-    code = (DOCS / "tutorial_matcher" / "softbleu_phrase.py").read_text(encoding="utf-8")
-    shown = page.partition("```python\n")[2].partition("```")[0]
-    assert shown.strip() in code
+    for folder in ("tutorial_matcher", "tutorial_tokenizer"):
+        page = (DOCS / folder / "README.md").read_text(encoding="utf-8")
+        code = (DOCS / folder / PACKAGES[folder]).read_text(encoding="utf-8")
+        shown = page.partition("```python\n")[2].partition("```")[0]
+        assert code.endswith(shown)
     assert len((DOCS / "tutorial_metric" / "softbleu_wer.py").read_text().splitlines()) <= 60
 
 
@@ -95,3 +101,26 @@ def test_the_metric_has_the_numbers_of_jiwer_and_a_setting(run: Run) -> None:
     # Errors are turned round: more of them is worse.
     table = read(run("compare", "--metric", "wer", *TEXTS, "--format", "json", "--samples", "200"))
     assert {row["name"]: row["rank"] for row in table["systems"]} == {"good": 1, "poor": 2, "bad": 3}
+
+
+@pytest.mark.slow
+def test_the_tokenizer_has_the_words_of_pythainlp_and_a_setting(run: Run, tmp_path: Path) -> None:
+    from pythainlp.tokenize import word_tokenize
+
+    text, other = ["แมวนั่งบนเสื่อ", "ฝนตกหนัก มาก"], ["แมวนั่งอยู่บนเสื่อ", "ฝนตกหนัก"]
+    for name, lines in (("thai", text), ("thai_reference", other)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
+        split = [" ".join(word_tokenize(line, keep_whitespace=False)) for line in lines]
+        (tmp_path / f"{name}_words.txt").write_text("\n".join(split), encoding="utf-8")
+    texts = ("score", "-c", "thai.txt", "-r", "thai_reference.txt", "-n", "2", "-f", "json")
+    words = ("score", "-c", "thai_words.txt", "-r", "thai_reference_words.txt", "-n", "2", "-f", "json")
+    found = read(run(*texts, "--tokenize", "thai"))
+    assert found["systems"][0]["totals"] == read(run(*words, "--tokenize", "none"))["systems"][0]["totals"] != [2, 0]
+    assert "|tokenize:thai|engine:newmm|lowercase:no|" in found["signature"]
+    assert read(run(*texts, "--signature", found["signature"], "--jobs", "2")) == found
+    assert "|engine:longest|" in run(*texts, "--tokenize", "thai", "--thai-engine", "longest").stdout
+    assert "Thai words, from the dictionary of pythainlp.\tth\n" in run("tokenizers", "-f", "tsv").stdout
+    (tmp_path / "pythainlp.py").write_text("raise ImportError")
+    done = run(*texts, "--tokenize", "thai")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "pip install pythainlp" in done.stderr
