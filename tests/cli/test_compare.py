@@ -163,7 +163,7 @@ def test_coverage_stands_in_tables(command, files, given):
 @pytest.mark.parametrize("name", ["json", "csv", "html"])
 def test_formats_without_notes_say_so_on_standard_error(command, given, name, arguments, least):
     done = command("compare", *given, *arguments, "-f", name)
-    note = f"softbleu: note: no p can be below {least} here: draw more (--samples, --trials), or take"
+    note = f"softbleu: note: no p can be below {least} here: draw more samples or trials, or correct by fdr"
     assert done.code == 0
     assert done.err.startswith(note) if least else done.err == ""
     assert done.err.count("\n") == bool(least)
@@ -277,7 +277,7 @@ def test_text_shows_the_most_changed_lines(command, files, monkeypatch):
     done = command("diff", "monday.json", "tuesday.json", "--lines", "1")
     assert (done.code, done.err) == (0, "")
     assert sum(line.startswith("line ") for line in done.out.splitlines()) == 1
-    assert done.out.endswith("\n2 further lines changed (--lines shows more)\n")
+    assert done.out.endswith("\n2 further lines changed, here are 1 of each metric\n")
     rows = json.loads(command("diff", "monday.json", "tuesday.json", "-f", "json").out)["rows"]
     sizes = [abs(row["difference"]) for row in rows if row["kind"] == "line"]
     assert (len(sizes), sizes) == (3, sorted(sizes, reverse=True))

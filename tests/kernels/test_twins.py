@@ -224,7 +224,7 @@ def test_choosing(monkeypatch):
     refused(UnknownNameError, "unknown kernels 'cuda'; valid: auto, numpy, numba", choose_kernels, "cuda")
     monkeypatch.setattr("sys.byteorder", "big")
     assert choose_kernels("auto", LARGE).NAME == "numpy"
-    refused(InputError, "do not work on this machine", choose_kernels, "numba")
+    refused(InputError, "does not work on this machine", choose_kernels, "numba")
 
 
 def positions_of(candidates, references):
