@@ -45,7 +45,6 @@ def convert_vectors(
     name: str | None = None,
     source: str | None = None,
     licence: str = "not stated",
-    trust: bool = False,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
@@ -53,10 +52,10 @@ def convert_vectors(
 
     A file may be word2vec, GloVe or fastText's `.vec`, packed with gzip or bzip2 or not. As float16 (the default) a
     store has half the size of float32, which changes similarities in the fourth decimal at most; int8 has a quarter.
+    A pickle of gensim's is refused, for it can run any code: give the KeyedVectors that gensim has loaded.
     `normalize` scales rows to length 1, which changes no cosine. `limit` keeps so many words from the first,
-    `vocabulary` only these; `trust` opens gensim's pickles, which can run any code. `progress` is called with
-    the bytes read of a file, and its size. Raises `VectorError` for what cannot be read, naming the word and the
-    byte or line, or not be written; then nothing is changed.
+    `vocabulary` only these. `progress` is called with the bytes read of a file, and its size. Raises `VectorError`
+    for what cannot be read, naming the word and the byte or line, or not be written; then nothing is changed.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
@@ -70,7 +69,7 @@ def convert_vectors(
     # A store may be converted where it lies; nothing else is replaced by what is made of it.
     same = isinstance(location, str | os.PathLike) and os.path.realpath(location) == os.path.realpath(directory)
     target = new_place(directory, () if same else vector_files(location), force=force)
-    opened = _open(location, trust=trust)
+    opened = open_vectors(location)
     _check_room(target, opened, dtype, limit)
     with StoreWriter(target, opened.dimension, dtype) as writer:
         sink = _StoreSink(writer, normalize, limit, None if vocabulary is None else {w.encode() for w in vocabulary})
@@ -95,122 +94,68 @@ def convert_vectors(
 class _StoreSink:
     """Passes rows on to a store, and counts those it does not."""
 
+    tolerant = True
+
     def __init__(
         self, writer: StoreWriter, normalize: bool, limit: int | None, vocabulary: Collection[bytes] | None
     ) -> None:
-        self.tolerant = True
         self._writer = writer
         self._normalize = normalize
         self._limit = limit
         self._vocabulary = vocabulary
         self._seen: set[bytes] = set()
-        # What was met since rows were last added, and what became of it; kept if that is "".
-        self._pending: list[tuple[str, bytes]] = []
+        self._waiting: list[bytes] = []  # Words whose rows come next
         self._counts = dict.fromkeys(("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over"), 0)
         self._examples: dict[str, str] = {}
 
     @property
     def full(self) -> bool:
-        return self._limit is not None and self._writer.count >= self._limit
+        return self._limit is not None and len(self._seen) - self._counts["damaged_rows"] >= self._limit
 
     def take(self, word: bytes, _: None) -> int | None:
-        kind = ""
+        if self.full:
+            return None
         if word in self._seen:
-            kind = "duplicates"
+            self._count("duplicates", word)
         elif self._vocabulary is not None and word not in self._vocabulary:
-            kind = "passed_over"
+            self._counts["passed_over"] += 1
         elif not is_storable(word):
-            kind = "unusable_words"
+            self._count("unusable_words", word)
         else:
             self._seen.add(word)
-        self._pending.append((kind, word))
-        return None if kind else len(self._seen)
+            self._waiting.append(word)
+            return len(self._seen)
+        return None
 
-    def _note(self, kind: str, word: bytes) -> None:
+    def _count(self, kind: str, word: bytes) -> None:
         self._counts[kind] += 1
-        if kind != "passed_over":
-            self._examples.setdefault(kind, word.decode("utf-8", "replace"))
+        self._examples.setdefault(kind, word.decode("utf-8", "replace"))
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Take the rows of the words that are pending, as far as the limit goes."""
+        """Take the rows of the words that wait."""
+        words, self._waiting = self._waiting, []
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        room = None if self._limit is None else self._limit - self._writer.count
-        words, places = self._settle(np.isfinite(squares).tolist(), room)
-        if not words:
-            return
-        rows, squares = rows[places], squares[places]
-        for place in np.flatnonzero(squares == 0):
-            self._note("zero_rows", words[place])
+        finite = np.isfinite(squares)
+        for kind, places in (("damaged_rows", ~finite), ("zero_rows", squares == 0)):
+            for place in np.flatnonzero(places).tolist():
+                self._count(kind, words[place])
+        if not finite.all():
+            words = [word for word, keep in zip(words, finite.tolist(), strict=True) if keep]
+            rows, squares = rows[finite], squares[finite]
         if self._normalize:
             # In double precision: the length of a tiny row has an inverse that is no float32.
             scales = np.divide(1, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
             rows = (rows * scales[:, None]).astype(np.float32)
         self._writer.add(words, rows)
 
-    def _settle(self, finite: Sequence[bool], room: int | None) -> tuple[list[bytes], list[int]]:
-        """Count what is pending; give the words to keep, and the places of their rows."""
-        pending, self._pending = self._pending, []
-        words: list[bytes] = []
-        places: list[int] = []
-        row = 0
-        for kind, word in pending:
-            if len(words) == room:
-                break
-            if kind:
-                self._note(kind, word)
-            elif finite[row]:
-                words.append(word)
-                places.append(row)
-            else:
-                self._note("damaged_rows", word)
-            row += not kind
-        return words, places
-
     def conversion(self) -> Conversion:
         """Say what became of the words."""
-        if not self.full:
-            self._settle((), None)
         return Conversion(self._writer.count, **self._counts, examples=self._examples)
 
     def describe(self) -> str:
         """Say it in one line."""
-        self.conversion()
         counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
         return ", ".join(counts) or "the set is empty"
-
-
-def _open(location: VectorLocation, *, trust: bool) -> VectorSource:
-    if isinstance(location, str | os.PathLike) and Path(location).is_file() and _is_pickle(Path(location)):
-        if not trust:
-            raise VectorError(
-                f"{location}: a pickle, as gensim saves it, can run any code when it is opened; "
-                "if you trust whoever made it, say so with ",
-                Parameter("trust", True),
-            )
-        return open_vectors(_load_pickle(Path(location)))
-    return open_vectors(location)
-
-
-def _is_pickle(path: Path) -> bool:
-    try:
-        with path.open("rb") as handle:
-            head = handle.read(2)
-    except OSError as error:
-        raise VectorError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return len(head) == 2 and head[0] == 0x80 and head[1] <= 5
-
-
-def _load_pickle(path: Path) -> VectorLocation:
-    """Open what gensim saved, rows mapped where they lie in a file of their own."""
-    from gensim.utils import SaveLoad
-
-    try:
-        saved = SaveLoad.load(str(path), mmap="r")
-    except Exception as error:
-        # A pickle can fail in any way.
-        raise VectorError(f"{path}: gensim cannot open it ({type(error).__name__}: {error})") from error
-    keyed: VectorLocation = getattr(saved, "wv", saved)
-    return keyed
 
 
 def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> str:
@@ -225,8 +170,6 @@ def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> 
         return opened.fingerprint
     batches = opened.batches() if isinstance(opened, StoreSource | MemorySource) else iter([opened.head(None)])
     for words, rows in batches:
-        if sink.full:
-            break
         taken = [sink.take(word.encode("utf-8", "surrogatepass"), None) is not None for word in words]
         sink.add((), rows[np.array(taken)])
     return opened.fingerprint

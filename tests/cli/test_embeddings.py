@@ -93,16 +93,6 @@ def test_options_reach_the_store(command, files):
     np.testing.assert_array_equal(rows, np.array([[0, 1, 0.1], [0.1, 0, 1]], np.float32))
 
 
-def test_pickles_need_trust(command, files):
-    models = pytest.importorskip("gensim.models")
-    keyed = models.KeyedVectors(2)
-    keyed.add_vectors(["a", "b"], np.eye(2, dtype=np.float32))
-    keyed.save(str(files.folder / "my.kv"))
-    assert command("embeddings", "convert", files.folder / "my.kv", files.folder / "store").code == 2
-    assert command("embeddings", "convert", files.folder / "my.kv", files.folder / "store", "--trust").code == 0
-    assert open_vectors(files.folder / "store").head()[0] == ["a", "b"]
-
-
 def test_a_model_becomes_an_encoder(command, tmp_path):
     store = tmp_path / "store"
     options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0", "--format", "json"]

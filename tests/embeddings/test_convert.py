@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,12 +36,11 @@ PACKED = {"gzip": gzip.compress(PLAIN["word2vec binary"]), "bzip2": bz2.compress
 CONTENTS = PLAIN | PACKED
 
 
-def save_keyed(folder):
+def keyed_vectors(_):
     models = pytest.importorskip("gensim.models")
     keyed = models.KeyedVectors(ROWS.shape[1])
     keyed.add_vectors(WORDS, ROWS)
-    keyed.save(str(folder / "vectors.kv"))
-    return folder / "vectors.kv"
+    return keyed
 
 
 def save_store(folder):
@@ -50,7 +48,11 @@ def save_store(folder):
     return folder / "source"
 
 
-OTHERS = {"gensim .kv": save_keyed, "store": save_store, "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True))}
+OTHERS = {
+    "KeyedVectors": keyed_vectors,
+    "store": save_store,
+    "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True)),
+}
 
 
 @pytest.fixture(params=[*CONTENTS, *OTHERS])
@@ -90,38 +92,11 @@ def words_of(place):
 
 
 def test_every_format_gives_the_same_unit_rows(location, converted, tmp_path):
-    done, words, rows = converted(location, trust=True)
+    done, words, rows = converted(location)
     assert (done, words) == (Conversion(8, 0, 0, 0, 0, 0, {}), WORDS)
     np.testing.assert_allclose(rows, UNIT, rtol=2e-7, atol=1e-9)
     selected = open_vectors(tmp_path / "store").select(["end", "The", "THE", "absent"])
     np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
-
-
-def test_a_gensim_model_gives_its_words(converted, tmp_path):
-    models = pytest.importorskip("gensim.models")
-    corpus = [["cat", "dog", "mat"], ["dog", "cat", "sat"]] * 5
-    model = models.Word2Vec(corpus, vector_size=6, min_count=1, seed=1, workers=1, epochs=1)
-    model.save(str(tmp_path / "words.model"))
-    _, words, rows = converted(tmp_path / "words.model", normalize=False, trust=True)
-    assert words == list(model.wv.index_to_key)
-    np.testing.assert_array_equal(rows, model.wv.vectors)
-
-
-def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
-    import pickle
-
-    class Evil:
-        def __reduce__(self):
-            return (Path.touch, (tmp_path / "touched",))
-
-    (tmp_path / "evil.kv").write_bytes(pickle.dumps(Evil()))
-    with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with trust=True"):
-        convert_vectors(tmp_path / "evil.kv", tmp_path / "store")
-    assert names(tmp_path) == ["evil.kv"]
-    (tmp_path / "cut.kv").write_bytes(pickle.dumps({})[:3])
-    with pytest.raises(VectorError, match=r"cut\.kv: gensim cannot open it"):
-        convert_vectors(tmp_path / "cut.kv", tmp_path / "store", trust=True)
-    assert names(tmp_path) == ["cut.kv", "evil.kv"]
 
 
 def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
@@ -142,13 +117,13 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
 
 
 def test_limit_takes_the_first_words(location, converted, tmp_path):
-    done, words, rows = converted(location, limit=3, trust=True)
+    done, words, rows = converted(location, limit=3)
     assert (done.words, words) == (3, WORDS[:3])
     np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
     assert meta(tmp_path / "store")["conversion"]["limit"] == 3
     wanted = {"end", "THE", "日本", "absent", "the"}
     for limit, expected, passed_over in ((None, ["the", "日本", "end"], 5), (2, ["the", "日本"], 3)):
-        done, words, _ = converted(location, f"{limit}", vocabulary=wanted, limit=limit, trust=True)
+        done, words, _ = converted(location, f"{limit}", vocabulary=wanted, limit=limit)
         assert (words, done.words, done.passed_over) == (expected, len(expected), passed_over)
 
 

@@ -7,10 +7,10 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 
 
 @command(
-    "source_file target dtype layers limit vocabulary name source licence keep_lengths trust force format=text",
+    "source_file target dtype layers limit vocabulary name source licence keep_lengths force format=text",
     f"""
-  source_file IN !: word2vec (binary or text), GloVe, fastText .vec, or gensim .kv (with --trust), also packed (.gz,
-    .bz2); or the folder of a model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
+  source_file IN !: word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2); or the folder of a
+    model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
   target OUT !: Folder for the store; it must not exist yet.
 {STORE_OPTIONS.strip()}
 Encoders
@@ -19,7 +19,6 @@ Vectors
   --limit N: Only the first N words.
   --vocabulary FILE: Only the words of this file, one per line, in the same spelling.
   --keep-lengths: Keep the vectors' lengths (default: unit vectors).
-  --trust: Open a pickle (.kv, .model), which can run any code, because you trust its maker.
 """,
 )
 def convert(given: Given) -> None:
@@ -38,7 +37,7 @@ def convert(given: Given) -> None:
     check_apart(given.target, given.files("vocabulary"))
     of_model = is_model(given.source_file)
     # Options of one kind alone.
-    alone = ("limit", "vocabulary", "keep_lengths", "trust") if of_model else ("layers",)
+    alone = ("limit", "vocabulary", "keep_lengths") if of_model else ("layers",)
     strange = [name for name in alone if given.get(name) not in (None, False)]
     if strange:
         kind = "encoders" if of_model else "word vectors"
@@ -52,7 +51,7 @@ def convert(given: Given) -> None:
         output.write_table(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
         return
     words = None if given.vocabulary is None else read_words(given.vocabulary)
-    how = {"normalize": not given.keep_lengths, "vocabulary": words, **given.values("limit trust")}
+    how = {"normalize": not given.keep_lengths, "vocabulary": words, "limit": given.limit}
     with given.progress("converting", many=1 << 26) as progress:
         done = convert_vectors(given.source_file, given.target, progress=progress, **store, **how)
     counts = {"kept": done.words, **{kind: getattr(done, kind) for kind in OUTCOMES}}
