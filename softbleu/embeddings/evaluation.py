@@ -184,7 +184,7 @@ def evaluate_vectors(
 
 
 def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
-    r"""Write an evaluation as a Markdown page, after facts about the set.
+    r"""Write the agreements of an evaluation as a Markdown page, after facts about the set.
 
     >>> card = evaluation_card(Evaluation("tiny", "0" * 64, 2, {"SimLex-999": RankAgreement(0.25, 990, ())}, {}), {})
     >>> card.splitlines()[0], card.splitlines()[-1]
@@ -193,13 +193,6 @@ def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
     lines = [f"# {_cell(evaluation.name)}: evaluation card", "", "| what | measure |", "| --- | --- |"]
     shown = {"dimension": evaluation.dimension, "SHA-256": f"`{evaluation.fingerprint}`", **facts}
     lines += [f"| {name} | {_cell(value)} |" for name, value in shown.items()]
-    if evaluation.coverages:
-        lines += ["", "| text | tokens | with a vector | words | with a vector | most frequent without a vector |"]
-        lines.append("| --- | --- | --- | --- | --- | --- |")
-    for name, text in evaluation.coverages.items():
-        often = " ".join(f"`{word}` {count}" for word, count in text.missing.most_common(8)) or "none"
-        shares = f"{text.tokens:,} | {text.share:.2%} | {text.types:,} | {text.type_share:.2%}"
-        lines.append(f"| {_cell(name)} | {shares} | {_cell(often)} |")
     lines += ["", "Spearman's rank correlation of cosines with human judgements, over the pairs with both words:", ""]
     lines += ["| judgements | correlation | pairs | missing pairs |", "| --- | --- | --- | --- |"]
     for name, found in evaluation.agreements.items():

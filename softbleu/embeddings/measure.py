@@ -275,24 +275,26 @@ def spellings_of(
 def _allowed_pairs(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int) -> Integers:
     """Number the pairs of words that may match; words found under one spelling always may."""
     owners, places = scope.nearest(words, rows, count)
-    codes: dict[str, list[int]] = {}
-    for code, word in enumerate(words):
-        codes.setdefault(word, []).append(code)
-    size = len(words)
-    # Of each place in the scope, the codes of the words found there.
-    there: dict[int, list[int]] = {scope.places[word]: same for word, same in codes.items() if word in scope.places}
-    wanted = np.isin(places, np.fromiter(there, np.int64, len(there)))
-    near = np.array(
-        [
-            code * size + other
-            for code, place in zip(owners[wanted].tolist(), places[wanted].tolist(), strict=True)
-            for other in there[place]
-        ],
-        np.int64,
-    )
-    back = near % size * size + near // size
-    same = np.array([a * size + b for group in codes.values() for a in group for b in group], np.int64)
-    return np.union1d(np.union1d(near, back), same)
+    # Numbers of spellings: places in the scope, and negative ones beyond it.
+    beyond: dict[str, int] = {}
+    spellings = np.array([scope.places.get(word, -1 - beyond.setdefault(word, len(beyond))) for word in words], int)
+    pairs, near = _equal_pairs(places, spellings)
+    one, other = _equal_pairs(spellings, spellings)
+    one, other = np.concatenate([one, owners[pairs], near]), np.concatenate([other, near, owners[pairs]])
+    return np.unique(one * len(words) + other)
+
+
+def _equal_pairs(left: Integers, right: Integers) -> tuple[Integers, Integers]:
+    """Places of equal values, in `left` and in `right`, all with all.
+
+    >>> [places.tolist() for places in _equal_pairs(np.array([7, 5]), np.array([5, 7, 5]))]
+    [[0, 1, 1], [1, 0, 2]]
+    """
+    order = np.argsort(right, kind="stable")
+    first, end = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
+    one = np.repeat(np.arange(len(left)), end - first)
+    rank = np.arange(len(one)) - np.searchsorted(one, one)
+    return one, order[first[one] + rank]
 
 
 def parse_percentile(text: str) -> float:

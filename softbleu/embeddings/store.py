@@ -14,6 +14,7 @@ import mmap
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -48,26 +49,17 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _AGAIN = "write the store again"
 
 
-class LookupBuilder:
-    """Notes words as they are written, one a line."""
-
-    def __init__(self) -> None:
-        self._checksums: list[NDArray[np.uint32]] = []
-        self._lengths: list[NDArray[np.int64]] = []
-
-    def add(self, words: Sequence[bytes]) -> None:
-        """Note the next words."""
-        self._checksums.append(np.fromiter(map(crc32, words), np.uint32, len(words)))
-        self._lengths.append(np.fromiter(map(len, words), np.int64, len(words)) + 1)
-
-    def table(self) -> NDArray[np.uint32] | None:
-        """Return the lookup of all words; None if their text is too long for it."""
-        checksums, lengths = np.concatenate(self._checksums), np.concatenate(self._lengths)
-        ends = np.cumsum(lengths)
-        if not len(ends) or ends[-1] > _LARGEST_TEXT:
-            return None
-        order = np.argsort(checksums, kind="stable")
-        return np.stack([checksums[order], order.astype(np.uint32), (ends - lengths)[order].astype(np.uint32)])
+def lookup_table(vocabulary: Path) -> NDArray[np.uint32] | None:
+    """Make the lookup of a ``vocab.txt``; None if the text is too long for it."""
+    if vocabulary.stat().st_size > _LARGEST_TEXT:
+        return None
+    with vocabulary.open("rb") as lines:
+        checksums = np.fromiter((crc32(line[:-1]) for line in lines), np.uint32)
+        lines.seek(0)
+        ends = np.cumsum(np.fromiter(map(len, lines), np.int64))
+    order = np.argsort(checksums, kind="stable")
+    starts = np.append(np.zeros(1, np.int64), ends[:-1])
+    return np.stack([checksums[order], order.astype(np.uint32), starts[order].astype(np.uint32)])
 
 
 def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes]) -> Iterator[tuple[int, int]]:
@@ -146,7 +138,6 @@ class StoreWriter:
         self._target = target.resolve()
         self._dimension = dimension
         self._dtype = dtype
-        self._lookup = LookupBuilder()
 
     def __enter__(self) -> Self:
         with ExitStack() as self._stack:
@@ -183,13 +174,11 @@ class StoreWriter:
                 self._scales.write(scales.astype("<f4", copy=False).data)
             else:
                 stored = rows.astype(np.dtype(self._dtype).newbyteorder("<"), copy=False)
-        kept = rows if self._scales is not None else stored
-        if not (finite := np.isfinite(kept).all(axis=1)).all():
+        if not (finite := np.isfinite(rows if self._scales is not None else stored).all(axis=1)).all():
             row = self.count + int(np.argmin(finite))
             raise VectorError(f"row {row}: NaN, infinite or too large for {self._dtype}; mend or drop that vector")
         self._vectors.write(np.ascontiguousarray(stored).data)
         self._vocabulary.write(b"".join(word + b"\n" for word in words))
-        self._lookup.add(words)
         self.count += len(words)
 
     def finish(
@@ -209,7 +198,7 @@ class StoreWriter:
         for handle in (self._vectors, self._vocabulary, self._scales):
             if handle is not None:
                 handle.close()
-        if self.count >= LOOKUP_FROM and (table := self._lookup.table()) is not None:
+        if self.count >= LOOKUP_FROM and (table := lookup_table(self._draft / VOCABULARY)) is not None:
             np.save(self._draft / LOOKUP, table)
         fingerprint = store_fingerprint(self._draft)
         meta = {
@@ -290,15 +279,12 @@ def _check_store(
         raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row per word")
     if clash := sorted(_RESERVED & extra.keys()):
         raise VectorError(f"{target}: extra entries may not be named {', '.join(clash)}")
-    seen: set[str] = set()
-    for word in words:
-        if word in seen:
+    for word, count in Counter(words).items():
+        if count > 1:
             raise VectorError(f"{target}: word {word!r} appears twice; keep its first row")
         if not is_storable(word.encode("utf-8", "surrogatepass")):
-            raise VectorError(
-                f"{target}: word {word!r} is empty, holds a line break or is not valid Unicode; leave it out"
-            )
-        seen.add(word)
+            said = f"word {word!r} is empty, holds a line break or is not valid Unicode; leave it out"
+            raise VectorError(f"{target}: {said}")
 
 
 def is_storable(word: bytes) -> bool:
@@ -360,14 +346,10 @@ class StoreSource:
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
         selection = Selection(words, case)
-        slots: list[int] = []
-        kept: list[int] = []
-        for slot, row in self._places(selection):
-            slots.append(slot)
-            kept.append(row)
-        if kept:
-            order = np.argsort(kept)
-            selection.add(np.asarray(slots)[order].tolist(), self._rows(np.asarray(kept)[order]))
+        # By row, for rows are read in the order in which they lie.
+        if found := sorted(self._places(selection)):
+            rows, slots = zip(*found, strict=True)
+            selection.add(slots, self._rows(np.array(rows)))
         return selection.finish(self.dimension, self.name, self.fingerprint)
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
@@ -390,18 +372,18 @@ class StoreSource:
                 yield words, self._rows(np.arange(start, end))
 
     def _places(self, selection: Selection) -> Iterator[tuple[int, int]]:
-        """Slots of the words that are there, and their rows."""
+        """Rows of the words that are there, and their slots."""
         if (self.directory / LOOKUP).exists():
             forms, slots = list(selection.open_forms), list(selection.open_forms.values())
             table = map_vectors(self.directory / LOOKUP)
-            yield from ((slots[place], row) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
+            yield from ((row, slots[place]) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
             return
         take = selection.take
         with (self.directory / VOCABULARY).open("rb") as handle:
             for row, line in enumerate(handle):
                 slot = take(line.rstrip(b"\n"), None)
                 if slot is not None:
-                    yield slot, row
+                    yield row, slot
 
     def _rows(self, kept: NDArray[np.intp]) -> NDArray[np.float32]:
         """Read rows, by ascending number, as floats."""
@@ -495,9 +477,9 @@ def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advi
             raise VectorError(f"{path}: quantile {key} is no similarity, but {str(value)[:40]!r}; {advice}")
 
 
-def map_vectors(path: Path, advice: str = _AGAIN) -> NDArray[Any]:
-    """Map an array file into memory; VectorError, with advice, where it cannot be."""
-    with advised(advice):
+def map_vectors(path: Path) -> NDArray[Any]:
+    """Map an array file of a store into memory."""
+    with advised(_AGAIN):
         return map_array(path)
 
 
@@ -508,11 +490,6 @@ def advised(advice: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise VectorError(*error.args, f"; {advice}") from error
-
-
-def damaged(path: Path, reason: object, advice: str) -> VectorError:
-    """Say what is wrong with a file."""
-    return VectorError(f"{path}: missing or damaged ({' '.join(str(reason).split())}); {advice}")
 
 
 def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:

@@ -83,10 +83,14 @@ def test_coverage_of_a_text():
 
 def test_card():
     source = open_vectors({"a|b": [1.0, 0.0], "cat": [0.0, 1.0]})
-    found = evaluate_vectors(source, {"my text": [["cat", "x|y", "x|y"]]})
+    found = evaluate_vectors(source)
     facts = {"trained on": "one\n| two", "tokens": 12345, "lowercase": True}
     card = evaluation.evaluation_card(found, facts)
-    expected = {f"| SHA-256 | `{source.fingerprint}` |", "| my text | 3 | 33.33% | 2 | 50.00% | `x\\|y` 2 |"}
-    expected |= {"| trained on | one \\| two |", "| tokens | 12,345 |", "| lowercase | True |"}
+    expected = {
+        f"| SHA-256 | `{source.fingerprint}` |",
+        "| trained on | one \\| two |",
+        "| tokens | 12,345 |",
+        "| lowercase | True |",
+    }
     assert expected | {"| SimLex-999 | – | 0 | 999 |"} <= set(card.splitlines())
     assert "SimLex-999: 0 of 999 pairs are in the vocabulary" in card

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from refusing import refused
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.store import LookupBuilder, find_rows, quantise, store_fingerprint
+from softbleu.embeddings.store import find_rows, lookup_table, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "zero", "new york", "été"]
@@ -236,18 +236,16 @@ def test_both_ways_find_the_same(words, asked, case):
 
 def test_rows_are_found_by_place(tmp_path, monkeypatch):
     words = [word.encode() for word in ("the", *CLASHES[0], "of")]
-    (tmp_path / "vocab.txt").write_bytes(b"".join(word + b"\n" for word in words))
-    builder = LookupBuilder()
-    for part in (words[:1], [], words[1:]):
-        builder.add(part)
-    table = builder.table()
+    vocabulary = tmp_path / "vocab.txt"
+    vocabulary.write_bytes(b"".join(word + b"\n" for word in words))
+    table = lookup_table(vocabulary)
     assert (table[0][:-1] <= table[0][1:]).all()
     asked = [words[2], b"absent", words[3], words[1]]
-    assert sorted(find_rows(table, tmp_path / "vocab.txt", asked)) == [(0, 2), (2, 3), (3, 1)]
-    assert list(find_rows(table, tmp_path / "vocab.txt", [])) == []
+    assert sorted(find_rows(table, vocabulary, asked)) == [(0, 2), (2, 3), (3, 1)]
+    assert list(find_rows(table, vocabulary, [])) == []
     assert all(crc32(one.encode()) == crc32(other.encode()) for one, other in CLASHES)
     # Of words whose text is too long for it there is none.
     monkeypatch.setattr("softbleu.embeddings.store._LARGEST_TEXT", sum(map(len, words)) + len(words))
-    assert builder.table() is not None
-    builder.add([b"e"])
-    assert builder.table() is None
+    assert lookup_table(vocabulary) is not None
+    vocabulary.write_bytes(vocabulary.read_bytes() + b"e\n")
+    assert lookup_table(vocabulary) is None
