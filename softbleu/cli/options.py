@@ -131,7 +131,8 @@ Input
   --source -s FILE: Text before correction, with the same segments, line by line (for metrics that need it).
   --gold FILE: Gold edits (.m2) instead of references and source; M2 needs them, other metrics can use them.
   --pairs FILE: Candidates and references in one file instead: lines 'candidate ||| reference', .tsv or .jsonl.
-  --input-format NAME <pairs,tsv,jsonl>: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
+  --input-format NAME <corpora.records:PAIR_FORMATS>: Format of the --pairs file: pairs, tsv or jsonl
+    (default: by its suffix).
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score
   --metric -m NAME… <cli.options:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with

@@ -108,7 +108,7 @@ def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
         yield Record(candidates, present, entry.get("source"))
 
 
-_FORMATS: dict[str, Parse] = {"pairs": parse_pairs, "tsv": parse_tsv, "jsonl": parse_jsonl}
+PAIR_FORMATS: dict[str, Parse] = {"pairs": parse_pairs, "tsv": parse_tsv, "jsonl": parse_jsonl}
 
 
 def read_segments(name: str, *, file_format: str | None = None, encoding: str = "utf-8") -> Segments:
@@ -118,16 +118,16 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     a reference or a system that others have.
     """
     suffix = Path(name.removesuffix(".gz")).suffix.lower().lstrip(".")
-    file_format = file_format or (suffix if suffix in _FORMATS else "pairs")
-    if file_format not in _FORMATS:
-        raise UnknownNameError("file format", file_format, _FORMATS)
+    file_format = file_format or (suffix if suffix in PAIR_FORMATS else "pairs")
+    if file_format not in PAIR_FORMATS:
+        raise UnknownNameError("file format", file_format, PAIR_FORMATS)
     candidates: dict[str, list[str]] = {}
     references: list[Sequence[str]] = []
     sources: list[str | None] = []
     first_line = 2 if file_format == "tsv" else 1
     with closing(open_text(name, encoding)) as text:
         lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1))
-        for number, record in enumerate(_FORMATS[file_format](lines), start=first_line):
+        for number, record in enumerate(PAIR_FORMATS[file_format](lines), start=first_line):
             if not record.references and (record.source is None or any(references)):
                 raise InputError(f"{name}, line {number}: the segment has no reference")
             if record.references and references and not references[0]:

@@ -68,25 +68,23 @@ def _write_html(page: Page, layout: Layout) -> Iterator[str]:
 
 WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
     {
+        **_through(score_records, *RECORD_WRITERS),
+        **_several(score_tables, "markdown", "latex"),
         "text": write_text,
         "json": write_json,
         "jsonl": write_jsonl,
-        **_through(score_records, "tsv"),
-        **_several(score_tables, "markdown", "latex"),
-        **_through(score_records, "csv", "parquet"),
     }
 )
 PAGES: Formats[Callable[[Page, Layout], Iterator[str]]] = Formats({"html": _write_html})
 """Formats of scores that show more than scores."""
 EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Formats(
     {
+        **_through(explanation_records, *RECORD_WRITERS),
         "text": explain_text,
         "json": explain_json,
         "jsonl": explain_jsonl,
-        **_through(explanation_records, "tsv", "csv", "markdown", "latex", "parquet"),
     }
 )
-_PROGRAMS = ("jsonl", "tsv", "csv", "parquet")
 
 
 def _view(found: Tabular, layout: Layout) -> Records:
@@ -99,18 +97,18 @@ LINE_WRITERS: Formats[Callable[[ChosenLines, Layout], Written]] = Formats({**VIE
 Comparer = Callable[[Sequence["ComparisonTable"], "Layout"], Written]
 COMPARERS: Formats[Comparer] = Formats(
     {
+        **_through(comparison_records, *RECORD_WRITERS),
         **_several(comparison_tables, "text", "markdown"),
         **_several(summary_tables, "latex"),
         "json": compare_json,
-        **_through(comparison_records, *_PROGRAMS),
     }
 )
 MATRIX_WRITERS: Formats[Comparer] = Formats(
     {
+        **_through(pair_records, *RECORD_WRITERS),
         **_several(matrix_tables, "text", "markdown"),
         **_several(summary_and_matrices, "latex"),
         "json": compare_json,
-        **_through(pair_records, *_PROGRAMS),
     }
 )
 """The same with all pairs of systems."""
