@@ -1,4 +1,4 @@
-"""Write from the declarations: cli.md, all commands and options; settings.md, all settings.
+"""Write from the declarations: cli.md, all commands and options; settings.md, all settings; the layers.
 
 python docs/reference/make_cli.py
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import typer
@@ -24,6 +26,7 @@ from softbleu.metrics.base import METRICS
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
+ARCHITECTURE = HERE.parent / "architecture.md"
 
 
 def make_page() -> str:
@@ -96,6 +99,21 @@ def _values(setting: Setting) -> str:
     return f"{kind}, {least} or more" if least else kind
 
 
+def make_layers() -> str:
+    """Draw the layers of the import contract, each folder with what it says of itself."""
+    project = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["type"] == "layers")
+    drawn = []
+    for layer in contract["layers"]:
+        names = re.findall(r"softbleu\.(\w+)", layer)
+        about = (str(import_module(f"softbleu.{name}").__doc__).partition("\n")[0] for name in names)
+        drawn.append("".join(f"{name:<11}{line}\n" for name, line in zip(names, about, strict=True)))
+    return "───────────\n".join(drawn)
+
+
 if __name__ == "__main__":
     (HERE / "cli.md").write_text(make_page(), encoding="utf-8")
     (HERE / "settings.md").write_text(make_settings_page(), encoding="utf-8")
+    page = ARCHITECTURE.read_text(encoding="utf-8")
+    drawn = re.sub(r"(?<=```text\n).*?(?=```)", lambda _: make_layers(), page, count=1, flags=re.DOTALL)
+    ARCHITECTURE.write_text(drawn, encoding="utf-8")

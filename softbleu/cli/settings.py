@@ -132,6 +132,8 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Option
     _add(made, METRICS.find("bleu"), METRIC)
     for each in metrics:
         _add_tokenizer(made, each)
+    for kind in () if bleu_only else TOKENIZERS.built_in.values():
+        _add(made, kind, METRIC)
     for each in metrics:
         _add(made, each, each().label)
     if plug_ins and not bleu_only:

@@ -1,0 +1,120 @@
+"""The page of the architecture: its picture, its functions, and its lists, by which toys are added and run."""
+
+import compileall
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+from test_readme import ENVIRONMENT, ROOT
+
+PAGE = ROOT / "docs" / "architecture.md"
+SECTIONS = dict(
+    re.findall(r"^##+ (?:An? )?(.*?)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+)
+# A toy for each list: new files, text that goes before other text, commands, and what the last one prints.
+TOYS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("additions.toml").read_text(encoding="utf-8")
+)
+COPIED = ("softbleu", "docs", "tests", "pyproject.toml", "mkdocs.yml")
+DATA = ("embeddings", "heads", "language", "corpora", "experiments")
+TEXTS = {
+    "a.txt": "the cat sat on a mat\na small dog barks\n",
+    **dict.fromkeys(("b.txt", "c.txt"), "the cat sat on the mat\na little dog barked\n"),
+}
+
+
+def listed(name: str) -> set[str]:
+    """Files that a list of the page names, before the colon of each entry."""
+    entries = re.findall(r"^- (`[^:]*`):", SECTIONS[name], re.MULTILINE)
+    return {path.replace("NAME", "toy") for entry in entries for path in re.findall(r"`(.*?)`", entry)}
+
+
+def build(folder: Path) -> None:
+    """Copy what is changed, compiled, and link what is only read."""
+    for name in (*COPIED, *DATA):
+        source, target = ROOT / name, folder / name
+        if source.is_file():
+            shutil.copy2(source, target)
+        elif name in COPIED:
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            target.mkdir()
+            for path in source.iterdir():
+                (shutil.copy2 if path.is_file() else os.symlink)(path, target / path.name)
+    compileall.compile_dir(folder / "softbleu", quiet=2)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Files by path, without those that are linked or compiled."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def run(line: str, folder: Path, tree: Path) -> str:
+    done = subprocess.run(
+        line,
+        shell=True,
+        cwd=folder,
+        env={**ENVIRONMENT, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    return done.stdout
+
+
+def test_the_picture_is_made_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "reference"))
+    made = resolve_name("make_cli:make_layers")()
+    assert f"```text\n{made}```" in PAGE.read_text(encoding="utf-8"), "run: python docs/reference/make_cli.py"
+
+
+def test_the_way_of_a_score_names_functions_that_there_are() -> None:
+    way = SECTIONS["The way of a score"]
+    named = re.findall(r"`(softbleu\.[\w.]+)`", way)
+    assert 5 <= len(re.findall(r"^\d+\. ", way, re.MULTILINE)) <= 10
+    assert all(callable(resolve_name(name)) for name in named)
+    assert len(named) >= 10
+
+
+def test_every_list_has_a_toy() -> None:
+    lists = PAGE.read_text(encoding="utf-8").partition("## To add something")[2]
+    assert re.findall(r"^### An? (.*)$", lists, re.MULTILINE) == [*TOYS]
+
+
+def test_who_comes_to_contribute_has_little_to_read() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 700
+    assert re.search(r"\]\((.*?)\)", text)[1] == "docs/architecture.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOYS)
+def test_a_toy_is_added_by_the_list(build_once: Any, name: str, tmp_path: Path) -> None:
+    toy = TOYS[name]
+    tree, folder = tmp_path / "tree", tmp_path / "work"
+    shutil.copytree(build_once("tree", build), tree, symlinks=True)
+    before = contents(tree)
+    for path, text in toy.get("new", {}).items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text, encoding="utf-8")
+    for path, line, added in toy.get("before", ()):
+        text = (tree / path).read_text(encoding="utf-8")
+        assert text.count(line) == 1, (path, line)
+        (tree / path).write_text(text.replace(line, added + line), encoding="utf-8")
+    for line in toy.get("make", ()):
+        run(line, tree, tree)
+    after = contents(tree)
+    assert {path for path in after if after[path] != before.get(path)} == listed(name)
+    folder.mkdir()
+    for file, text in TEXTS.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    printed = [run(line, folder, tree) for line in toy["commands"]][-1]
+    assert re.search(toy["prints"], printed, re.MULTILINE), printed
