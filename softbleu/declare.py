@@ -1,4 +1,4 @@
-"""What a package outside declares the settings of its metrics and matchers by."""
+"""Names by which a package outside declares its metrics, matchers and tokenizers."""
 
 from softbleu.config.declare import setting
 

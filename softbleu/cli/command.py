@@ -33,7 +33,7 @@ _KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number",
 
 
 class Given:
-    """What the command line gives a command: values by the name of their option, None where it is not given."""
+    """Values that the command line gives a command, by the name of their option; None where it is absent."""
 
     def __init__(self, context: typer.Context, values: Mapping[str, Any], settings: Options) -> None:
         self._context, self._values, self._settings = context, values, settings

@@ -1,4 +1,4 @@
-"""What goes wrong becomes one line on standard error and an exit code."""
+"""Errors become one line on standard error and an exit code."""
 
 from __future__ import annotations
 

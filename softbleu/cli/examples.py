@@ -10,12 +10,12 @@ EXAMPLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix("
 
 
 def examples_of(name: str, above: str = "") -> str:
-    """What help shows below the options of a command: something, and its examples."""
+    """Text that help shows below the options of a command, with its examples."""
     lines = [f"# {what}\n[bold]{line}[/bold]" for what, line in EXAMPLES[name].items()]
     return "\n\n".join((*([above] if above else []), "Examples:", *lines))
 
 
 def metric_lines() -> str:
-    """What help shows of metrics, a line each."""
+    """Lines that help shows of metrics."""
     about = sorted(documented(Path(__file__).parents[1] / "metrics").items())
     return "\n".join(["Metrics:", *(f"[bold]{name}[/bold] {line}" for name, line in about)])

@@ -58,7 +58,7 @@ class Output:
 
     @classmethod
     def of_picture(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output | None:
-        """The same for a picture, if one is wanted: its name must say its format, and something must draw it."""
+        """Find where to draw a picture, if wanted: its name must say its format, and something must draw it."""
         if name is None:
             return None
         from softbleu.report.plots import PICTURE_FORMATS, check_plots
@@ -71,7 +71,7 @@ class Output:
 
     @property
     def suffix(self) -> str:
-        """What comes after the last dot of the name."""
+        """Part of the name after its last dot."""
         return "" if self.is_printed else Path(self.url or str(self.path)).suffix.removeprefix(".").lower()
 
     @property

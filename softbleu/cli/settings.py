@@ -54,7 +54,7 @@ class SettingOption:
 
     @property
     def help(self) -> str:
-        """What it does, and its defaults."""
+        """Say what the setting does, and its defaults."""
         texts: dict[str, dict[str, str]] = {}
         for owner, each in self.owners.items():
             texts.setdefault(self.setting.help if each.part else each.help, {})[owner] = _default(each)

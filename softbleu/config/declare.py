@@ -66,14 +66,14 @@ class Setting:
 
     @property
     def hint(self) -> str:
-        """What its values are, as Python's annotations say it."""
+        """Kind of its values, in the words of Python's annotations."""
         kinds = [f"Literal{list(self.names)}"] if self.names else [kind.__name__ for kind in self.types]
         if self.read is not None and "str" not in kinds:
             kinds.append("str")
         return " | ".join([*(kinds or ["Any"]), *(["None"] if self.optional else [])])
 
     def widened(self, other: Setting) -> Setting:
-        """The same with what either allows."""
+        """Return the setting with the values that either allows."""
         least = None if self.least is None or other.least is None else min(self.least, other.least)
         most = None if self.most is None or other.most is None else max(self.most, other.most)
         choices = tuple(dict.fromkeys(other.choices + self.choices)) if self.choices and other.choices else ()
@@ -191,7 +191,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 yield each, value
 
     def revised(self, given: Mapping[str, Any]) -> Self:
-        """The same with other settings by name; a part may be a value or a name, and keeps what it has in common."""
+        """Return the value with other settings by name; a part may be a value or a name, and keeps common ones."""
         changes: dict[str, Any] = {}
         for each in own_settings(type(self)):
             wanted, present = given.get(each.name), getattr(self, each.field)

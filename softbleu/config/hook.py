@@ -1,4 +1,4 @@
-"""What runs metrics: put in from above, so that a metric can score and imports nothing that runs it."""
+"""Engine that runs metrics: the layer above sets it, so that a metric scores without importing that layer."""
 
 from __future__ import annotations
 

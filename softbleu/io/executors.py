@@ -77,11 +77,11 @@ class _MissingError(Exception):
 
 
 class _Wanted:
-    """What work answers that misses a value."""
+    """Answer of work that misses a value."""
 
 
 def hold(value: object) -> tuple[Held, bytes]:
-    """What stands for a value, and the value as it is sent."""
+    """Stand-in for a value, and the value as it is sent."""
     sent = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     return Held(hashlib.sha256(sent).hexdigest()), sent
 
@@ -432,4 +432,4 @@ def single_threaded_blas() -> Iterator[None]:
 
 _LIMITING = threading.Lock()
 _limits: list[Any] = []
-"""What lifts the limit, then one entry for each who has entered."""
+"""The limit, which can be lifted, then one entry for each thread that has entered."""

@@ -81,7 +81,7 @@ def hash_files(*paths: Path) -> str:
 
 @dataclass(frozen=True)
 class Content:
-    """What a setting names by its place; what is there is its identity."""
+    """File that a setting names by its place; its content is its identity."""
 
     location: str  # As the user gave it
     fingerprint: str  # Hex SHA-256 of its files

@@ -93,7 +93,7 @@ def kept_lines(
     make: Callable[[Sequence[str]], Iterator[Mapping[str, bytes]]],
     fits: Callable[[str, bytes], bool] = lambda line, content: True,
 ) -> dict[str, bytes]:
-    """What is kept of lines; made, and kept part by part, of those of which there is nothing.
+    """Entries of lines; made, and stored part by part, for those that have none.
 
     `judge` names who found it out, with all that it depends on; `make` finds it out of some lines, and gives it part
     by part. What does not fit a line is made again.

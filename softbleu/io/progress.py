@@ -17,7 +17,7 @@ MANY = 20_000  # Segments for which it is drawn at once
 
 
 def shown(progress: types.Progress | bool | None) -> AbstractContextManager[types.Progress | None]:
-    """What is called with the progress of some work: a bar if that is True, what was given, or nothing."""
+    """Function that is called with the progress of some work: a bar for True, the one that was given, or none."""
     if isinstance(progress, bool):
         return ProgressBar(quiet=not progress, asked=True)
     return nullcontext(progress)

@@ -22,7 +22,7 @@ class Tabular:
         raise NotImplementedError
 
     def described(self) -> Mapping[str, Any]:
-        """What is true of all rows, signatures among it."""
+        """Entries that are true of all rows, signatures among them."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Records(Tabular):
         return list(self.named_rows())
 
     def named_rows(self) -> Iterator[dict[str, Any]]:
-        """The same, one after the other."""
+        """Records one after the other."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
     def described(self) -> Mapping[str, Any]:

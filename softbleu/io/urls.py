@@ -15,7 +15,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _ATTEMPTS = 3
 _PAUSE = 0.5  # Seconds before reading is tried again; the next pause is twice as long
 _FINAL = (FileNotFoundError, PermissionError, ValueError, ImportError, InputError, NotADirectoryError)
-"""What no other attempt mends."""
+"""Errors that no other attempt mends."""
 _NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
 _SERVER_FAILS = 500  # The first of HTTP's numbers that say so
 
@@ -48,7 +48,7 @@ def url_size(url: str) -> int | None:
 
 
 def url_state(url: str) -> str:
-    """What changes when a file does: its checksum, version or time, as the place tells."""
+    """State that changes when a file does: its checksum, version or time, as the place tells."""
     return _tried(url, lambda files, path: str(files.ukey(path)))
 
 
@@ -103,7 +103,7 @@ def _file_system(url: str) -> tuple[Any, str]:
 
 
 def _cause(error: Exception) -> Exception:
-    """What went wrong: by HTTP a file counts as missing where nothing answers, or the server fails, too."""
+    """Describe an error: by HTTP a file counts as missing where nothing answers, or the server fails, too."""
     cause: Any = error
     while cause is not None:
         if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:

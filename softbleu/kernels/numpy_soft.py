@@ -121,7 +121,7 @@ def _paired(alike: Floats, own: Floats, others: Floats) -> tuple[Integers, Integ
     from scipy.optimize import linear_sum_assignment
 
     heaviest = max(float(own.max()) + float(others.max()), 1e-300)
-    # Of equal totals that with the greatest weight: which, must not hang on the last bits of the machine.
+    # Of equal totals the one with the greatest weight: the choice must be the same on every machine.
     ranked = np.add.outer(own / heaviest * TIE, others / heaviest * TIE)
     ranked += 1
     ranked *= alike

@@ -33,7 +33,7 @@ class Aggregation(ABC):
 
     @property
     def by_segment(self) -> bool:
-        """Whether the score of a segment does not hang on those before it."""
+        """Whether the score of a segment is independent of the segments before it."""
         return True
 
     @abstractmethod
@@ -370,7 +370,7 @@ class ReferenceDraws:
 
 @dataclass(frozen=True)
 class ChosenRows:
-    """What resampling adds up: one row per segment or, where references are drawn, one for each that may be drawn."""
+    """Rows that resampling adds up: one per segment or, where references are drawn, one for each possible draw."""
 
     places: list[Integers]  # Entry r has the row of each segment's reference r
     draws: ReferenceDraws | None = None  # Which of them each iteration draws; None where there is one

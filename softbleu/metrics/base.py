@@ -1,4 +1,4 @@
-"""What a metric is: statistics of segments, which add up, and a score of their sum."""
+"""Base of metrics: statistics of segments, which add up, and a score of their sum."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ IN_CONTEXT = "in context"  # The preset that is taken by itself where the vector
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a metric must be given."""
+    """Inputs that a metric must have."""
 
     references: bool = True
     source: bool = False  # The text that was to be corrected
@@ -84,7 +84,7 @@ class Requirements:
         return self.gold or self.edits
 
     def __or__(self, other: Requirements) -> Requirements:
-        """What is looked at where two metrics are computed together, field by field."""
+        """Inputs that two metrics need together, field by field."""
         pairs = {each.name: (getattr(self, each.name), getattr(other, each.name)) for each in fields(self)}
         return Requirements(**{name: _together(*pair) for name, pair in pairs.items()})
 
@@ -120,7 +120,7 @@ def order_setting(default: int) -> Any:
 
 
 def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
-    """What metrics over a matcher need: what the matcher looks at, and more."""
+    """Inputs of a metric over a matcher: those that the matcher looks at, and more."""
     return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
 
@@ -302,7 +302,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     @property
     def _head(self) -> str:
-        """What its expression begins with."""
+        """First word of its expression."""
         return self.name
 
     @property
@@ -312,7 +312,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     @property
     def requires(self) -> Requirements:
-        """What it must be given."""
+        """Inputs that it must have."""
         return Requirements()
 
     def at_level(self, level: Level) -> Self:
@@ -353,7 +353,7 @@ class MatcherMetric(Metric):
 
     @property
     def matching(self) -> Matcher:
-        """What counts as a match."""
+        """Matcher, which says what counts as a match."""
         matcher: Matcher = self.matcher  # type: ignore[attr-defined]  # subclasses have it
         return matcher
 
@@ -425,7 +425,7 @@ def _widened(owners: tuple[type[Declared], ...]) -> dict[str, Setting]:
 
 
 def _written(value: Any) -> Any:
-    """What stands for a value in an expression: a file by its path, vectors in memory by what they are."""
+    """Write a value for an expression: a file by its path, vectors in memory by their kind."""
     if value is None or isinstance(value, str | int | float):
         return value
     return getattr(value, "location", None) or (str(value) if isinstance(value, Path) else type(value).__name__)

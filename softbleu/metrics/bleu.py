@@ -60,7 +60,7 @@ class BleuScore(Score):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ClippedPrecision(MatcherMetric):
-    """What BLEU has in common with its variants: the settings, the formula, and the statistics that it takes."""
+    """Base of BLEU and its variants: the settings, the formula, and the statistics that it takes."""
 
     matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
@@ -88,7 +88,7 @@ class ClippedPrecision(MatcherMetric):
 
     @property
     def requires(self) -> Requirements:
-        """What the matcher looks at."""
+        """Inputs that the matcher looks at."""
         return requirements_of(self.matching, self.order)
 
     def at_level(self, level: Level) -> Self:

@@ -67,7 +67,7 @@ class Cleme2Score(Score):
 
 @dataclass(frozen=True, repr=False)
 class ChunkMetric(Metric):
-    """What CLEME and CLEME2.0 have in common: chunks, and which reference counts."""
+    """Base of CLEME and CLEME2.0: chunks, and which reference counts."""
 
     assumption: Assumption = setting(
         "dependent",
@@ -143,7 +143,7 @@ class ChunkMetric(Metric):
         return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """What the best reference has most of: the score, and what decides between equal ones."""
+        """Values by which the best reference is chosen: the score, then those that decide between equal ones."""
         return self.shares(sums)
 
     @abstractmethod

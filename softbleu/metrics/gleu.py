@@ -136,7 +136,7 @@ class Gleu(MatcherMetric):
 
     @property
     def aggregation(self) -> Aggregation:
-        """What several references mean."""
+        """Way in which several references count."""
         if self.variant == "gleu0":
             return _MergedReferences(self)
         best = _BestByOrder(self)

@@ -126,7 +126,7 @@ class TrainedHead(Content):
         return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices, severity)
 
     def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
-        """What a file has; distances that cost nothing are left out."""
+        """Content of the file; distances that cost nothing are left out."""
         own = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
         prices = {name: list(each) for name, each in zip(self.names, self.prices, strict=True) if any(each)}
         lists = {"metrics": list(self.metrics), "prices": prices, "severity": list(self.severity)}

@@ -183,7 +183,7 @@ class Hyter(Metric):
         ]
 
     def _task(self, single: Chunk, words: WordTable | None) -> _Task:
-        """What the search is given, a network per segment."""
+        """Input of the search: a network per segment."""
         lattices = lattices_of(single.references)
         orders = 1 << (self.window - 1)
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
@@ -264,7 +264,7 @@ class ClosestPath:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the path says."""
+        """Words of the path."""
         return tuple(step.word for step in self.steps if step.word)
 
     @property

@@ -340,7 +340,7 @@ class Meteor(Metric):
 
     @property
     def requires(self) -> Requirements:
-        """What is known of the words."""
+        """Table of the words: their stems, synonyms and functions."""
         parts = (MeteorWords(tuple(self.stages.split("+")), self.meteor_data),)
         return Requirements(vectors=self._is_soft, parts=parts)
 

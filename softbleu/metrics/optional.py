@@ -1,4 +1,4 @@
-"""What a metric may offer beside scores: callers ask for that (`isinstance` of a protocol), never which it is."""
+"""Protocols of what a metric may offer beside scores: callers ask for these, never which metric it is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SharedMatches(Protocol):
 
     @property
     def matching(self) -> Matcher:
-        """What counts as a match."""
+        """Matcher, which says what counts as a match."""
 
     @property
     def order(self) -> int:
@@ -78,7 +78,7 @@ class JudgesLines(Protocol):
     """Finds something in single candidates."""
 
     def find(self, line: str) -> tuple[Finding, ...]:
-        """What speaks against a tokenised candidate."""
+        """Marks against a tokenised candidate."""
 
 
 @runtime_checkable
@@ -86,7 +86,7 @@ class NamesCauses(Protocol):
     """Says what a score consists of."""
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
-        """What cost a segment points, by its statistics."""
+        """Costs of a segment, in points, by its statistics."""
 
 
 @runtime_checkable
@@ -142,7 +142,7 @@ class AveragesReferences(Protocol):
 
 
 def matcher_of(metric: Metric) -> Matcher | None:
-    """What counts as a match; None for metrics without single matches."""
+    """Find the matcher of a metric; None for metrics without single matches."""
     return metric.matching if isinstance(metric, MatcherMetric) else None
 
 
@@ -186,7 +186,7 @@ def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, w
 
 
 def no_mean(metric: Metric) -> InputError:
-    """What is said of a metric whose references have no mean."""
+    """Error of a metric whose references have no mean."""
     return InputError(f"metric {metric.name!r} cannot average references: bleu over exact matches and chrf can")
 
 

@@ -50,7 +50,7 @@ _AT_ONCE = 1 << 11
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What makes grammaticality and fluency, from 0 to 1, of the values of lines."""
+    """Coefficients by which values of lines become grammaticality and fluency, from 0 to 1."""
 
     constant: float
     weights: Floats  # Of each of `softbleu.language.VALUES`
@@ -94,7 +94,7 @@ class LineJudge:
         self._known: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def find(self, line: str) -> tuple[Finding, ...]:
-        """What speaks against a line."""
+        """Values that speak against a line."""
         return self._language.find(line)
 
     def judge(self, lines: Sequence[str]) -> Floats:
@@ -324,7 +324,7 @@ class Refless(Metric):
         return line_judge(model, self._detector, self.coefficients)
 
     def find(self, line: str) -> tuple[Finding, ...]:
-        """What the spelling, the error detector and the language model have against a candidate."""
+        """Marks that the spelling, the error detector and the language model make in a candidate."""
         return self._judge().find(line)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:

@@ -48,7 +48,7 @@ class Score:
     @classmethod
     @cache
     def columns(cls) -> list[Column]:
-        """What is shown beside the score, in order; fields that say nothing of it go by their names."""
+        """Columns that are shown beside the score, in order; fields that say nothing of it go by their names."""
         shown = []
         for each in fields(cls)[1:]:
             name = each.name.replace("_", " ")
@@ -79,7 +79,7 @@ class ReferenceScore:
 
 
 class Scorer(Protocol):
-    """What scores rows of statistics: a metric."""
+    """A metric, as far as it scores rows of statistics."""
 
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]

@@ -223,7 +223,7 @@ class Softbleu(Metric):
         return similarities
 
     def _raised(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> Floats:
-        """The same, written over, where the words stand, and with those that are known to be similar."""
+        """Weigh similarities, in place, by the distance of the words, and raise those of known similar words."""
         self._raise_known(similarities, pairs, piece, words)
         if self.position:
             similarities *= np.exp(-self.position * pairs.distances)

@@ -96,7 +96,7 @@ class Measured:
         return Measured(self.distances[chosen], self.directions[chosen])
 
     def without(self, place: int) -> Measured:
-        """The same with one distance 0 everywhere."""
+        """Return the rows with one distance 0 everywhere."""
         distances = self.distances.copy()
         distances[:, place] = 0
         return replace(self, distances=distances)
@@ -207,7 +207,7 @@ class Trained(Metric):
         return found
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
-        """What cost points, most first."""
+        """Distances that cost points, the most expensive first."""
         lost = zip(self.used.names, self.score(row).lost, strict=True)
         ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
         return tuple(Finding("lost", name, points) for points, name in ranked)
@@ -269,7 +269,7 @@ def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start:
 
 
 def _ties(size: int, others: int) -> Floats:
-    """What is subtracted from similarities: the more, the farther apart two places are."""
+    """Amounts to subtract from similarities: the more, the farther apart two places are."""
     found: Floats = _TIE * np.abs(np.arange(size)[:, None] / size - np.arange(others) / others)
     return found
 

@@ -20,7 +20,7 @@ Split = Callable[[str], list[str]]
 _BLANKS = re.compile("[ \t\f\r]+")
 MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")  # What 13a always takes for tokens
 ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
-"""What 13a reads as something else, one after the other."""
+"""Strings that 13a reads as something else, one after the other."""
 _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
@@ -76,7 +76,7 @@ class Tokenizer(Declared):
         return line.split()
 
     def reference(self, line: str) -> str:
-        """What is split of a line of a reference, if not the line as it stands."""
+        """Text of a reference that is split, which may be less than its line."""
         return line
 
     @property

@@ -56,14 +56,14 @@ class Tokens:
         return Tokens(self.codes[places], offsets)
 
     def spread(self, parts: WordParts) -> Tokens:
-        """The same lines with the parts of each token in its place."""
+        """Return the lines with the parts of each token in its place."""
         places, bounds = chosen_places(parts.bounds, self.codes)
         return Tokens(parts.codes[places], bounds[self.offsets])
 
 
 @dataclass(frozen=True)
 class WordParts:
-    """What words are made of: word w has ``codes[bounds[w]:bounds[w + 1]]``."""
+    """Parts of words: word w has ``codes[bounds[w]:bounds[w + 1]]``."""
 
     codes: NDArray[Any]
     bounds: NDArray[np.int64]
@@ -169,7 +169,7 @@ class WordFeature(Protocol):
 
 
 def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
-    """What is known of words: by a name of `WORD_PARTS` their parts and bounds, else what a feature computes.
+    """Compute a feature of words: by a name of `WORD_PARTS` their parts and bounds, else what a `WordFeature` makes.
 
     >>> {name: found.tolist() for name, found in word_features("punctuation", ["so", "so."]).items()}
     {'punctuation': [0, 0, 1], 'punctuation_bounds': [0, 1, 3]}

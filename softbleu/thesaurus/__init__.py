@@ -1,1 +1,1 @@
-"""What is known of words: stems, and the synonyms and paraphrases of METEOR's files."""
+"""Knowledge about words: stems, and the synonyms and paraphrases of METEOR's files."""

@@ -1,4 +1,4 @@
-"""What METEOR knows of words: stems, and synonyms and paraphrases from files as its program has them, as arrays."""
+"""Resources of METEOR: stems, and synonyms and paraphrases from files as its program has them, as arrays."""
 
 from __future__ import annotations
 

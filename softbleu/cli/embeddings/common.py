@@ -1,4 +1,4 @@
-"""What commands about vectors share: options, and the vectors that are named."""
+"""Options that commands about vectors share, and the vectors that are named."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def open_chosen(given: Given) -> tuple[VectorSource, VectorCase]:
 
 
 def store_settings(given: Given) -> dict[str, Any]:
-    """What is said of the store to be written, but for what has its default."""
+    """Entries about the store to be written, without those that have their defaults."""
     said = given.values("dtype name source licence force")
     return {name: value for name, value in said.items() if value is not None}

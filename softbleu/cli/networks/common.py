@@ -1,4 +1,4 @@
-"""What commands about networks share: options, and the networks that are named."""
+"""Options that commands about networks share, and the networks that are named."""
 
 from __future__ import annotations
 

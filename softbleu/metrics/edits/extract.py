@@ -276,7 +276,7 @@ def _merged(steps: list[AlignmentStep], texts: _Pair) -> list[AlignmentStep]:
 
 
 def _merging(source: tuple[str, ...], output: tuple[str, ...], *, first: bool) -> str:
-    """What of a part is one edit: its `whole`, its last `two` steps, or nothing."""
+    """Part of a run of steps that is one edit: its `whole`, its last `two` steps, or nothing."""
     if source[-1] in ("'s", "'") or output[-1] in ("'s", "'"):
         return "two"
     if source[-1].lower() == output[-1].lower():

@@ -1,4 +1,4 @@
-"""What extraction asks of a word where a parser would be asked: its class, and the base of its inflected forms."""
+"""Classes of words, and bases of their inflected forms, for the extraction of edits without a parser."""
 
 from __future__ import annotations
 

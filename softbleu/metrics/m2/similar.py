@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 EditCredit = Callable[[int, Span, Span], int]
-"""What an edit of the source words of the first span, for candidate words of the second, has of a gold edit, by its
+"""Credit of an edit of the source words of the first span, for candidate words of the second, for a gold edit, by its
 number: in millionths."""
 
 

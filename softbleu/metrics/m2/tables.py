@@ -62,7 +62,7 @@ class EditTables:
 
     @property
     def _units(self) -> tuple[int, int]:
-        """What an arc adds to the value of a path (a new edit adds 1), and what a gold edit takes away."""
+        """Value that an arc adds to a path (a new edit adds 1), and value that a gold edit takes away."""
         length = len(self.source) + len(self.candidate) + 2
         return length, length * length
 
