@@ -14,7 +14,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -151,51 +151,35 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
 
 @contextmanager
 def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
-    """Open a file, pipe or standard input for reading, decompressed; and tell whether it is a plain file."""
-    if is_url(name):
-        with _gzip_errors(name), _unpacked(open_url(name)) as (stream, zipped):
-            yield stream, not zipped and url_size(name) is not None
-        return
+    """Open a file, URL, pipe or standard input, decompressed; and tell whether it is plain and can be read again."""
     path = Path(name)
-    if name != STDIN and not path.exists():
+    if not is_url(name) and name != STDIN and not path.exists():
         raise InputError(f"no such file: {name}")
-    if path.is_dir():
+    if not is_url(name) and path.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
+    if name == STDIN and sys.stdin is None:
+        raise InputError("standard input (-) is closed")
     try:
-        with ExitStack() as stack, _gzip_errors(name):
-            if name == STDIN and sys.stdin is None:
-                raise InputError("standard input (-) is closed")
-            raw = sys.stdin.buffer if name == STDIN else stack.enter_context(path.open("rb"))
-            # Whatever it is, it can be read once only: look ahead for the mark of gzip, do not go back.
-            stream = io.BufferedReader(cast("io.RawIOBase", raw), _BLOCK) if name == STDIN else raw
-            zipped = cast("io.BufferedReader", stream).peek(2)[:2] == _GZIP
-            if zipped:
+        with ExitStack() as stack:
+            if name == STDIN:
+                # It can be read once only: look ahead for the mark of gzip, do not go back, and leave it open.
+                stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), _BLOCK)
+                stack.callback(stream.detach)
+            elif is_url(name):
+                opened = stack.enter_context(open_url(name))
+                stream = stack.enter_context(io.BufferedReader(cast("io.RawIOBase", opened), _BLOCK))
+            else:
+                stream = stack.enter_context(path.open("rb"))
+            if stream.peek(2)[:2] == _GZIP:
                 yield cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=stream))), False
             else:
-                yield cast("IO[bytes]", stream), path.is_file() and name != STDIN
-            if name == STDIN:
-                cast("io.BufferedReader", stream).detach()
-    except OSError as error:
-        raise InputError(f"cannot read {name}: {error.strerror}") from None
-
-
-@contextmanager
-def _gzip_errors(name: str) -> Iterator[None]:
-    try:
-        yield
+                yield stream, url_size(name) is not None if is_url(name) else path.is_file() and name != STDIN
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{name}: broken gzip data ({error})") from None
-
-
-@contextmanager
-def _unpacked(opened: IO[bytes]) -> Iterator[tuple[IO[bytes], bool]]:
-    """Decompress what comes from afar, and tell whether that was needed."""
-    with opened, io.BufferedReader(cast("io.RawIOBase", opened), _BLOCK) as stream:
-        if zipped := stream.peek(2)[:2] == _GZIP:
-            with gzip.GzipFile(fileobj=stream) as unzipped:
-                yield cast("IO[bytes]", unzipped), zipped
-        else:
-            yield cast("IO[bytes]", stream), zipped
+    except OSError as error:
+        if is_url(name):
+            raise
+        raise InputError(f"cannot read {name}: {error.strerror}") from None
 
 
 def _plain(name: str, encoding: str, folder: Path) -> Path | str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
-from softbleu.corpora.judgements.scores import note_repeated, read_scores
+from softbleu.corpora.judgements.scores import Row, first_segment, score_of, score_rows, segment_number, table_rows
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
-from softbleu.io.data_files import MOST_PLACES, parse_score
+from softbleu.io.progress import note
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -25,7 +25,6 @@ _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("lp", "source", "translation", "reference", "human_score")
 _JUDGED = {"candidate": "translation", "hypothesis": "translation", "score": "human_score", "human": "human_score"}
 """Other names of columns of judged texts."""
-_Row = tuple[str, dict[str, str]]  # Where it stands, and its cells by columns
 CANDIDATE = "translation"  # What the one system of assessed texts is called
 
 
@@ -144,11 +143,14 @@ def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -
     InputError
         A column is missing, a score is no number, or a row has too many or too few cells.
     """
-    columns, rows = _cells(name, encoding, _JUDGED)
+    with closing(open_text(name, encoding)) as lines:
+        columns, rows = table_rows(
+            name, list(lines), lambda cells: ([_JUDGED.get(c, c) for c in _lower(cells)], True)
+        )
     if not {"human_score", "translation", "reference"} <= set(columns):
         raise InputError(f"{name}, line 1: judgements need columns score, candidate and reference, tab-separated")
     stem = Path(name.removesuffix(".gz")).stem
-    groups: dict[str, list[_Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for where, row in rows:
         groups.setdefault(row.get("group", row.get("lp", stem)), []).append((where, {"source": "", **row}))
     if not groups:
@@ -186,105 +188,81 @@ def read_assessments(
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
-    source translation reference HUMAN_score`; others are passed over. Or scores of segments for `read_scores`. Of
-    several directions one must be given. An output that several annotators scored has the mean of their scores, and a
-    note says so; of texts, where there is a column `annotator`. `unescape` turns entities such as ``&apos;`` in texts
-    into characters.
+    source translation reference HUMAN_score`; others are passed over. Or a table of scores of segments as
+    `read_scores` has it. Of several directions one must be given. An output that several annotators scored has the
+    mean of their scores, and a note says so; of texts, where there is a column `annotator`. `unescape` turns entities
+    such as ``&apos;`` in texts into characters.
     """
-    columns, cells = _cells(name, encoding, {})
-    kind = next((kind for kind in (_BY_TEXT, _BY_NUMBER) if set(kind) <= set(columns)), None)
-    if kind is None and ({"system", "segment"} <= set(columns) or ".seg.score" in name):
-        return _graded(name, direction, column, encoding)
-    if kind is None:
-        raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
-    rows = _of_direction(name, list(cells), direction)
-    return _judged_texts(name, rows, unescape) if kind is _BY_TEXT else _numbered(name, rows)
-
-
-def _cells(name: str, encoding: str, aliases: Mapping[str, str]) -> tuple[list[str], Iterator[_Row]]:
-    """Names of columns in lower case, and where each row stands with its cells by these names."""
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
-    tabs = bool(text) and "\t" in text[0]
-    columns = [cell.lower() for cell in (text[0].split("\t") if tabs else text[0].split())] if text else []
-    columns = [aliases.get(column, column) for column in columns]
-
-    def rows() -> Iterator[_Row]:
-        for number, line in enumerate(text[1:], start=2):
-            cells = line.split("\t") if tabs else line.split()
-            if not cells or cells == [""]:
-                continue
-            if len(cells) != len(columns):
-                raise InputError(f"{name}, line {number}: {len(cells)} cells under {len(columns)} column names")
-            yield f"{name}, line {number}", dict(zip(columns, cells, strict=True))
-
-    return columns, rows()
+    columns, rows = table_rows(name, text, lambda cells: (_lower(cells), True))
+    known = set(columns)
+    if set(_BY_TEXT) <= known:
+        return _judged_texts(name, _of_direction(name, rows, direction), unescape)
+    if set(_BY_NUMBER) <= known:
+        return _numbered(name, _of_direction(name, score_rows(name, text, "human"), direction), by_system=False)
+    if {"system", "segment"} <= known or ".seg.score" in name:
+        return _numbered(name, _of_direction(name, score_rows(name, text, column), direction), by_system=True)
+    raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
 
 
-def _of_direction(name: str, rows: Sequence[_Row], direction: str | None) -> list[_Row]:
-    there = sorted({row["lp"] for _, row in rows})
-    if not there:
+def _lower(cells: Sequence[str]) -> list[str]:
+    return [cell.lower() for cell in cells]
+
+
+def _of_direction(name: str, rows: Iterable[Row], direction: str | None) -> list[Row]:
+    listed = list(rows)
+    there = sorted({row["lp"] for _, row in listed if "lp" in row})
+    if not listed:
         raise InputError(f"{name}: there are no assessments")
-    if (direction is None and len(there) > 1) or (direction is not None and direction not in there):
+    if (direction is None and len(there) > 1) or (direction is not None and there and direction not in there):
         raise InputError(f"{name}: name one direction of {', '.join(there)}")
-    return [(where, row) for where, row in rows if direction in (None, row["lp"])]
+    return [(where, row) for where, row in listed if direction in (None, row.get("lp", direction))]
 
 
-def _graded(name: str, direction: str | None, column: str | None, encoding: str) -> Assessments:
-    tables = read_scores(name, direction=direction, column=column, repeated=True, encoding=encoding)
-    if len(tables) > 1 or not tables[0].segments:
-        raise InputError(f"{name}: assessments are scores of segments by one kind of judges")
-    outputs = [
-        (score, [system], segment)
-        for system, scores in tables[0].segments.items()
-        for segment, score in enumerate(scores.tolist())
-        if not np.isnan(score)
-    ]
-    if not outputs:
-        raise InputError(f"{name}: there are no assessments")
-    scores, systems, segments = zip(*outputs, strict=True)
-    return Assessments(np.array(scores), systems, segments)
+def _means(name: str, scored: Iterable[tuple[Hashable, float]]) -> tuple[list[Any], Floats]:
+    """Take the mean of the scores of each output; NaN is none. A note says of how many there are several."""
+    scores: dict[Any, list[float]] = {}
+    for output, score in scored:
+        if not np.isnan(score):
+            scores.setdefault(output, []).append(score)
+    if repeated := sum(len(values) > 1 for values in scores.values()):
+        note(f"{name}: {repeated:,} of {len(scores):,} outputs have several judgements: the mean of each is taken")
+    return list(scores), np.array([sum(values) / len(values) for values in scores.values()])
 
 
-def _means(
-    name: str, rows: Sequence[_Row], columns: Sequence[str], scored: str
-) -> tuple[Sequence[Mapping[str, str]], Floats]:
-    """Find the outputs, which differ in these columns (none: each row is one), and the mean of each one's scores."""
-    outputs: dict[object, Mapping[str, str]] = {}
-    scores: dict[object, list[float]] = {}
-    for where, row in rows:
-        key = tuple(row[column] for column in columns) or where
-        outputs.setdefault(key, row)
-        scores.setdefault(key, []).append(_number(where, row[scored]))
-    note_repeated(name, sum(len(values) > 1 for values in scores.values()), len(outputs))
-    return list(outputs.values()), np.array([sum(values) / len(values) for values in scores.values()])
-
-
-def _judged_texts(name: str, rows: Sequence[_Row], unescape: bool) -> Assessments:
+def _judged_texts(name: str, rows: Sequence[Row], unescape: bool) -> Assessments:
     clean = html.unescape if unescape else str
-    columns = ("source", "translation", "reference")
-    outputs, scores = _means(name, rows, columns if "annotator" in rows[0][1] else (), "human_score")
-    source, candidate, reference = ([clean(row[column]) for row in outputs] for column in columns)
+    names = ("source", "translation", "reference")
+    # Equal texts are outputs of their own, unless it is said who judged them.
+    annotated = "annotator" in rows[0][1]
+    texts = (
+        ((*(clean(row[column]) for column in names), "" if annotated else where), score_of(where, row["human_score"]))
+        for where, row in rows
+    )
+    outputs, scores = _means(name, texts)
+    if not outputs:
+        raise InputError(f"{name}: there are no judgements")
+    source, candidate, reference, _ = map(list, zip(*outputs, strict=True))
     return Assessments(scores, texts=Segments.of({CANDIDATE: candidate}, reference, source))
 
 
-def _numbered(name: str, rows: Sequence[_Row]) -> Assessments:
-    for where, row in rows:
-        sid = row["sid"]
-        if not (sid.isdecimal() and len(sid) <= MOST_PLACES and int(sid)):
-            raise InputError(f"{where}: SID is the number of a segment, from 1, not {sid!r}")
-    outputs, scores = _means(name, rows, ("system", "sid"), "human")
-    systems = [row["system"].split("+") for row in outputs]
-    names = plain_names({system for members in systems for system in members})
-    return Assessments(
-        scores,
-        [[names[system] for system in members] for members in systems],
-        [int(row["sid"]) - 1 for row in outputs],
-    )
-
-
-def _number(where: str, text: str) -> float:
-    try:
-        return parse_score(text)
-    except ValueError as error:
-        raise InputError(f"{where}: {text!r} is no assessment: {error}") from None
+def _numbered(name: str, rows: Sequence[Row], *, by_system: bool) -> Assessments:
+    """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
+    places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
+    start = first_segment(name, (segment for _, segment in places))
+    if not by_system and not start:
+        where = next(where for (where, _), (_, segment) in zip(rows, places, strict=True) if not segment)
+        raise InputError(f"{where}: SID is the number of a segment, from 1, not '0'")
+    scored = ((place, score_of(where, row["score"])) for (where, row), place in zip(rows, places, strict=True))
+    outputs, scores = _means(name, scored)
+    if not outputs:
+        raise InputError(f"{name}: there are no assessments")
+    order = list(range(len(outputs)))
+    if by_system:
+        systems = list(dict.fromkeys(system for system, _ in places))
+        order.sort(key=lambda number: (systems.index(outputs[number][0]), outputs[number][1]))
+    groups = [outputs[number][0].split("+") if not by_system else [outputs[number][0]] for number in order]
+    names = plain_names({system for group in groups for system in group})
+    segments = [outputs[number][1] - start for number in order]
+    return Assessments(scores[order], [[names[system] for system in group] for group in groups], segments)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,6 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.errors import InputError
 from softbleu.io.data_files import NotJsonError, parse_json, parse_score, parse_whole
-from softbleu.io.progress import note
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
@@ -30,7 +30,7 @@ _COLUMNS = {
 _ALIASES = {"name": "system", "sid": "segment"}
 SCORED = ("score", "human", "z", "mqm", "raw")  # Columns of scores, of which the first that a table has is read
 _GAP = ("None", None)  # Where something was not scored, as mt-metrics-eval writes it
-_MOST_GAPS = 1000  # Segments a score: a table with more is numbered by something else
+_MOST_GAPS, _MOST_SEGMENTS = 1000, 100_000  # Segments a score, or in all: with more it is numbered by something else
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,8 @@ class _Entry(NamedTuple):
     score: float
 
 
-_Row = tuple[str, Mapping[str, Any]]  # Where it stands, and its values by the names of columns
+Row = tuple[str, Mapping[str, Any]]
+"""Where a row stands, and its values by the names of columns."""
 
 
 def read_scores(
@@ -64,7 +65,6 @@ def read_scores(
     label: str | None = None,
     direction: str | None = None,
     column: str | None = None,
-    repeated: bool = False,
     encoding: str = "utf-8",
 ) -> list[ScoreTable]:
     """Read scores of systems, of segments, or of both: a table per metric.
@@ -84,8 +84,6 @@ def read_scores(
         Take rows of this direction (column `lp`) only.
     column
         Column of the scores (default: the first of `SCORED` that the table has).
-    repeated
-        Whether segments may have several scores, such as those of several annotators. Their mean is taken.
 
     Raises
     ------
@@ -97,18 +95,11 @@ def read_scores(
     path = Path(name.removesuffix(".gz"))
     published = path.name.endswith((".seg.score", ".sys.score"))
     stem = Path(path.stem).stem if published else path.stem
-    if next((line for line in text if line.strip()), "").lstrip().startswith("{"):
-        rows = _read_json(name, text)
-    else:
-        rows = _read_table(name, text, column, in_order=path.name.endswith(".seg.score"))
-    entries: list[_Entry] = []
-    directions = set()
-    for where, row in rows:
-        directions.add(row.get("lp", direction))
-        if direction in (None, row.get("lp", direction)):
-            entries.append(_entry(where, row, label or stem))
-    if repeated and direction is None and len(directions) > 1:
-        raise InputError(f"{name}: name one direction of {', '.join(sorted(map(str, directions)))}")
+    json = next((line for line in text if line.strip()), "").lstrip().startswith("{")
+    rows = _read_json(name, text) if json else score_rows(name, text, column)
+    entries = [
+        _entry(where, row, label or stem) for where, row in rows if direction in (None, row.get("lp", direction))
+    ]
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
         raise InputError(f"{name}: there are no scores{wanted}")
@@ -116,10 +107,9 @@ def read_scores(
     tables = []
     for group in dict.fromkeys(entry.table for entry in entries):
         members = [entry for entry in entries if entry.table == group]
-        systems, segments = _gather(name, members, names, repeated=repeated)
         # Scores of mt-metrics-eval are greater for better, whatever their metric is.
         metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
-        tables.append(ScoreTable(label or group, systems, segments, metric, better))
+        tables.append(ScoreTable(label or group, *_gather(name, members, names), metric, better))
     return merge_scores(tables)
 
 
@@ -135,10 +125,9 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     return list(merged.values())
 
 
-def _read_json(name: str, text: Sequence[str]) -> Iterator[_Row]:
+def _read_json(name: str, text: Sequence[str]) -> Iterator[Row]:
     try:
-        whole = parse_json("\n".join(text), name)
-        rows: Iterable[tuple[str, Any]] = [(name, row) for row in _flat(whole)]
+        rows: Iterable[tuple[str, Any]] = [(name, row) for row in _flat(parse_json("\n".join(text), name))]
     except NotJsonError:
         places = [(f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip()]
         rows = [(where, parse_json(line, where)) for where, line in places]
@@ -153,109 +142,123 @@ def _flat(whole: Any) -> Iterator[Any]:
     if not isinstance(whole, dict) or not isinstance(whole.get("systems"), list):
         yield whole
         return
-    for system in whole["systems"]:
-        labels = {key: whole[key] for key in ("signature",) if key in whole}
-        if isinstance(system, dict):
-            labels |= {key: system[key] for key in ("metric", "signature") if key in system}
-            labels["system"] = system.get("name")
-        else:
-            system = {}
+    for entry in whole["systems"]:
+        system = entry if isinstance(entry, dict) else {}
+        labels = {key: value for key, value in {**whole, **system}.items() if key in ("metric", "signature")}
+        labels |= {"system": system["name"]} if "name" in system else {}
         yield {**system, **labels}
         parts = system.get("segments", [])
         for part in parts if isinstance(parts, list) else [parts]:
             yield {**part, **labels} if isinstance(part, dict) else {}
 
 
-def _read_table(name: str, text: Sequence[str], column: str | None, *, in_order: bool) -> Iterator[_Row]:
-    columns: Sequence[str] | None = None
+def table_rows(
+    name: str,
+    text: Iterable[str],
+    columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]],
+    comment: str = "",
+) -> tuple[Sequence[str], Iterator[Row]]:
+    """Read a table of lines, its cells apart by tabs where the first line has any, or else by blanks.
+
+    `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
+    that begin with the comment are passed over. InputError: another number of cells than of columns.
+    """
+    lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
+    lines = ((where, line) for where, line in lines if not comment or not line.startswith(comment))
+    place, first = next(lines, (f"{name}, line 1", ""))
+    mark = "\t" if "\t" in first else None
+    try:
+        columns, named = columns_of(first.split(mark) if first else [])
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+    def rows() -> Iterator[Row]:
+        for where, line in lines if named or not first else chain([(place, first)], lines):
+            cells = line.split(mark)
+            if len(cells) != len(columns):
+                names = " ".join(columns[:6])
+                raise InputError(f"{where}: {len(cells)} cells under {len(columns)} column names: {names}")
+            yield where, dict(zip(columns, cells, strict=True))
+
+    return columns, rows()
+
+
+def score_rows(name: str, text: Iterable[str], column: str | None) -> Iterator[Row]:
+    """Read a table of scores by the columns `system`, `score`, `segment`, `lp`, `metric`, …; see `read_scores`."""
+
+    def columns_of(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
+        names = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
+        scored = next((name for name in (SCORED if column is None else (column.lower(),)) if name in names), None)
+        if scored is not None and "system" in names:
+            return ["score" if name == scored else name.replace("score", "") for name in names], True
+        if column is not None:
+            raise InputError(f"no columns 'system' and {column!r}")
+        if cells and len(cells) not in _COLUMNS:
+            raise InputError(f"{len(cells)} columns and no names of columns: 'system' and 'score' needed")
+        return _COLUMNS.get(len(cells), ()), False
+
+    _, rows = table_rows(name, text, columns_of, "#")
     counts: Counter[str] = Counter()  # Segments of each system, where they are not numbered
-    for number, line in enumerate(text, start=1):
-        where = f"{name}, line {number}"
-        cells = line.split("\t") if "\t" in line else line.split()
-        if not line.strip() or line.startswith("#"):
-            continue
-        if columns is None:
-            named = _named_columns(cells, column)
-            if named is None and column is not None:
-                raise InputError(f"{where}: no columns 'system' and {column!r}")
-            if named is None and len(cells) not in _COLUMNS:
-                raise InputError(
-                    f"{where}: {len(cells)} columns and no names of columns: 'system' and 'score' needed"
-                )
-            columns = named or _COLUMNS[len(cells)]
-            if named is not None:
-                continue
-        if len(cells) != len(columns):
-            raise InputError(f"{where}: {len(cells)} cells, where {len(columns)} are needed: {' '.join(columns[:6])}")
-        row = dict(zip(columns, cells, strict=True))
-        if in_order:
-            row["segment"] = str(counts[row["system"]])
+    for where, row in rows:
+        if name.removesuffix(".gz").endswith(".seg.score"):
+            yield where, {**row, "segment": str(counts[row["system"]])}
             counts[row["system"]] += 1
-        yield where, row
-
-
-def _named_columns(cells: Sequence[str], column: str | None) -> list[str] | None:
-    """Names of columns, the chosen one as `score`; None where the cells name no system and no score."""
-    columns = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
-    scored = next((name for name in (SCORED if column is None else (column.lower(),)) if name in columns), None)
-    if scored is None or "system" not in columns:
-        return None
-    return ["score" if name == scored else name.replace("score", "") for name in columns]
+        else:
+            yield where, row
 
 
 def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
-    segment, score, system, metric = (row.get(key) for key in ("segment", "score", "system", "metric"))
-    try:
-        number = None if segment is None else parse_whole(str(segment))
-        if number is not None and number < 0:
-            raise ValueError(number)
-    except ValueError:
-        raise InputError(f"{where}: the number of a segment is needed, not {segment!r}") from None
-    try:
-        value = np.nan if score in _GAP else parse_score(score)
-    except ValueError as error:
-        raise InputError(f"{where}: {score!r} is no score: {error}") from None
+    segment, system, metric, signature = (row.get(key) for key in ("segment", "system", "metric", "signature"))
     if not isinstance(system, str):
         raise InputError(f"{where}: a system's name is needed, not {system!r}")
-    better, signature = row.get("better"), row.get("signature")
-    known = better if better in ("higher", "lower") else ""
-    return _Entry(where, str(metric or name), str(signature or metric or ""), known, system, number, value)
+    number = None if segment is None else segment_number(where, segment)
+    better = row["better"] if row.get("better") in ("higher", "lower") else ""
+    said = str(signature or metric or "")
+    return _Entry(where, str(metric or name), said, better, system, number, score_of(where, row["score"]))
+
+
+def segment_number(where: str, text: object) -> int:
+    """Read the number of a segment. InputError: it is no whole number from 0."""
+    with suppress(ValueError):
+        if (number := parse_whole(str(text))) >= 0:
+            return number
+    raise InputError(f"{where}: the number of a segment is needed, not {text!r}")
+
+
+def score_of(where: str, value: object) -> float:
+    """Read a score, NaN where there is none. InputError: it is no number of reasonable size."""
+    try:
+        return np.nan if value in _GAP else parse_score(value)
+    except ValueError as error:
+        raise InputError(f"{where}: {value!r} is no score: {error}") from None
+
+
+def first_segment(name: str, numbers: Iterable[int]) -> int:
+    """Find out whether segments are numbered from 0 or from 1. InputError: the numbers cannot be of segments."""
+    known = list(numbers)
+    if known and max(known) > max(_MOST_GAPS * len(known), _MOST_SEGMENTS):
+        raise InputError(
+            f"{name}: {len(known)} scores cannot be of {max(known):,} segments: are these their numbers?"
+        )
+    return int(min(known, default=0) > 0)
 
 
 def _gather(
-    name: str, entries: Sequence[_Entry], names: Mapping[str, str], *, repeated: bool
+    name: str, entries: Sequence[_Entry], names: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, Floats]]:
     """Put the scores of one metric together: of systems, and of their segments."""
     systems: dict[str, float] = {}
     parts: dict[str, dict[int, float]] = {}
-    counts: dict[tuple[str, int], int] = {}  # Scores of segments that have several
     for where, *_, system, segment, score in entries:
         system = names[system]
-        scores = None if segment is None else parts.setdefault(system, {})
-        if system in systems if scores is None else segment in scores and not repeated:
+        scores = systems if segment is None else parts.setdefault(system, {})
+        key: Any = system if segment is None else segment
+        if key in scores:
             raise InputError(f"{where}: a second score of {system!r} (several directions? name one)")
-        if scores is None or segment is None:
-            if not np.isnan(score):
-                systems[system] = score
-        elif np.isnan(scores.get(segment, np.nan)):
-            scores[segment] = score
-        elif not np.isnan(score):
-            scores[segment] += score
-            counts[system, segment] = counts.get((system, segment), 1) + 1
-    for (system, segment), count in counts.items():
-        parts[system][segment] /= count
-    note_repeated(name, len(counts), sum(map(len, parts.values())))
-    start = 1 if parts and all(0 not in scored for scored in parts.values()) else 0
-    length = max((max(scored) + 1 - start for scored in parts.values()), default=0)
-    if length > _MOST_GAPS * len(entries):
-        raise InputError(f"{name}: {len(entries)} scores cannot be of {length:,} segments: are these their numbers?")
-    segments = {system: np.full(length, np.nan) for system in parts}
+        if segment is not None or not np.isnan(score):
+            scores[key] = score
+    start = first_segment(name, chain.from_iterable(parts.values()))
+    segments = {system: np.full(max(map(max, parts.values())) + 1 - start, np.nan) for system in parts}
     for system, scored in parts.items():
         segments[system][np.array([*scored]) - start] = [*scored.values()]
     return systems, segments
-
-
-def note_repeated(name: str, repeated: int, outputs: int) -> None:
-    """Say of how many outputs there are several judgements, of which the mean is taken."""
-    if repeated:
-        note(f"{name}: {repeated:,} of {outputs:,} outputs have several judgements: the mean of each is taken")
