@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.records import SEPARATOR
@@ -57,12 +57,10 @@ class Rule:
         return self.parts[0].text if len(self.parts) == 1 and self.parts[0].is_word else None
 
 
-class Place(Protocol):
-    """A line of a file."""
-
-    @property
-    def where(self) -> str:
-        """File and line, as messages name them."""
+class _Line(NamedTuple):
+    where: str
+    number: int
+    text: str
 
 
 def symbols_below(rule: Rule) -> list[str]:
@@ -103,7 +101,7 @@ def least_height(rule: Rule, heights: Mapping[str, float]) -> float:
 
 def recursion_of(rules: Sequence[Rule]) -> list[str] | None:
     """Symbols that lead from one of them back to itself, so that there are infinitely many sentences; or None."""
-    return _cycle({rule.symbol: set[str]() for rule in rules}, ((rule.symbol, symbols_below(rule)) for rule in rules))
+    return _cycle(rules, symbols_below)
 
 
 def greatest_height(start: str, rules: Sequence[Rule]) -> int:
@@ -121,9 +119,10 @@ def greatest_height(start: str, rules: Sequence[Rule]) -> int:
     return int(heights[start])
 
 
-def _cycle(graph: dict[str, set[str]], edges: Iterator[tuple[str, list[str]]]) -> list[str] | None:
-    for symbol, below in edges:
-        graph[symbol].update(below)
+def _cycle(rules: Sequence[Rule], below: Callable[[Rule], list[str]]) -> list[str] | None:
+    graph: dict[str, set[str]] = {}
+    for rule in rules:
+        graph.setdefault(rule.symbol, set()).update(below(rule))
     # Sets come in another order in each process; the message should not.
     sorter = TopologicalSorter({symbol: sorted(below) for symbol, below in graph.items()})
     try:
@@ -132,6 +131,10 @@ def _cycle(graph: dict[str, set[str]], edges: Iterator[tuple[str, list[str]]]) -
         cycle: list[str] = error.args[1][::-1]
         return cycle
     return None
+
+
+def _refuse(file: str, rule: Rule, said: str) -> NoReturn:
+    raise InputError(f"{file}, line {rule.line}: {said}")
 
 
 def _check_defined(file: str, start: str, rules: Sequence[Rule]) -> None:
@@ -143,17 +146,14 @@ def _check_defined(file: str, start: str, rules: Sequence[Rule]) -> None:
             if symbol not in defined:
                 near = get_close_matches(symbol, sorted(defined), n=1)
                 hint = f"did you mean {near[0]!r}?" if near else "a word must stand in quotes"
-                raise InputError(f"{file}, line {rule.line}: the symbol {symbol!r} has no rules ({hint})")
+                _refuse(file, rule, f"the symbol {symbol!r} has no rules ({hint})")
 
 
 def _check_repeated(file: str, start: str, rules: Sequence[Rule]) -> None:
     first: dict[object, int] = {}
     for rule in rules:
-        key = (rule.symbol, rule.parts)
-        if key in first:
-            raise InputError(
-                f"{file}, line {rule.line}: a rule of {rule.symbol!r} stands twice, first in line {first[key]}"
-            )
+        if (key := (rule.symbol, rule.parts)) in first:
+            _refuse(file, rule, f"a rule of {rule.symbol!r} stands twice, first in line {first[key]}")
         first[key] = rule.line
 
 
@@ -162,13 +162,10 @@ def _check_weights(file: str, start: str, rules: Sequence[Rule]) -> None:
     for rule in rules:
         sums[rule.symbol] = sums.get(rule.symbol, 0.0) + rule.weight
     for rule in rules:
-        total = sums[rule.symbol]
-        if abs(total - 1) > TOLERANCE:
-            raise InputError(
-                f"{file}, line {rule.line}: the probabilities of {rule.symbol!r} sum to {total:g}, not to 1"
-            )
+        if abs(sums[rule.symbol] - 1) > TOLERANCE:
+            _refuse(file, rule, f"the probabilities of {rule.symbol!r} sum to {sums[rule.symbol]:g}, not to 1")
         if rule.weight <= 0:
-            raise InputError(f"{file}, line {rule.line}: a rule of {rule.symbol!r} has no probability; write [0.5]")
+            _refuse(file, rule, f"a rule of {rule.symbol!r} has no probability; write [0.5]")
 
 
 def _check_used(file: str, start: str, rules: Sequence[Rule]) -> None:
@@ -182,18 +179,15 @@ def _check_used(file: str, start: str, rules: Sequence[Rule]) -> None:
         ahead.extend(new)
     for rule in rules:
         if rule.symbol not in reached:
-            raise InputError(
-                f"{file}, line {rule.line}: {rule.symbol!r} is never reached from {start!r}; use it or remove it"
-            )
+            _refuse(file, rule, f"{rule.symbol!r} is never reached from {start!r}; use it or remove it")
 
 
 def _check_ends(file: str, start: str, rules: Sequence[Rule]) -> None:
     heights = least_heights(rules)
     for rule in rules:
         if heights[rule.symbol] == inf:
-            raise InputError(
-                f"{file}, line {rule.line}: {rule.symbol!r} never comes to an end; give it a rule that does not "
-                "lead back to it"
+            _refuse(
+                file, rule, f"{rule.symbol!r} never comes to an end; give it a rule that does not lead back to it"
             )
 
 
@@ -208,16 +202,16 @@ def _check_cycles(file: str, start: str, rules: Sequence[Rule]) -> None:
         needed = [part.text for part in rule.parts if part.text not in empty]
         return needed if len(needed) == 1 else [] if needed else [part.text for part in rule.parts]
 
-    cycle = _cycle({rule.symbol: set[str]() for rule in rules}, ((rule.symbol, alone(rule)) for rule in rules))
+    cycle = _cycle(rules, alone)
     if cycle is not None:
-        line = next(rule.line for rule in rules if rule.symbol == cycle[0] and cycle[1] in alone(rule))
-        raise InputError(f"{file}, line {line}: a cycle, {' -> '.join(cycle)}: remove one of its rules")
+        rule = next(rule for rule in rules if rule.symbol == cycle[0] and cycle[1] in alone(rule))
+        _refuse(file, rule, f"a cycle, {' -> '.join(cycle)}: remove one of its rules")
 
 
-def check_directives(
+def _check_directives(
     rules: Sequence[Rule],
-    classes: Sequence[tuple[Place, Sequence[str]]],
-    functions: Sequence[tuple[Place, Sequence[str]]],
+    classes: Sequence[tuple[_Line, Sequence[str]]],
+    functions: Sequence[tuple[_Line, Sequence[str]]],
 ) -> None:
     """See that synonyms and function words are words of the grammar, and that synonyms can replace one another."""
     words = {part.text for rule in rules for part in rule.parts if part.is_word}
@@ -267,12 +261,6 @@ class Grammar:
     def synonymous(self, first: str, second: str) -> bool:
         """Whether two words mean the same: equal, or of one synonym class."""
         return first == second or second in self.synonyms.get(first, ())
-
-
-class _Line(NamedTuple):
-    where: str
-    number: int
-    text: str
 
 
 def grammar_names() -> list[str]:
@@ -336,7 +324,7 @@ def parse_grammar(name: str, lines: Iterable[str], *, file: str | None = None) -
         check(file, begin, rules)
     classes = [(line, line.text.split()) for kind, line in directives if kind == "synonyms"]
     functions = [(line, line.text.split()) for kind, line in directives if kind == "function"]
-    check_directives(rules, classes, functions)
+    _check_directives(rules, classes, functions)
     numbers = {(rule.symbol, rule.parts): number for number, rule in enumerate(rules)}
     return Grammar(
         name,

@@ -20,7 +20,7 @@ from softbleu.io.progress import note
 from softbleu.matching.base import MATCHERS
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
-from softbleu.meta.rankings import RankedSystem, SkillSettings, play_matches, rank_by_skill, rank_by_wins, win_shares
+from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
@@ -119,7 +119,7 @@ def rank_systems(
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
     "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
     "trueskill": lambda comparisons, settings, progress: rank_by_skill(
-        comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
+        comparisons, settings.runs, settings.seed, progress
     ),
 }
 
@@ -141,8 +141,7 @@ def aggregate_scores(
     if not len(compared):
         raise InputError(f"{table.name} scored no segment of two systems: there are no wins to aggregate")
     if known_name("way of ranking", way, WAYS) == "trueskill":
-        skills = play_matches(compared, SkillSettings(runs=settings.runs, seed=settings.seed), progress)
-        scores = skills.mean(axis=0)
+        scores = play_matches(compared, settings.runs, settings.seed, progress).mean(axis=0)
     else:
         scores = win_shares(compared.tallies().astype(np.float64))
     return replace(table, systems=dict(zip(compared.systems, scores.tolist(), strict=True)))

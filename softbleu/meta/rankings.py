@@ -42,7 +42,7 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
     >>> expected_wins(Comparisons.of([*rows, (3, "A", "C", 1, "x")]))
     {'A': 0.8333333333333333, 'B': 0.3333333333333333, 'C': 0.0}
     """
-    scores = _expected_wins(comparisons.tallies()[None].astype(np.float64))[0]
+    scores = win_shares(comparisons.tallies().astype(np.float64), np.nan)
     for name, score in zip(comparisons.systems, scores, strict=True):
         if np.isnan(score):
             raise InputError(f"system {name!r} has ties only: its expected wins are not defined")
@@ -56,9 +56,11 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
     return make_ranking(comparisons, scores, win_shares(redraw_tallies(comparisons, samples, seed)))
 
 
-def win_shares(tallies: Floats) -> Floats:
-    """Expected wins from tallies, (…, 3, systems, systems); a system that only ties is as likely to win as not."""
-    return np.nan_to_num(_expected_wins(tallies), nan=0.5)
+def win_shares(tallies: Floats, undecided: float = 0.5) -> Floats:
+    """Expected wins from tallies, (…, 3, systems, systems); a system that only ties has the share `undecided`."""
+    wins, decided = tallies[..., 0, :, :], tallies[..., 0, :, :] + tallies[..., 2, :, :]
+    shares = np.divide(wins, decided, out=np.zeros_like(wins), where=decided > 0)
+    return np.nan_to_num(divide(shares.sum(axis=-1), (decided > 0).sum(axis=-1)), nan=undecided)
 
 
 def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:
@@ -98,88 +100,77 @@ def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers
     return [int(cluster) for cluster in clusters]
 
 
-def _expected_wins(tallies: Floats) -> Floats:
-    """Expected wins from wins, ties and losses, (…, 3, systems, systems); NaN with ties only."""
-    wins, decided = tallies[..., 0, :, :], tallies[..., 0, :, :] + tallies[..., 2, :, :]
-    shares = np.divide(wins, decided, out=np.zeros_like(wins), where=decided > 0)
-    return divide(shares.sum(axis=-1), (decided > 0).sum(axis=-1))
-
-
 _PIECE = 4096  # Matches whose random numbers are drawn at a time
 
 
-@dataclass(frozen=True)
-class SkillSettings:
-    """How matches are played."""
-
-    runs: int = 100  # So many, with matches of their own; the score of a system is its mean over them
-    matches: int | None = None
-    """Of a run; unless given, one for each comparison and one more, as in the published program."""
-    seed: int = 12345
-    deviation: float = 0.5  # Standard deviation of a system's skill before its first match
-    draws: float = 0.25  # Share of matches that are expected to end in a draw
-    pace: float = 40.0  # The performance of a system varies by ``deviation * matches / pace`` from match to match
-
-    def __post_init__(self) -> None:
-        check_samples(self.runs, self.seed)
-        if self.matches is not None and self.matches < 1:
-            raise InputError(f"the number of matches must be at least 1, not {self.matches}")
-        if not (self.deviation > 0 and self.pace > 0 and 0 < self.draws < 1):
-            raise InputError("deviation and pace must be greater than 0, and draws lie between 0 and 1")
+DEVIATION = 0.5  # Standard deviation of a system's skill before its first match
+DRAWS = 0.25  # Share of matches that are expected to end in a draw
+_PACE = 40.0  # The performance of a system varies by ``DEVIATION * matches / _PACE`` from match to match
 
 
 def rank_by_skill(
-    comparisons: Comparisons, settings: SkillSettings | None = None, progress: Progress | None = None
+    comparisons: Comparisons,
+    runs: int = 100,
+    seed: int = 12345,
+    progress: Progress | None = None,
+    *,
+    matches: int | None = None,
 ) -> list[RankedSystem]:
     """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters.
 
     The ranges are of as many runs more, each with the comparisons of a sample of segments.
     """
-    settings = settings or SkillSettings()
-    skills = play_matches(comparisons, settings, progress, resampled=True)
-    return make_ranking(comparisons, skills[: settings.runs].mean(axis=0), skills[settings.runs :])
+    skills = play_matches(comparisons, runs, seed, progress, matches=matches, resampled=True)
+    return make_ranking(comparisons, skills[:runs].mean(axis=0), skills[runs:])
 
 
 def play_matches(
-    comparisons: Comparisons, settings: SkillSettings, progress: Progress | None = None, *, resampled: bool = False
+    comparisons: Comparisons,
+    runs: int = 100,
+    seed: int = 12345,
+    progress: Progress | None = None,
+    *,
+    matches: int | None = None,
+    resampled: bool = False,
 ) -> Floats:
     """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
 
     In every match the system whose skill is least certain plays one drawn with weight exp(-|difference of skills|)
     among those it was ever compared with. Mean skill of each system after each run: (runs, systems); with `resampled`
-    as many runs follow, each of them on a sample of the segments.
+    as many runs follow, each of them on a sample of the segments. A run has one match for each comparison and one
+    more, as in the published program, unless `matches` says how many.
 
     >>> from softbleu.corpora.judgements import Comparisons
     >>> made = Comparisons.of([(n, *pair, 1, "x") for n in range(50) for pair in (("A", "B"), ("B", "C"))])
-    >>> skills = play_matches(made, SkillSettings(runs=20)).mean(axis=0)
+    >>> skills = play_matches(made, runs=20).mean(axis=0)
     >>> bool(skills[0] > skills[1] > skills[2])
     True
     """
-    matches = settings.matches or len(comparisons) + 1
-    beta = settings.deviation * matches / settings.pace
-    systems, generators = len(comparisons.systems), [np.random.default_rng(settings.seed)]
-    tallies = np.broadcast_to(comparisons.tallies().astype(np.float64), (settings.runs, 3, systems, systems))
+    check_samples(runs, seed)
+    matches = matches or len(comparisons) + 1
+    systems, generators = len(comparisons.systems), [np.random.default_rng(seed)]
+    tallies = np.broadcast_to(comparisons.tallies().astype(np.float64), (runs, 3, systems, systems))
     if resampled:
-        generators.append(np.random.default_rng([settings.seed, 1]))
-        tallies = np.concatenate([tallies, redraw_tallies(comparisons, settings.runs, settings.seed)])
-    compared, runs = tallies.sum(axis=1), np.arange(len(tallies))
+        generators.append(np.random.default_rng([seed, 1]))
+        tallies = np.concatenate([tallies, redraw_tallies(comparisons, runs, seed)])
+    compared, numbers = tallies.sum(axis=1), np.arange(len(tallies))
     shares = tallies.cumsum(axis=1) / np.maximum(compared, 1)[:, None]
     # Who was compared with nobody, in a sample, plays no match: nobody is more certain.
-    mean, variance = np.zeros((len(runs), systems)), settings.deviation**2 * (compared.sum(axis=2) > 0)
-    rate = make_rating(beta, settings.draws)
+    mean, variance = np.zeros((len(numbers), systems)), DEVIATION**2 * (compared.sum(axis=2) > 0)
+    rate = make_rating(DEVIATION * matches / _PACE, DRAWS)
     for match in range(matches):
         number = match % _PIECE
         if number == 0:
-            shape = (min(_PIECE, matches - match), 2, settings.runs)
+            shape = (min(_PIECE, matches - match), 2, runs)
             drawn = np.concatenate([generator.random(shape) for generator in generators], axis=2)
             if progress is not None:
                 progress(match, matches)
         one = variance.argmax(axis=1)
-        weights = np.exp(-np.abs(mean - mean[runs, one][:, None])) * (compared[runs, one] > 0)
+        weights = np.exp(-np.abs(mean - mean[numbers, one][:, None])) * (compared[numbers, one] > 0)
         weights = weights.cumsum(axis=1)
         other = (weights <= drawn[number, 0][:, None] * weights[:, -1:]).sum(axis=1)
-        outcome = (drawn[number, 1] >= shares[runs, :, one, other].T).sum(axis=0)
-        rate(mean, variance, (runs, one), (runs, other), 1 - outcome)
+        outcome = (drawn[number, 1] >= shares[numbers, :, one, other].T).sum(axis=0)
+        rate(mean, variance, (numbers, one), (numbers, other), 1 - outcome)
     return mean
 
 

@@ -19,7 +19,7 @@ from softbleu.meta.accuracy import TAUS, preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.meta.correlation import COEFFICIENTS, correlate, difference, williams
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
-from softbleu.meta.rankings import SkillSettings, play_matches
+from softbleu.meta.rankings import play_matches
 from softbleu.metrics import Bleu
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
@@ -203,7 +203,7 @@ def test_wins_of_segments_make_scores_of_systems(segments: list[list[int]]) -> N
     found = aggregate_scores(table, "expected-wins", settings)
     # Who only ties is as likely to win as not.
     assert found.systems == pytest.approx({name: literal[name] if literal[name] >= 0 else 0.5 for name in "ABCD"})
-    skills = play_matches(Comparisons.of(rows), SkillSettings(runs=2)).mean(axis=0)
+    skills = play_matches(Comparisons.of(rows), runs=2).mean(axis=0)
     assert list(aggregate_scores(table, "trueskill", settings).systems.values()) == skills.tolist()
 
 

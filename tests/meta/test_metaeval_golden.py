@@ -15,7 +15,7 @@ from softbleu.meta import agreement
 from softbleu.meta.accuracy import preference_taus
 from softbleu.meta.agreement import agreements, join_assessments, join_systems
 from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
-from softbleu.meta.rankings import SkillSettings, expected_wins, rank_by_skill, rank_by_wins
+from softbleu.meta.rankings import expected_wins, rank_by_skill, rank_by_wins
 
 METRICS = ("gleu", "imeasure", "m2score")
 TABLE_2 = {
@@ -141,7 +141,7 @@ def test_expected_wins_as_published() -> None:
 @pytest.mark.slow
 def test_trueskill_as_published() -> None:
     expected = human("trueskill")
-    ranked = rank_by_skill(judgements("judgments.xml"), SkillSettings(runs=40, matches=20_000))
+    ranked = rank_by_skill(judgements("judgments.xml"), runs=40, matches=20_000)
     found = {each.name: each.score for each in ranked}
     (each,) = agreements(join_systems([ScoreTable("ours", found)], "published", expected), samples=1)
     assert each.correlations["spearman"].value >= 0.98  # type: ignore[operator]

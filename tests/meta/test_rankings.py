@@ -11,7 +11,7 @@ from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
 from softbleu.meta import rankings
 from softbleu.meta.agreement import annotator_agreement, mean_agreement
-from softbleu.meta.rankings import SkillSettings, cut_clusters, expected_wins, rank_by_skill, rank_by_wins
+from softbleu.meta.rankings import cut_clusters, expected_wins, rank_by_skill, rank_by_wins
 from softbleu.results.significance import rank_ranges
 
 NAMES = st.sampled_from("ABCD")
@@ -88,7 +88,7 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
     rated = []
     for make_rating in (rankings.make_rating, oracle.make_rating):
         mean, variance = (part.copy() for part in start)
-        make_rating(beta, SkillSettings().draws)(mean, variance, one, other, runs % 3 - 1)
+        make_rating(beta, rankings.DRAWS)(mean, variance, one, other, runs % 3 - 1)
         rated.append((mean, variance))
     # The package approximates the error function to 7 digits.
     for mine, package, before in zip(*rated, start, strict=True):
@@ -99,18 +99,16 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
 
 def test_skill_is_seeded_and_meets_only_whom_it_was_compared_with() -> None:
     comparisons = Comparisons.of(CLEAR)
-    one, same, other = (rank_by_skill(comparisons, SkillSettings(runs=5, seed=seed)) for seed in (1, 1, 2))
+    one, same, other = (rank_by_skill(comparisons, runs=5, seed=seed) for seed in (1, 1, 2))
     assert one == same
     assert one != other
     assert [each.name for each in one] == ["A", "B", "C"]
     apart = Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")])
-    assert np.isfinite(rankings.play_matches(apart, SkillSettings(runs=4))).all()
+    assert np.isfinite(rankings.play_matches(apart, runs=4)).all()
 
 
 def test_bad_settings_and_too_few_judgements() -> None:
-    refused(InputError, "number of samples", SkillSettings, runs=0)
-    refused(InputError, "number of matches", SkillSettings, matches=0)
-    refused(InputError, "draws lie between", SkillSettings, draws=1.0)
+    refused(InputError, "number of samples", rank_by_skill, Comparisons.of(CLEAR), 0)
     found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
     said = "no two annotators judged the same outputs at least 50 times"
     refused(InputError, said, mean_agreement, found, within=False)

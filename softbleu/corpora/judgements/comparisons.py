@@ -180,14 +180,13 @@ def read_rankings(
     """
     if start not in (None, 0, 1):
         raise InputError(Parameter("rankings_start"), f" is 0 or 1, not {start}")
-    with closing(open_text(name, encoding)) as lines:
-        first = next((line for line in lines if line.strip()), "")
-    read = _read_xml if first.lstrip().startswith("<") else _read_csv
-    with closing(open_text(name, encoding)) as lines:
-        rankings = list(read(name, lines, start))
+    with closing(open_text(name, encoding)) as text:
+        lines = list(text)
+    first = next((line for line in lines if line.strip()), "")
+    rankings = list((_read_xml if first.lstrip().startswith("<") else _read_csv)(name, lines, start))
     names = plain_names({system for ranking in rankings for group, _ in ranking.groups for system in group})
     plain = (
-        replace(ranking, groups=[([names[one] for one in some], n) for some, n in ranking.groups])
+        replace(ranking, groups=[([names[system] for system in group], rank) for group, rank in ranking.groups])
         for ranking in rankings
     )
     try:
@@ -196,31 +195,25 @@ def read_rankings(
         raise InputError(f"{name}: {error}") from None
 
 
-def _read_csv(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ranking]:
+def _read_csv(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ranking]:
     rows = read_rows(lines, name)
-    _, first = next(rows, (1, []))
-    header = [cell.strip().lower() for cell in first]
+    header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
     numbers = [match[1] for cell in header if (match := _SYSTEM.fullmatch(cell))]
-    places = [(header.index(f"system{n}id"), _place(name, header, f"system{n}rank")) for n in numbers]
-    if len(places) < _PAIR:
+    if len(numbers) < _PAIR:
         raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")
-    segment, annotator = _place(name, header, "srcindex"), _place(name, header, "judgeid")
-    start = int(len(places) > _PAIR) if start is None else start
-    for number, cells in rows:
-        if not cells:
-            continue
-        where = f"{name}, line {number}"
-        if len(cells) != len(header):
+    for column in (*(f"system{number}rank" for number in numbers), "srcindex", "judgeid"):
+        if column not in header:
+            raise InputError(f"{name}, line 1: rankings need a column {column}")
+    start = int(len(numbers) > _PAIR) if start is None else start
+    for line, cells in rows:
+        where = f"{name}, line {line}"
+        if cells and len(cells) != len(header):
             raise InputError(f"{where}: {len(cells)} cells under {len(header)} column names")
-        ranked = [((cells[system],), _whole(where, "rank", cells[rank])) for system, rank in places]
-        judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
-        yield _ranking(where, cells[segment], start, cells[annotator], judged)
-
-
-def _place(name: str, header: Sequence[str], column: str) -> int:
-    if column not in header:
-        raise InputError(f"{name}, line 1: rankings need a column {column}")
-    return header.index(column)
+        if cells:
+            row = dict(zip(header, cells, strict=True))
+            ranked = [((row[f"system{n}id"],), _whole(where, "rank", row[f"system{n}rank"])) for n in numbers]
+            judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
+            yield _ranking(where, row["srcindex"], start, row["judgeid"], judged)
 
 
 class _Items:
@@ -262,7 +255,7 @@ class _Items:
         self._item = None
 
 
-def _read_xml(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ranking]:
+def _read_xml(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ranking]:
     items = _Items(name, start or 0)
     try:
         for line in lines:
