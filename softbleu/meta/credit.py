@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,59 +94,42 @@ class CreditTally:
     def __init__(self, thresholds: int, max_order: int, *, judged: bool) -> None:
         self.judged = judged
         self.deserving = np.zeros(max_order, np.int64)
-        # What begins at each threshold, less what has ended: (thresholds, orders, classes), and once more with
-        # weights in millionths; (thresholds, orders) of the rewarded.
-        self._counts = np.zeros((thresholds, max_order, len(VERDICTS)), np.int64)
-        self._weights = np.zeros_like(self._counts)
-        self._rewarded = np.zeros((thresholds, max_order), np.int64)
+        self._changes = np.zeros((3, thresholds, max_order, len(VERDICTS)), np.int64)
+        """Number of matches, weight in millionths, and number of the rewarded that begin at each threshold, less what
+        has ended: by order and class."""
         self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
 
     def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` are the deserved ones of deserving n-grams."""
-        cells = (intervals.order - 1) * len(VERDICTS) + classes
-        ones = np.ones(len(cells), np.int64)
-        self._counts += _changes(intervals, cells, ones, self._counts.shape)
-        self._weights += _changes(intervals, cells, intervals.matched, self._counts.shape)
+        _, thresholds, *cells = self._changes.shape
+        size = int(np.prod(cells))
+        cell = (intervals.order - 1) * len(VERDICTS) + classes
+        ended = intervals.end < thresholds
+        for total, values in zip(self._changes, (np.ones(len(cell)), intervals.matched, rewarded), strict=True):
+            begun = np.bincount(intervals.first * size + cell, values, total.size)
+            over = np.bincount((intervals.end * size + cell)[ended], values[ended], total.size)
+            # Sums of whole numbers below 2^53, which floats hold exactly.
+            total += (begun - over).astype(np.int64).reshape(total.shape)
         lowest = intervals.first == 0
         bins = np.minimum(intervals.matched[lowest] * BINS // SCALE, BINS - 1)
         self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
-        self._rewarded += _changes(intervals, intervals.order - 1, rewarded.astype(np.int64), self._rewarded.shape)
 
     def merge(self, other: CreditTally) -> None:
         """Add what another tally of the same thresholds and orders has."""
         self.deserving += other.deserving
-        self._counts += other._counts
-        self._weights += other._weights
-        self._rewarded += other._rewarded
+        self._changes += other._changes
         self.histogram += other.histogram
 
     def credit(self, threshold: int, order: int | None = None) -> JudgedCredit:
         """Credit at the threshold of that number, of one order or of all."""
         orders = slice(None) if order is None else slice(order - 1, order)
-        until = slice(0, threshold + 1)
-        counts = self._counts[until, orders].sum(axis=(0, 1))
-        weights = self._weights[until, orders].sum(axis=(0, 1))
-        parts = [int(weight) / SCALE for weight in weights] if self.judged else [None] * len(VERDICTS)
-        return JudgedCredit(
-            matches=int(counts.sum()),
-            weight=int(weights.sum()) / SCALE,
-            deserved=parts[DESERVED],
-            misordered=parts[ORDER],
-            spurious=parts[SPURIOUS],
-            rewarded=int(self._rewarded[until, orders].sum()) if self.judged else None,
-            deserving=int(self.deserving[orders].sum()) if self.judged else None,
-        )
-
-
-def _changes(intervals: MatchIntervals, cells: Integers, values: Integers, shape: Sequence[int]) -> Integers:
-    size = int(np.prod(shape[1:]))
-    total = size * shape[0]
-    changes = np.bincount(intervals.first * size + cells, values, total)
-    ended = intervals.end < shape[0]
-    changes -= np.bincount((intervals.end * size + cells)[ended], values[ended], total)
-    # Sums of whole numbers below 2^53, which floats hold exactly.
-    return changes.astype(np.int64).reshape(shape)
+        counts, weights, rewarded = self._changes[:, : threshold + 1, orders].sum(axis=(1, 2)).tolist()
+        judged: list[Any] = [None] * 5
+        if self.judged:
+            judged = [*(weights[kind] / SCALE for kind in (DESERVED, ORDER, SPURIOUS)), sum(rewarded)]
+            judged.append(int(self.deserving[orders].sum()))
+        return JudgedCredit(sum(counts), sum(weights) / SCALE, *judged)
 
 
 def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
@@ -158,8 +141,7 @@ def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
         left = np.minimum(intervals.starts + index, chunk.size)
         right = np.minimum(intervals.partner_starts + index, chunk.size)
         equal &= beyond | (codes[left] == codes[right])
-    different: Flags = ~equal
-    return different
+    return np.asarray(~equal)
 
 
 class Judge:
