@@ -34,24 +34,25 @@ if TYPE_CHECKING:
     from softbleu.meta.credit_tables import Analysis
     from softbleu.types import Progress
 
-_FILES = {"candidates", "references", "source", "pairs", "encoding"}
-_GENERATED = {"grammars", "pairing", "count", "seed"}
-_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores", "lower"}
-# Keys of one text
-_NAMED = ("encoding", "pairing", "direction", "column", "question", "coefficient", "aggregate", "against")
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
 _LISTS = ("candidates", "references", "human", "scores")  # Keys of several
+_FILES = {"candidates", "references", "source", "pairs", "encoding"}
+_GENERATED = {"grammars", "pairing", "count", "seed"}
+_JUDGED = {"rankings_start", "expand", "rank_by", "lower", "unescape", "direction", "column", "encoding"}
+_JUDGED |= {*_TEXTS, *_LISTS} - {"pairs"}
 _SHAPES = {  # What the values of a definition must be
-    **dict.fromkeys((*_TEXTS, *_NAMED), "text"),
-    **dict.fromkeys(
-        (*_LISTS, "grammars", "matchers", "metrics", "variants", "questions", "rank_by", "lower"), "a list of text"
-    ),
-    **dict.fromkeys(("unescape", "expand"), "true or false"),
-    **dict.fromkeys(("count", "seed", "samples", "runs", "window", "rankings_start"), "a whole number"),
-    "thresholds": "a list of numbers and text",
-    "at": "a number",
-    "vary": "a table of lists",
-}
+    key: shape
+    for shape, keys in {
+        "text": "encoding pairing direction column question coefficient aggregate against",
+        "a list of text": "grammars matchers metrics variants questions rank_by lower",
+        "true or false": "unescape expand",
+        "a whole number": "count seed samples runs window rankings_start",
+        "a list of numbers and text": "thresholds",
+        "a number": "at",
+        "a table of lists": "vary",
+    }.items()
+    for key in keys.split()
+} | {**dict.fromkeys(_TEXTS, "text"), **dict.fromkeys(_LISTS, "a list of text")}
 _TYPES: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "true or false": (bool,),
@@ -81,17 +82,16 @@ class Definition:
         if not isinstance(kind, str) or kind not in KINDS:
             raise UnknownNameError("kind of experiment", str(kind), KINDS, place=str(path))
         for name, table in content.items():
-            if name not in KINDS[kind]:
-                raise UnknownNameError("table", name, KINDS[kind], place=str(path))
+            if name not in KINDS[kind][0]:
+                raise UnknownNameError("table", name, KINDS[kind][0], place=str(path))
             if not isinstance(table, dict):
                 raise InputError(f"{path}: {name!r} must be a table: write [{name}] on a line of its own")
         return cls(path, path.stem, kind, str(title), content)
 
-    def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
-        """Take a table with these keys. InputError: unknown or missing keys."""
-        return self._checked(name, self.tables.get(name, {}), valid, needed)
-
-    def _checked(self, name: str, table: Any, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
+    def table(self, name: str, valid: set[str], needed: Collection[str] = (), within: str = "") -> dict[str, Any]:
+        """Take a table with these keys, maybe of those within another one. InputError: unknown or missing keys."""
+        table = (self.tables.get(within, {}) if within else self.tables).get(name, {})
+        name = f"{within}.{name}" if within else name
         if not isinstance(table, dict):
             raise InputError(f"{self.path}, [{name}]: must be a table, not {table!r}")
         if strange := sorted(table.keys() - valid):
@@ -125,10 +125,7 @@ class Definition:
         return data
 
     def _data_tables(self) -> dict[str, dict[str, Any]]:
-        valid = (_FILES - {"pairs"}) | _JUDGED | {"unescape", "direction", "column"}
-        return {
-            name: self._checked(f"data.{name}", table, valid) for name, table in self.tables.get("data", {}).items()
-        }
+        return {name: self.table(name, _JUDGED, within="data") for name in self.tables.get("data", {})}
 
     def _named(self, names: Sequence[str]) -> list[str]:
         """Files by their names, each maybe as ``NAME=FILE``, or all that match a pattern."""
@@ -151,18 +148,17 @@ class Definition:
 
     def settings(self) -> dict[str, Any]:
         """Settings that the whole experiment has in common."""
-        return self._located("settings", self.table("settings", {*every_setting(), "metric", "preset"}))
+        return self._settings("settings")
 
     def variants(self) -> dict[str, dict[str, Any]] | None:
         """Further settings by label."""
         if "variants" not in self.tables:
             return None
-        for label, options in self.tables["variants"].items():
-            if not isinstance(options, dict):
-                raise InputError(f"{self.path}: variant {label!r} must be a table of settings")
-        return {
-            label: self._located(f"variants.{label}", options) for label, options in self.tables["variants"].items()
-        }
+        return {label: self._settings(label, within="variants") for label in self.tables["variants"]}
+
+    def _settings(self, name: str, within: str = "") -> dict[str, Any]:
+        settings = self.table(name, {*every_setting(), "metric", "preset"}, within=within)
+        return self._located(f"{within}.{name}" if within else name, settings)
 
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
@@ -197,11 +193,14 @@ class Definition:
         table = self.table("corpus", _FILES | _GENERATED)
         if "grammars" in table:
             self.table("corpus", _GENERATED)
-            names = _text_names(self.path, table["grammars"])
-            for label, name in zip(names, table["grammars"], strict=True):
+            stems = [Path(name).stem for name in table["grammars"]]
+            if len(set(table["grammars"])) < len(stems):
+                raise InputError(f"{self.path}, [corpus]: 'grammars' has one twice: name each once")
+            for stem, name in zip(stems, table["grammars"], strict=True):
                 grammar = self.place(name) if "/" in name else name
                 chosen: Any = {key: table.get(key) for key in ("pairing", "count", "seed")}
-                yield label, generated_text(grammar, **chosen)[1]
+                # With their folders where they are needed to tell files.
+                yield stem if stems.count(stem) == 1 else name, generated_text(grammar, **chosen)[1]
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
@@ -253,28 +252,12 @@ class Definition:
                 yield str(Path(name).parent / path.name), path
 
 
-def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
-    """Names of the texts of grammars: those of the files, with their folders where they are needed to tell them."""
-    if len(set(grammars)) < len(grammars):
-        raise InputError(f"{path}, [corpus]: 'grammars' has one twice: name each once")
-    stems = [Path(name).stem for name in grammars]
-    return [stem if stems.count(stem) == 1 else name for stem, name in zip(stems, grammars, strict=True)]
-
-
 def _has_shape(value: object, shape: str) -> bool:
     if shape == "a table of lists":
         return isinstance(value, dict) and all(_has_shape(values, "a list of values") for values in value.values())
     if shape.startswith("a list of "):
         return isinstance(value, list) and all(type(entry) in _TYPES[shape] for entry in value)
     return type(value) in _TYPES[shape]
-
-
-KINDS: dict[str, tuple[str, ...]] = {  # Kinds of experiments, and the tables that their definitions may have
-    "sweep": ("corpus", "settings", "sweep", "variants"),
-    "spurious": ("corpus", "settings", "spurious"),
-    "metaeval": ("metaeval", "data", "settings", "metrics"),
-    "calibration": ("calibration", "data", "settings"),
-}
 
 
 @dataclass(frozen=True)
@@ -326,7 +309,7 @@ def run_definition(
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
     run |= {"checkpoint": checkpoint} if definition.kind == "sweep" else {}
     with keys_named(definition.section_of):
-        results = _RUNNERS[definition.kind](definition, **run)
+        results = KINDS[definition.kind][1](definition, **run)
     return Outcome(definition, started, perf_counter() - clock, **results)
 
 
@@ -377,9 +360,10 @@ def _run_calibration(definition: Definition, **run: Any) -> dict[str, Calibratio
     return {"calibration": calibrate(definition.settings(), table.pop("vary"), definition.data(), **table, **run)}
 
 
-_RUNNERS: dict[str, Callable[..., dict[str, Any]]] = {
-    "sweep": _run_sweep,
-    "spurious": _run_spurious,
-    "metaeval": _run_metaeval,
-    "calibration": _run_calibration,
+# Kinds of experiments: the tables that their definitions may have, and what runs them
+KINDS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
+    "sweep": (("corpus", "settings", "sweep", "variants"), _run_sweep),
+    "spurious": (("corpus", "settings", "spurious"), _run_spurious),
+    "metaeval": (("metaeval", "data", "settings", "metrics"), _run_metaeval),
+    "calibration": (("calibration", "data", "settings"), _run_calibration),
 }

@@ -160,8 +160,8 @@ REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
         ('["exact", "vleu"]', "[1979-05-27]", r"'matchers' must be a list of text"),
         ("[sweep]", "[sweep]\nmetrics = true", r"'metrics' must be a list of text"),
         ("[sweep]", "[sweep]\nvary = { order = [[2]] }", r"\[sweep\]: 'vary' must be a table of lists"),
-        ("[sweep]", '[variants]\nlow = "order"\n[sweep]', "variant 'low' must be a table of settings"),
-        ("[sweep]", "[variants]\nlow = { colour = 1 }\n[sweep]", "unknown setting 'colour'"),
+        ("[sweep]", '[variants]\nlow = "order"\n[sweep]', r"\[variants.low\]: must be a table"),
+        ("[sweep]", "[variants]\nlow = { colour = 1 }\n[sweep]", "unknown key 'colour'"),
     ],
 )
 def test_definitions_that_are_wrong(folder: Path, old: str, new: str, message: str) -> None:
