@@ -10,8 +10,9 @@ from typing import Any, cast, get_args
 
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.files import open_text
+from softbleu.corpora.judgements.scores import json_rows
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.io.data_files import parse_json, parse_score
+from softbleu.io.data_files import parse_score
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Level
 from softbleu.metrics.making import settings_of
@@ -89,54 +90,26 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
     """Read what `softbleu score --format json` (or jsonl, which has no signatures) wrote, by metric."""
     with closing(open_text(name, encoding)) as text:
         lines = list(text)
-    if not lines:
+    runs: dict[str, RunOfMetric] = {}
+    for where, row in json_rows(name, lines) if lines else ():
+        signature, system = row.get("signature"), row["system"]
+        if not isinstance(system, str):
+            raise InputError(f"{where}: a system's name is needed, not {system!r}")
+        pairs = parse_signature(signature) if isinstance(signature, str) and signature else {}
+        metric = str(row.get("metric", pairs.get("metric", "score")))
+        run = runs.setdefault(metric, RunOfMetric(pairs))
+        try:
+            score = parse_score(row["score"])
+        except ValueError as error:
+            raise InputError(f"{where}: no score: {error}") from None
+        if "segment" in row:
+            reference = f" reference {row['reference']}" if "reference" in row else ""
+            run.lines[system, f"{row['segment']}{reference}"] = score
+        else:
+            run.systems[system] = score
+    if not runs:
         raise InputError(f"{name}: there are no scores")
-    first = parse_json(lines[0], name) if len(lines) == 1 or lines[0].rstrip().endswith("}") else None
-    found: dict[str, RunOfMetric] = {}
-    if isinstance(first, dict) and "systems" not in first:
-        for number, line in enumerate(lines, start=1):
-            _add_row(found, parse_json(line, f"{name}, line {number}"), f"{name}, line {number}", "")
-    else:
-        entry = parse_json("\n".join(lines), name)
-        if not isinstance(entry, dict) or not isinstance(entry.get("systems"), list):
-            raise InputError(f"{name}: no scores of softbleu, as it writes them in json")
-        for row in entry["systems"]:
-            _add_row(found, row, name, entry.get("signature", ""))
-    if not found:
-        raise InputError(f"{name}: there are no scores")
-    return found
-
-
-def _add_row(found: dict[str, RunOfMetric], row: Any, where: str, signature: Any) -> None:
-    """Add a system, with its parts where it has any, or a part."""
-    system = row.get("name", row.get("system")) if isinstance(row, dict) else None
-    if not isinstance(system, str):
-        raise InputError(f"{where}: an object with the name of a system is needed")
-    signed = row.get("signature", signature)
-    pairs = parse_signature(signed) if isinstance(signed, str) and signed else {}
-    metric = str(row.get("metric", pairs.get("metric", "score")))
-    run = found.setdefault(metric, RunOfMetric(pairs))
-    if "segment" in row:
-        run.lines[system, _line_of(row)] = _score_of(row, where)
-        return
-    run.systems[system] = _score_of(row, where)
-    parts = row.get("segments") or row.get("references") or []
-    if not isinstance(parts, list):
-        raise InputError(f"{where}: segments and references of the system {system!r} must be lists")
-    for part in parts:
-        run.lines[system, _line_of(part)] = _score_of(part, where)
-
-
-def _line_of(row: Any) -> str:
-    reference = f" reference {row['reference']}" if isinstance(row, dict) and "reference" in row else ""
-    return f"{row.get('segment') if isinstance(row, dict) else None}{reference}"
-
-
-def _score_of(row: Any, where: str) -> float:
-    try:
-        return parse_score(row.get("score") if isinstance(row, dict) else None)
-    except ValueError as error:
-        raise InputError(f"{where}: no score: {error}") from None
+    return runs
 
 
 def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) -> RunDifference:

@@ -96,9 +96,12 @@ def read_scores(
     published = path.name.endswith((".seg.score", ".sys.score"))
     stem = Path(path.stem).stem if published else path.stem
     json = next((line for line in text if line.strip()), "").lstrip().startswith("{")
-    rows = _read_json(name, text) if json else score_rows(name, text, column)
+    rows = json_rows(name, text) if json else score_rows(name, text, column)
+    # Scores with single references are not those of segments.
     entries = [
-        _entry(where, row, label or stem) for where, row in rows if direction in (None, row.get("lp", direction))
+        _entry(where, row, label or stem)
+        for where, row in rows
+        if direction in (None, row.get("lp", direction)) and "reference" not in row
     ]
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
@@ -125,9 +128,13 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     return list(merged.values())
 
 
-def _read_json(name: str, text: Sequence[str]) -> Iterator[Row]:
+def json_rows(name: str, text: Sequence[str]) -> Iterator[Row]:
+    """Read what `softbleu score` writes as JSON or JSON lines: systems, each with its segments or references.
+
+    InputError: the text is no JSON, or has no scores.
+    """
     try:
-        rows: Iterable[tuple[str, Any]] = [(name, row) for row in _flat(parse_json("\n".join(text), name))]
+        rows: Iterable[tuple[str, Any]] = [(name, row) for row in _flat(name, parse_json("\n".join(text), name))]
     except NotJsonError:
         places = [(f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip()]
         rows = [(where, parse_json(line, where)) for where, line in places]
@@ -137,8 +144,7 @@ def _read_json(name: str, text: Sequence[str]) -> Iterator[Row]:
         yield where, row
 
 
-def _flat(whole: Any) -> Iterator[Any]:
-    """Go through what `softbleu score` writes as JSON: systems, each with its segments."""
+def _flat(name: str, whole: Any) -> Iterator[Any]:
     if not isinstance(whole, dict) or not isinstance(whole.get("systems"), list):
         yield whole
         return
@@ -147,9 +153,10 @@ def _flat(whole: Any) -> Iterator[Any]:
         labels = {key: value for key, value in {**whole, **system}.items() if key in ("metric", "signature")}
         labels |= {"system": system["name"]} if "name" in system else {}
         yield {**system, **labels}
-        parts = system.get("segments", [])
-        for part in parts if isinstance(parts, list) else [parts]:
-            yield {**part, **labels} if isinstance(part, dict) else {}
+        parts = system.get("segments") or system.get("references") or []
+        if not isinstance(parts, list):
+            raise InputError(f"{name}: segments and references of a system are lists, not {str(parts)[:30]!r}")
+        yield from ({**part, **labels} if isinstance(part, dict) else {} for part in parts)
 
 
 def table_rows(
