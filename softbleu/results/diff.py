@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.scores import json_rows
+from softbleu.corpora.judgements.scores import scored_rows
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.data_files import parse_score
 from softbleu.io.tabular import Tabular
@@ -91,7 +91,7 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
     with closing(open_text(name, encoding)) as text:
         lines = list(text)
     runs: dict[str, RunOfMetric] = {}
-    for where, row in json_rows(name, lines) if lines else ():
+    for where, row in scored_rows(name, lines) if lines else ():
         signature, system = row.get("signature"), row["system"]
         if not isinstance(system, str):
             raise InputError(f"{where}: a system's name is needed, not {system!r}")

@@ -13,7 +13,14 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
-from softbleu.corpora.judgements.scores import Row, first_segment, score_of, score_rows, segment_number, table_rows
+from softbleu.corpora.judgements.scores import (
+    TableRow,
+    first_segment,
+    score_of,
+    score_rows,
+    segment_number,
+    table_rows,
+)
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.io.progress import note
@@ -150,7 +157,7 @@ def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -
     if not {"human_score", "translation", "reference"} <= set(columns):
         raise InputError(f"{name}, line 1: judgements need columns score, candidate and reference, tab-separated")
     stem = Path(name.removesuffix(".gz")).stem
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[TableRow]] = {}
     for where, row in rows:
         groups.setdefault(row.get("group", row.get("lp", stem)), []).append((where, {"source": "", **row}))
     if not groups:
@@ -210,7 +217,7 @@ def _lower(cells: Sequence[str]) -> list[str]:
     return [cell.lower() for cell in cells]
 
 
-def _of_direction(name: str, rows: Iterable[Row], direction: str | None) -> list[Row]:
+def _of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
     listed = list(rows)
     there = sorted({row["lp"] for _, row in listed if "lp" in row})
     if not listed:
@@ -231,7 +238,7 @@ def _means(name: str, scored: Iterable[tuple[Hashable, float]]) -> tuple[list[An
     return list(scores), np.array([sum(values) / len(values) for values in scores.values()])
 
 
-def _judged_texts(name: str, rows: Sequence[Row], unescape: bool) -> Assessments:
+def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool) -> Assessments:
     clean = html.unescape if unescape else str
     names = ("source", "translation", "reference")
     # Equal texts are outputs of their own, unless it is said who judged them.
@@ -247,7 +254,7 @@ def _judged_texts(name: str, rows: Sequence[Row], unescape: bool) -> Assessments
     return Assessments(scores, texts=Segments.of({CANDIDATE: candidate}, reference, source))
 
 
-def _numbered(name: str, rows: Sequence[Row], *, by_system: bool) -> Assessments:
+def _numbered(name: str, rows: Sequence[TableRow], *, by_system: bool) -> Assessments:
     """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
     places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
     start = first_segment(name, (segment for _, segment in places))

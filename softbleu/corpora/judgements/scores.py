@@ -55,7 +55,7 @@ class _Entry(NamedTuple):
     score: float
 
 
-Row = tuple[str, Mapping[str, Any]]
+TableRow = tuple[str, Mapping[str, Any]]
 """Where a row stands, and its values by the names of columns."""
 
 
@@ -96,7 +96,7 @@ def read_scores(
     published = path.name.endswith((".seg.score", ".sys.score"))
     stem = Path(path.stem).stem if published else path.stem
     json = next((line for line in text if line.strip()), "").lstrip().startswith("{")
-    rows = json_rows(name, text) if json else score_rows(name, text, column)
+    rows = scored_rows(name, text) if json else score_rows(name, text, column)
     # Scores with single references are not those of segments.
     entries = [
         _entry(where, row, label or stem)
@@ -128,7 +128,7 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     return list(merged.values())
 
 
-def json_rows(name: str, text: Sequence[str]) -> Iterator[Row]:
+def scored_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
     """Read what `softbleu score` writes as JSON or JSON lines: systems, each with its segments or references.
 
     InputError: the text is no JSON, or has no scores.
@@ -164,7 +164,7 @@ def table_rows(
     text: Iterable[str],
     columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]],
     comment: str = "",
-) -> tuple[Sequence[str], Iterator[Row]]:
+) -> tuple[Sequence[str], Iterator[TableRow]]:
     """Read a table of lines, its cells apart by tabs where the first line has any, or else by blanks.
 
     `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
@@ -179,7 +179,7 @@ def table_rows(
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[TableRow]:
         for where, line in lines if named or not first else chain([(place, first)], lines):
             cells = line.split(mark)
             if len(cells) != len(columns):
@@ -190,7 +190,7 @@ def table_rows(
     return columns, rows()
 
 
-def score_rows(name: str, text: Iterable[str], column: str | None) -> Iterator[Row]:
+def score_rows(name: str, text: Iterable[str], column: str | None) -> Iterator[TableRow]:
     """Read a table of scores by the columns `system`, `score`, `segment`, `lp`, `metric`, …; see `read_scores`."""
 
     def columns_of(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
