@@ -166,7 +166,10 @@ class ParallelFiles:
                 places = [written.get(name, str(name)) for name in names]
                 opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
-            _check_lines(opened, len(named), (gold or "", edits))
+            if edits is not None:
+                _check_lines(opened, len(edits), gold or "", "sentences")
+            else:
+                _check_lines(opened, opened[len(named)].lines, opened[len(named)].name)
             if edits is not None:
                 check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
@@ -246,31 +249,16 @@ def _write_edited(folder: Path, edited: Mapping[str, list[GoldSegment]], encodin
     return written
 
 
-def _check_lines(
-    files: Sequence[TextFile], references: int, gold: tuple[str, tuple[GoldSegment, ...] | None]
-) -> None:
-    """See that all files have as many lines as the first reference, or as there are gold sentences."""
-    name, edits = gold
-    if edits is not None:
-        for file in files:
-            if file.lines != len(edits):
-                raise InputError(
-                    f"different numbers of segments: {file.name} has {file.lines} lines, "
-                    f"{name} has {len(edits)} sentences"
-                )
-        return
-    _check_as_many(files, files[references])
-
-
-def _check_as_many(files: Sequence[TextFile], first: TextFile) -> None:
-    """See that all files have as many lines as one of them, which has some."""
+def _check_lines(files: Sequence[TextFile], count: int, where: str, unit: str = "lines") -> None:
+    """See that all files have as many lines as one place has of some unit, and that it has some."""
     for file in files:
-        if file.lines != first.lines:
+        if file.lines != count:
+            kind = "lines" if unit == "lines" else "segments"
             raise InputError(
-                f"different numbers of lines: {file.name} has {file.lines}, {first.name} has {first.lines}"
+                f"different numbers of {kind}: {file.name} has {file.lines} lines, {where} has {count} {unit}"
             )
-    if not first.lines:
-        raise InputError(f"an empty corpus: {first.name} has no lines")
+    if not count:
+        raise InputError(f"an empty corpus: {where} has no {unit}")
 
 
 def _check_stdin(names: Sequence[str | None]) -> None:
@@ -284,7 +272,7 @@ def open_texts(names: Sequence[str], encoding: str = "utf-8") -> Iterator[list[T
     _check_stdin(names)
     with TemporaryFolder() as folder:
         files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
-        _check_as_many(files, files[0])
+        _check_lines(files, files[0].lines, files[0].name)
         yield files
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,9 +161,8 @@ def read_tables(
     for table in _opened(scores, direction, encoding):
         down = table.name in lower or _is_lower(table)
         unknown += [table.name] * (down is None)
-        if down and any(
-            np.any(np.array(column) > 0) for column in ([*table.systems.values()], *table.segments.values())
-        ):
+        columns = ([*table.systems.values()], *table.segments.values())
+        if down and any(np.any(np.array(column) > 0) for column in columns):
             notes.append(f"{table.name}: less is better, so that its scores are negated")
             table = negated(table)
         tables.append(table)
@@ -235,11 +235,9 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
-    named: Any = metrics.items() if isinstance(metrics, Mapping) else None
+    pairs: Iterable[Any] = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
     named_metrics: dict[str, Metric] = {}
-    for label, text in named or [
-        split_name(metric) if isinstance(metric, str) else (None, metric) for metric in metrics
-    ]:
+    for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:
         signed = isinstance(text, str) and ":" in text.partition("(")[0]
         metric = metric_from_signature(str(text)) if signed else make_metric(text)
         matcher = matcher_of(metric)
@@ -292,41 +290,36 @@ def open_outputs(
     *,
     unescape: bool,
 ) -> Iterator[Corpus]:
-    """Open what metrics are computed of: those texts, or candidates with their references."""
+    """Open the corpus that metrics are computed on: those texts, or candidates with their references.
+
+    With `unescape` it is read into memory, with characters in the place of entities such as ``&apos;``.
+    """
+    opened: AbstractContextManager[Corpus]
     if texts is not None:
-        yield texts
+        opened, unescape = nullcontext(texts), False
     elif isinstance(candidates, Mapping):
-        corpus = Segments.of(candidates, references, source)
-        yield unescaped(corpus) if unescape else corpus
+        opened = nullcontext(Segments.of(candidates, references, source))
     elif candidates:
-        files = [str(name) for name in references]
-        others = [name for name in (source, gold) if isinstance(name, str)]
-        named = name_systems(candidates, files, others, name_outputs)
-        with ParallelFiles.open(
-            named, files, source if isinstance(source, str) else None, gold=gold, encoding=encoding
-        ) as opened:
-            yield unescaped(opened) if unescape else opened
+        files, sources = [str(name) for name in references], source if isinstance(source, str) else None
+        named = name_systems(candidates, files, [name for name in (sources, gold) if name is not None], name_outputs)
+        opened = ParallelFiles.open(named, files, sources, gold=gold, encoding=encoding)
     else:
-        raise InputError(
-            "metrics need a corpus to score: name it with ", Parameter("candidates"), " and ", Parameter("references")
-        )
-
-
-def unescaped(corpus: Corpus) -> Segments:
-    """Read a corpus into memory, with characters in the place of entities such as ``&apos;``."""
-    if corpus.gold is not None:
-        raise InputError("gold edits count the words of their own text: leave out ", Parameter("unescape"))
-    return loaded(corpus, html.unescape)
+        texts_of = (Parameter("candidates"), " and ", Parameter("references"))
+        raise InputError("metrics need a corpus to score: name it with ", *texts_of)
+    with opened as corpus:
+        if unescape and corpus.gold is not None:
+            raise InputError("gold edits count the words of their own text: leave out ", Parameter("unescape"))
+        yield loaded(corpus, html.unescape) if unescape else corpus
 
 
 def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
     """Read a corpus into memory, each text as `clean` makes it."""
-
-    def lines(texts: Iterator[Sequence[str]]) -> list[str]:
-        return [clean(line) for text in texts for line in text]
-
     blocks = [block.load() for block in corpus.blocks()]
-    candidates = {name: lines(iter([block.candidates[name] for block in blocks])) for name in corpus.systems}
+
+    def lines(texts: Iterable[Sequence[str]]) -> list[str]:
+        return list(map(clean, chain.from_iterable(texts)))
+
+    candidates = {name: lines(block.candidates[name] for block in blocks) for name in corpus.systems}
     references = [tuple(map(clean, texts)) for block in blocks for texts in block.references]
-    source = None if corpus.source is None else lines(iter([block.source or () for block in blocks]))
+    source = None if corpus.source is None else lines(block.source or () for block in blocks)
     return replace(Segments.of(candidates, references), source=source)
