@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
 from typing import TYPE_CHECKING, Literal, get_args
 
 from softbleu.corpora.derivations import Derivation, Derivations
 from softbleu.corpora.files import open_text
 from softbleu.corpora.grammar import Grammar, Links
-from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_json
 
@@ -45,6 +42,17 @@ def label_pair(
     It is "identical" for the same tokens; "paraphrase" if every content token of both sides is aligned; "related" if
     some content token is; "unrelated" if none is. Different sentences without any content word are unrelated.
 
+    Parameters
+    ----------
+    candidate, reference
+        Tokens of the sentences.
+    alignment
+        Places of candidate and reference tokens that mean the same.
+    function_words
+        Words without a meaning of their own.
+
+    Examples
+    --------
     >>> alignment = ((0, 0), (1, 1), (4, 4))
     >>> label_pair("he ran to the mall".split(), "he ran to a store".split(), alignment, {"to", "the", "a"})
     'paraphrase'
@@ -98,7 +106,17 @@ def _parse(where: str, line: str) -> AlignedPair:
 def check_alignment(
     where: str, candidate: Sequence[str], reference: Sequence[str], places: Iterable[Sequence[int]]
 ) -> Alignment:
-    """See that an alignment names tokens that are there, each once."""
+    """See that an alignment names tokens that are there, each once.
+
+    Parameters
+    ----------
+    where
+        Where the pair stands, for errors.
+    candidate, reference
+        Tokens of the sentences.
+    places
+        Places of candidate and reference tokens, from 0.
+    """
     alignment = tuple((left, right) for left, right in places)
     for left, right in alignment:
         if not (0 <= left < len(candidate) and 0 <= right < len(reference)):
@@ -107,53 +125,6 @@ def check_alignment(
     if any(len(set(side)) < len(alignment) for side in zip(*alignment, strict=True)):
         raise InputError(f"{where}: a token is aligned twice")
     return alignment
-
-
-def write_pairs(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
-    """Write `candidate ||| reference` lines."""
-    for pair in pairs:
-        yield f"{' '.join(pair.candidate)} {SEPARATOR} {' '.join(pair.reference)}\n"
-
-
-def write_aligned_tsv(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
-    """Write tab-separated values; the alignment as `0-0 1-2`."""
-    yield "candidate\treference\talignment\tlabel\n"
-    for pair in pairs:
-        places = " ".join(f"{left}-{right}" for left, right in pair.alignment)
-        yield f"{' '.join(pair.candidate)}\t{' '.join(pair.reference)}\t{places}\t{pair.label}\n"
-
-
-def write_aligned_jsonl(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
-    """Write a JSON object a line, with the name of the grammar.
-
-    >>> pair = AlignedPair(("we", "ran"), ("we", "walked"), ((0, 0),), "related")
-    >>> print(*write_aligned_jsonl([pair], "tiny"), end="")
-    {"candidate": "we ran", "reference": "we walked", "alignment": [[0, 0]], "label": "related", "grammar": "tiny"}
-    """
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    for pair in pairs:
-        entry = {
-            "candidate": " ".join(pair.candidate),
-            "reference": " ".join(pair.reference),
-            "alignment": pair.alignment,
-            "label": pair.label,
-            "grammar": grammar,
-        }
-        yield f"{encode(entry)}\n"
-
-
-PAIR_WRITERS: dict[str, Callable[[Iterable[AlignedPair], str], Iterator[str]]] = {
-    "pairs": write_pairs,
-    "tsv": write_aligned_tsv,
-    "jsonl": write_aligned_jsonl,
-}
-SENTENCE_WRITERS: dict[str, Callable[[Iterable[str], str], Iterator[str]]] = {
-    "plain": lambda sentences, grammar: (f"{sentence}\n" for sentence in sentences),
-    "tsv": lambda sentences, grammar: chain(["sentence\n"], (f"{sentence}\n" for sentence in sentences)),
-    "jsonl": lambda sentences, grammar: (
-        json.dumps({"sentence": sentence, "grammar": grammar}, ensure_ascii=False) + "\n" for sentence in sentences
-    ),
-}
 
 
 class Seen:
@@ -174,6 +145,13 @@ def link_rules(grammar: Grammar, first: int, second: int) -> Links:
 
     Those of the same rule one by one; symbols of declared alternations as declared; other symbols by name, in order.
     Words if they are equal or synonyms, in order.
+
+    Parameters
+    ----------
+    grammar
+        The grammar of the rules.
+    first, second
+        Numbers of two rules of a symbol.
     """
     left, right = (grammar.rules[number].parts for number in (first, second))
     if first == second:
@@ -279,6 +257,15 @@ def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64])
     """Pair the sentences at random, so that none is in two pairs (Morgan 2014).
 
     Numbers are of derivations of distinct sentences; of an odd number, one is left over.
+
+    Parameters
+    ----------
+    derivations
+        Those of the grammar.
+    seed
+        Seed of the order of the sentences.
+    numbers
+        Numbers of derivations of distinct sentences.
     """
     import numpy as np
 

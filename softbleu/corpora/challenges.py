@@ -301,6 +301,17 @@ def make_challenges(
 def spoil_each(candidates: Sequence[str], references: Sequence[str], seed: int = 0) -> Iterator[str]:
     """Change each candidate once, by the rule of those that fit it which was used least; where none fits, it stays.
 
+    Parameters
+    ----------
+    candidates
+        Texts to be changed.
+    references
+        The text beside each, whose words are not put in.
+    seed
+        Seed of the draws.
+
+    Examples
+    --------
     >>> list(spoil_each(["He saw 12 old ships ."], ["He has seen 12 old ships ."]))
     ['He saw 14 old ships .']
     """

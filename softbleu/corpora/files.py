@@ -98,6 +98,19 @@ class TextFile:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
         Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
+
+        Parameters
+        ----------
+        name
+            Path or URL; `-` is standard input.
+        encoding
+            Of the text.
+        folder
+            Where a copy goes if the file is no plain UTF-8.
+        block
+            Lines of a block.
+        executor
+            Whose workers look for lines.
         """
         place = _plain(name, encoding, folder)
         lines, bounds = _cut(name, place, block, executor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from softbleu.config.declare import Declared, setting
-from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair, Seen, distinct_numbers, pair_halves
+from softbleu.corpora.aligned import AlignedPair, Seen, distinct_numbers, pair_halves
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 Pairing = Literal["none", "halves", "paraphrase"]
 DerivationSampling = Literal["weights", "uniform"]
-Item = TypeVar("Item", str, AlignedPair)
-Write = TypeVar("Write")
+Item = TypeVar("Item")
+_Line = dict[str, Any]  # What a line has, by name
 
 FRUITLESS = 100_000  # Repetitions in a row after which there is probably nothing new to find
 _STEP = 1000
@@ -83,12 +84,21 @@ class Generated:
 
     def lines(self, file_format: str | None = None, progress: Progress | None = None) -> Iterator[str]:
         """Write the lines of a file: plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs."""
-        name = self.derivations.grammar.name
-        if self.settings.pairing == "none":
-            write_sentences = _find_format(SENTENCE_WRITERS, "sentences", file_format)
-            return write_sentences(_watch(self.sentences(), self.total, progress), name)
-        write = _find_format(PAIR_WRITERS, "pairs", file_format)
-        return write(_watch(self.pairs(), self.total, progress), name)
+        what = "sentences" if self.settings.pairing == "none" else "pairs"
+        write = FORMATS[known_name(f"format of {what}", file_format or FORMAT_NAMES[what][0], FORMAT_NAMES[what])]
+        if what == "sentences":
+            rows: Iterator[_Line] = ({"sentence": sentence} for sentence in self.sentences())
+        else:
+            rows = (
+                {
+                    "candidate": " ".join(pair.candidate),
+                    "reference": " ".join(pair.reference),
+                    "alignment": pair.alignment,
+                    "label": pair.label,
+                }
+                for pair in self.pairs()
+            )
+        return write(_watch(rows, self.total, progress), self.derivations.grammar.name)
 
     def _derivations(self, chance: Chance) -> Iterator[Derivation]:
         """Those of all sentences, in their order; or random ones without end."""
@@ -149,9 +159,27 @@ def _check_pairing(fits: bool, what: str) -> None:
         raise InputError(f"this pairing gives no {what}")
 
 
-def _find_format(writers: dict[str, Write], what: str, name: str | None) -> Write:
-    """Writer of a name; the first is the default."""
-    return writers[known_name(f"format of {what}", name or next(iter(writers)), writers)]
+def _tab_separated(rows: Iterator[_Line], grammar: str) -> Iterator[str]:
+    """Write rows under a line of names; an alignment as ``0-0 1-2``."""
+    for number, row in enumerate(rows):
+        if not number:
+            yield "\t".join(row) + "\n"
+        cells = (
+            " ".join(f"{left}-{right}" for left, right in value) if name == "alignment" else value
+            for name, value in row.items()
+        )
+        yield "\t".join(cells) + "\n"
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+FORMATS: dict[str, Callable[[Iterator[_Line], str], Iterator[str]]] = {
+    "plain": lambda rows, grammar: (f"{row['sentence']}\n" for row in rows),
+    "pairs": lambda rows, grammar: (f"{row['candidate']} {SEPARATOR} {row['reference']}\n" for row in rows),
+    "tsv": _tab_separated,
+    "jsonl": lambda rows, grammar: (_encode({**row, "grammar": grammar}) + "\n" for row in rows),
+}
+FORMAT_NAMES = {"sentences": ("plain", "tsv", "jsonl"), "pairs": ("pairs", "tsv", "jsonl")}
+"""Formats of sentences and of pairs, the default first."""
 
 
 def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterator[Item]:

@@ -116,6 +116,15 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
 
     Raises `InputError`, which names the line, if a segment cannot be read, has neither reference nor source, or lacks
     a reference or a system that others have.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not; `-` is standard input.
+    file_format
+        `pairs`, `tsv` or `jsonl`; None: by the suffix.
+    encoding
+        Of the file.
     """
     suffix = Path(name.removesuffix(".gz")).suffix.lower().lstrip(".")
     file_format = file_format or (suffix if suffix in PAIR_FORMATS else "pairs")
@@ -160,7 +169,17 @@ class TextList:
 
     @classmethod
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:
-        """Check that both are texts, one at least."""
+        """Check that both are texts, one at least.
+
+        Parameters
+        ----------
+        candidates
+            Texts of one segment.
+        references
+            What each is compared with; None: the candidates themselves.
+        where
+            Where they stand, for errors.
+        """
         place = f"{where}: " * bool(where)
         listed: list[list[str]] = []
         for what, texts in (("candidates", candidates), ("references", references)):

@@ -186,7 +186,19 @@ def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[s
 
 
 def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
-    """See that the source has the words of the gold file's sentences, the first of which has that number."""
+    """See that the source has the words of the gold file's sentences, the first of which has that number.
+
+    Parameters
+    ----------
+    source
+        One text a segment.
+    gold
+        Segments of the gold file.
+    name
+        Name of the source, for errors.
+    first
+        Number of the first segment.
+    """
     for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
         if text.split() != segment.source.split():
             raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
@@ -238,7 +250,19 @@ def make_corpus(
     source: Iterable[str] | None = None,
     gold: Sequence[GoldSegment] | None = None,
 ) -> Segments:
-    """Put texts together; gold edits make the references."""
+    """Put texts together; gold edits make the references.
+
+    Parameters
+    ----------
+    candidates
+        One text a segment, or such by the name of the system.
+    references
+        References of each segment; None with gold edits, or where the source is enough.
+    source
+        One text a segment.
+    gold
+        Segments of a ``.m2`` file.
+    """
     if gold is None:
         return Segments.of(candidates, references, source)
     if references is not None:

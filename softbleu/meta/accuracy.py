@@ -74,6 +74,15 @@ def tau_of(counts: Integers | Floats, variant: str) -> Floats:
     both sides as concordant, and one on either side only adds to the denominator (Machacek and Bojar 2013;
     Chollampatt and Ng 2018, section 4.2). NaN where no pair counts.
 
+    Parameters
+    ----------
+    counts
+        Number of pairs, (…, 3, 3).
+    variant
+        One of `TAUS`.
+
+    Examples
+    --------
     >>> counts = np.array([[2, 1, 1], [0, 3, 1], [0, 1, 4]])
     >>> float(tau_of(counts, "noties")), float(tau_of(counts, "hties").round(4))
     (0.5555555555555556, 0.6154)
@@ -88,6 +97,17 @@ def preference_taus(
 
     The greater score is the better one, also of two assessed outputs of a segment. Comparisons of which the metric
     did not score both systems are not counted.
+
+    Parameters
+    ----------
+    judged
+        Comparisons of outputs, or scores of single outputs, by judges.
+    table
+        Scores of a metric, greater for better.
+    samples
+        Bootstrap samples; 0 gives no interval.
+    seed
+        Seed of the samples.
     """
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
@@ -149,6 +169,15 @@ class JudgedPairs:
     def among(cls, judges: Floats, scores: Floats, clusters: Integers | None = None) -> Self:
         """Pair all points with one another; `clusters` says what each is drawn with, None that each is drawn alone.
 
+        Parameters
+        ----------
+        judges, scores
+            Scores of the points by judges and by the metric, (points,).
+        clusters
+            Number of what each point is drawn with, from 0, (points,).
+
+        Examples
+        --------
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
         """
@@ -169,7 +198,15 @@ class JudgedPairs:
 
     @classmethod
     def within(cls, judges: Floats, scores: Floats, segments: Integers) -> Self | None:
-        """Pair the points of each segment, which weighs 1; None where no segment has two."""
+        """Pair the points of each segment, which weighs 1; None where no segment has two.
+
+        Parameters
+        ----------
+        judges, scores
+            Scores of the points by judges and by the metric, (points,).
+        segments
+            Segment of each point, (points,).
+        """
         order = np.argsort(segments, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
         _LIMIT.check(sum(comb(len(group), 2) for group in groups), "a table of segments")
@@ -211,7 +248,15 @@ class JudgedPairs:
         return (least + float(values[best])) / total, float(sizes[best])
 
     def samples(self, samples: int, seed: int, *, calibrated: bool) -> Floats:
-        """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs."""
+        """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs.
+
+        Parameters
+        ----------
+        samples, seed
+            How many, and the seed of the draws.
+        calibrated
+            Whether each sample has the tie threshold that is best for it, or 0.
+        """
         things = int(max(self.one.max(), self.other.max())) + 1
         drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
         return np.array([np.nan if accuracy is None else accuracy[0] for accuracy in drawn], np.float64)
@@ -236,7 +281,17 @@ class JudgedPairs:
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:
-    """Share of the pairs of systems that each metric orders as judges do (Kocmi et al. 2021), drawn by system."""
+    """Share of the pairs of systems that each metric orders as judges do (Kocmi et al. 2021), drawn by system.
+
+    Parameters
+    ----------
+    columns
+        Scores of systems by judges and by metrics.
+    samples
+        Bootstrap samples; 0 gives no interval.
+    seed
+        Seed of the samples.
+    """
     return [
         _accuracy(name, columns.human, "systems", JudgedPairs.among(columns.judges, scores), samples, seed)
         for name, scores in columns.metrics.items()
@@ -254,6 +309,19 @@ def output_accuracies(
 
     Pairs are those that judges compared, or all assessed outputs; of more than 2,000 of these, in segments together,
     there is the mean over segments only. InputError: fewer than 2 outputs.
+
+    Parameters
+    ----------
+    table
+        Scores of a metric, greater for better.
+    judged
+        Comparisons of outputs, or scores of single outputs, by judges.
+    human
+        Name of the judgements, for the result.
+    samples
+        Bootstrap samples; 0 gives no interval.
+    seed
+        Seed of the samples.
     """
     together: JudgedPairs | None
     within: JudgedPairs | None
@@ -293,6 +361,19 @@ def soft_accuracy(
     p is one-sided, from sign flips of the differences segment by segment, on the segments on which judges compared the
     two, or scored both; a difference of compared ones is wins less losses. Systems are drawn for the interval. None
     where assessed outputs are of no two systems.
+
+    Parameters
+    ----------
+    table
+        Scores of a metric, greater for better.
+    judged
+        Comparisons of outputs, or scores of single outputs, by judges.
+    human
+        Name of the judgements, for the result.
+    samples
+        Sign flips, and bootstrap samples of systems.
+    seed
+        Seed of both.
     """  # noqa: E501
     judges, metric, one, other = paired_differences(table, judged)
     if not len(one):
@@ -342,6 +423,17 @@ def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
     `differences` are those of each pair on each segment, (pairs, segments). In each trial each segment's difference
     changes its sign or does not, the same for every pair.
 
+    Parameters
+    ----------
+    differences
+        By how much the first of each pair is better on each segment, (pairs, segments).
+    trials
+        Number of sign flips.
+    seed
+        Seed of the samples.
+
+    Examples
+    --------
     >>> flip_p_values(np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [0.0, 1.0, -1.0, 0.0, 0.0]]), 1000, 1).round(1).tolist()
     [0.0, 0.7]
     """

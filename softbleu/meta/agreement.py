@@ -86,6 +86,19 @@ def join_systems(
 ) -> Columns:
     """Find the systems that judges and all metrics scored. InputError: fewer than that; the missing ones are named.
 
+    Parameters
+    ----------
+    metrics
+        Scores of systems or segments by metrics, greater for better.
+    human
+        Name of the human scores.
+    scores
+        Human score of each system.
+    fewest
+        How many systems must be on all sides.
+
+    Examples
+    --------
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
     >>> joined = join_systems([table], "judges", {"A": 0.6, "B": 0.5, "C": 0.4})
@@ -115,7 +128,17 @@ def join_systems(
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
-    """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
+    """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems.
+
+    Parameters
+    ----------
+    metrics
+        Scores of systems or segments by metrics, greater for better.
+    human
+        Name of the human scores.
+    assessments
+        Human scores of single outputs.
+    """
     columns: dict[str, Floats] = {}
     judges, clusters = np.zeros(0), np.zeros(0, np.int64)
     for table in metrics:
@@ -133,7 +156,17 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within segments."""
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within segments.
+
+    Parameters
+    ----------
+    columns
+        Scores of the same points by judges and metrics.
+    samples
+        Bootstrap samples; 0 gives no interval.
+    seed
+        Seed of the samples.
+    """
     correlated = []
     for name, column in columns.metrics.items():
         both, segments = (column, columns.judges), columns.clusters
@@ -159,6 +192,15 @@ def neighbour_windows(columns: Columns, size: int) -> Iterator[tuple[int, Column
     How well metrics tell similar systems apart (Kobayashi et al. 2024). InputError: fewer than 3 systems in a
     window, or fewer systems than that.
 
+    Parameters
+    ----------
+    columns
+        Scores of the systems by judges and metrics.
+    size
+        Systems of a window.
+
+    Examples
+    --------
     >>> columns = Columns("judges", ("A", "B", "C", "D"), np.array([1.0, 4.0, 2.0, 3.0]), {}, {})
     >>> [(rank, window.points) for rank, window in neighbour_windows(columns, 3)]
     [(1, ('B', 'D', 'C')), (2, ('D', 'C', 'A'))]
@@ -176,6 +218,13 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
 
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
+
+    Parameters
+    ----------
+    columns
+        Scores of the same points by judges and metrics; 4 points or more.
+    against
+        Name of the metric that all others are tested against; None: every pair is tested.
     """
     usable = [name for name, column in columns.metrics.items() if np.ptp(column) and np.ptp(columns.judges)]
     pairs = pair_metrics(usable, against, columns.metrics)
@@ -259,7 +308,17 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
 def mean_agreement(
     agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
 ) -> AnnotatorAgreement:
-    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left."""
+    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left.
+
+    Parameters
+    ----------
+    agreements
+        Those of `annotator_agreement`.
+    within
+        Take annotators with themselves, or with others.
+    fewest
+        Comparisons in common that a pair needs.
+    """
     counted = [
         pair
         for pair in agreements

@@ -38,6 +38,15 @@ def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) 
     """How often each thing is drawn in samples of as many: (samples, things), some samples at a time.
 
     Which are together makes no difference; as many are as go with so many rows. There may be 0 samples.
+
+    Parameters
+    ----------
+    things
+        How many there are.
+    samples, seed
+        How many samples, and the seed of the draws.
+    rows
+        How many rows go with the things, where these are more.
     """
     check_samples(samples or 1, seed)
     generator = np.random.default_rng(seed)
@@ -54,7 +63,19 @@ def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
 
 
 def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: int) -> Floats:
-    """Count what is of each kind, 0 to size - 1, in samples of whole clusters: (samples, size)."""
+    """Count what is of each kind, 0 to size - 1, in samples of whole clusters: (samples, size).
+
+    Parameters
+    ----------
+    kinds
+        Kind of each row, (rows,).
+    size
+        How many kinds there are.
+    clusters
+        Number of what each row is drawn with, (rows,).
+    samples, seed
+        How many samples, and the seed of the draws.
+    """
     places, numbers = np.unique(clusters, return_inverse=True)
     keys, counted = np.unique(numbers * size + kinds, return_counts=True)
     cluster, kind = np.divmod(keys, size)
@@ -136,6 +157,19 @@ def correlate(
     `clusters` numbers what each point is drawn with, such as its segment; None: each is drawn alone. The same seed
     draws the same for every pair of columns.
 
+    Parameters
+    ----------
+    one, other
+        The columns, (points,).
+    coefficient
+        One of `COEFFICIENTS`.
+    samples, seed
+        How many samples, 0 or more, and the seed of the draws.
+    clusters
+        Number of what each point is drawn with, (points,).
+
+    Examples
+    --------
     >>> correlate(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0]), "spearman", samples=0)
     Estimate(value=0.8)
     >>> correlate(np.array([1.0, 1.0, 1.0]), np.array([1.0, 3.0, 2.0]))
@@ -159,6 +193,17 @@ def correlate(
 def correlate_within(one: Floats, other: Floats, samples: int, seed: int, clusters: Integers) -> Estimate:
     """Pearson's correlation of the differences of all pairs of points of one cluster, both ways round.
 
+    Parameters
+    ----------
+    one, other
+        The columns, (points,).
+    samples, seed
+        How many samples, 0 or more, and the seed of the draws.
+    clusters
+        Cluster of each point, such as its segment, (points,).
+
+    Examples
+    --------
     >>> one, other = np.array([1.0, 2.0, 11.0, 12.0, 13.0]), np.array([1.0, 2.0, 3.0, 1.0, 2.0])
     >>> correlate_within(one, other, 0, 1, np.array([4, 4, 7, 7, 7]))
     Estimate(value=-0.28571428571429)
@@ -183,6 +228,17 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
     `first` and `second` are of either metric with judges, `between` is of both with each other.
 
+    Parameters
+    ----------
+    first, second
+        Correlations of the two metrics with the judges.
+    between
+        Correlation of the two metrics with each other.
+    points
+        Number of points that all three are over.
+
+    Examples
+    --------
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
     (-0.891, 0.375)

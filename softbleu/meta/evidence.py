@@ -111,7 +111,19 @@ class Evidence:
 def rank_systems(
     comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
 ) -> dict[str, list[RankedSystem]]:
-    """Rank systems in each of the named `WAYS`."""
+    """Rank systems in each of the named `WAYS`.
+
+    Parameters
+    ----------
+    comparisons
+        Pairwise judgements of the systems.
+    ways
+        Names of `WAYS`.
+    settings
+        Samples, runs and their seed.
+    progress
+        Told how many matches of a run are played.
+    """
     known = [known_name("way of ranking", way, WAYS) for way in ways]
     return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
@@ -132,6 +144,19 @@ def aggregate_scores(
 
     InputError: the table has no segments, or of one system only.
 
+    Parameters
+    ----------
+    table
+        Scores of segments by a metric.
+    way
+        One of `WAYS`.
+    settings
+        Runs of TrueSkill and their seed.
+    progress
+        Told how many matches of a run are played.
+
+    Examples
+    --------
     >>> table = ScoreTable("m", {}, {"A": np.array([3.0, 2.0, 1.0]), "B": np.array([2.0, 1.0, 24.0])})
     >>> aggregate_scores(table, "expected-wins", IntervalSettings()).systems
     {'A': 0.6666666666666666, 'B': 0.3333333333333333}
@@ -155,6 +180,17 @@ def read_tables(
 
     Scores of which less is better are negated: as `lower` names the metric, its file says, or its signature or name
     does. Where none is above 0 they are negated already.
+
+    Parameters
+    ----------
+    scores
+        Tables, or files of them, each maybe as ``NAME=FILE``.
+    lower
+        Names of tables of which less is better.
+    direction
+        Rows of which direction are read (column `lp`).
+    encoding
+        Of the files.
     """
     tables: list[ScoreTable] = []
     notes, unknown = [], []
@@ -211,6 +247,19 @@ def make_score_tables(
     """Score a corpus with several metrics, by name: its segments, or else its systems; with the first result of each.
 
     What is better is greater: scores of which less is better, such as error rates, are negative.
+
+    Parameters
+    ----------
+    corpus
+        Candidates of the systems, with what the metrics need.
+    metrics
+        Metrics by name.
+    segments
+        Whether segments are scored, too.
+    jobs, executor
+        Processes, or what runs the work instead.
+    progress
+        Told how many segments are done.
     """
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
     for said in notes_on(corpus, list(metrics.values())):
@@ -252,7 +301,19 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
 def read_human(
     files: Sequence[str], direction: str | None, encoding: str, column: str | None = None
 ) -> dict[str, Mapping[str, float]]:
-    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name."""
+    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name.
+
+    Parameters
+    ----------
+    files
+        Tables of systems and scores.
+    direction
+        Rows of which direction are read (column `lp`).
+    encoding
+        Of the files.
+    column
+        Column of the scores; None: the first of `SCORED`.
+    """
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_name, files):
         for made in read_scores(file, label=label, direction=direction, column=column, encoding=encoding):
@@ -293,6 +354,21 @@ def open_outputs(
     """Open the corpus that metrics are computed on: those texts, or candidates with their references.
 
     With `unescape` it is read into memory, with characters in the place of entities such as ``&apos;``.
+
+    Parameters
+    ----------
+    texts
+        A corpus that is open already; candidates and references are left out then.
+    candidates
+        Files of systems, or texts by the name of the system.
+    references
+        Files, or references of each segment.
+    source, gold
+        Source texts, or their file; a file of gold edits.
+    encoding
+        Of the files.
+    unescape
+        Whether entities become characters.
     """
     opened: AbstractContextManager[Corpus]
     if texts is not None:

@@ -303,7 +303,19 @@ def run_definition(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the experiment that a TOML file defines; `checkpoint` is as of `sweep_corpus`."""
+    """Run the experiment that a TOML file defines; `checkpoint` is as of `sweep_corpus`.
+
+    Parameters
+    ----------
+    definition
+        A TOML file, or one that has been read.
+    jobs, executor
+        Processes, or what runs the work instead; the digits do not depend on them.
+    checkpoint
+        Folder from which an interrupted sweep goes on.
+    progress
+        Told how much is done.
+    """
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}

@@ -87,7 +87,21 @@ def open_matched_text(
     encoding: str,
     tokens: Mapping[str, Any],
 ) -> Iterator[tuple[MatchedText, dict[str, str]]]:
-    """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only."""
+    """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only.
+
+    Parameters
+    ----------
+    generated
+        Settings of generated pairs (`generated_text`); None where they are not chosen.
+    pairs
+        Aligned pairs, or their file.
+    candidates, references
+        Text without alignments, as `open_outputs` has it.
+    encoding
+        Of the files.
+    tokens
+        Settings of the tokenizer of text without alignments.
+    """
     plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
     if plain + wanted + (pairs is not None) > 1:
         raise InputError(

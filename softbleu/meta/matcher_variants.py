@@ -59,6 +59,17 @@ def find_variant(name: str) -> dict[str, Any]:
 def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Sequence[str]) -> list[MatcherVariant]:
     """Make every variant of every matcher. InputError: a name that is not valid, or a matcher of exact matches.
 
+    Parameters
+    ----------
+    base
+        Settings that all variants have.
+    matchers
+        Names of matchers that make approximate matches.
+    names
+        Names of variants, see `find_variant`.
+
+    Examples
+    --------
     >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
     >>> [(variant.matcher, variant.make_matcher().composition) for variant in variants]
     [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]

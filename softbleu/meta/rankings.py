@@ -50,7 +50,15 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
 
 def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> list[RankedSystem]:
-    """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the segments."""
+    """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the segments.
+
+    Parameters
+    ----------
+    comparisons
+        Pairwise judgements of the systems.
+    samples, seed
+        Bootstrap samples of segments, and their seed.
+    """
     check_samples(samples, seed)
     scores = np.array(list(expected_wins(comparisons).values()))
     return make_ranking(comparisons, scores, win_shares(redraw_tallies(comparisons, samples, seed)))
@@ -76,6 +84,15 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
 
     A cluster ends where all that come later have better ranks nowhere than the worst of those before (Bojar et al.
     2014; Sakaguchi et al. 2014). `resampled` has the scores of samples and systems, (samples, systems).
+
+    Parameters
+    ----------
+    comparisons
+        Pairwise judgements of the systems.
+    scores
+        Score of each system, (systems,).
+    resampled
+        Scores of the samples, (samples, systems).
     """
     best, worst = rank_ranges(resampled)
     order = np.argsort(-scores, kind="stable")
@@ -90,6 +107,13 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
 def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers) -> list[int]:
     """Number the clusters of systems in order, from the ranges of their ranks.
 
+    Parameters
+    ----------
+    best, worst
+        Range of ranks of each system, in the order of their scores, (systems,).
+
+    Examples
+    --------
     >>> cut_clusters([1, 2, 2, 4], [1, 3, 3, 4])
     [1, 2, 2, 3]
     """
@@ -119,6 +143,17 @@ def rank_by_skill(
     """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters.
 
     The ranges are of as many runs more, each with the comparisons of a sample of segments.
+
+    Parameters
+    ----------
+    comparisons
+        Pairwise judgements of the systems.
+    runs, seed
+        Runs on all comparisons, and as many on samples; the seed of both.
+    progress
+        Told how many matches of a run are played.
+    matches
+        Matches of a run; None: one for each comparison and one more.
     """
     skills = play_matches(comparisons, runs, seed, progress, matches=matches, resampled=True)
     return make_ranking(comparisons, skills[:runs].mean(axis=0), skills[runs:])

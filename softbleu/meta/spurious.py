@@ -50,7 +50,15 @@ class SpuriousCredit(Tabular):
         return self.facts
 
     def table(self, name: str = "summary", most: int = 20) -> Records:
-        """Make a table; see `credit_table`."""
+        """Make a table; see `credit_table`.
+
+        Parameters
+        ----------
+        name
+            One of `CREDIT_TABLES`.
+        most
+            Rows of each variant in tables of partners and offenders.
+        """
         return credit_table(name, self.analyses, most, self.facts)
 
 
@@ -148,6 +156,25 @@ def find_spurious(
     for each variant; partners are collected at threshold `at`. In memory are the coded text, the vectors of its words
     and what was matched at `at`, once for each pair of n-grams.
 
+    Parameters
+    ----------
+    text
+        Text of one system, maybe aligned to its reference.
+    variants
+        Ways to match it.
+    thresholds
+        Numbers from 0 to 1, and quantiles such as `p99.9`.
+    at
+        Threshold at which partners are collected.
+    order
+        Greatest n-gram order.
+    jobs, executor
+        Processes, or what runs the work instead; the digits do not depend on them.
+    progress
+        Told how much is done.
+
+    Examples
+    --------
     >>> from softbleu.corpora.aligned import AlignedPair
     >>> from softbleu.meta.matcher_variants import make_variants
     >>> from softbleu.meta.matched_text import MatchedText

@@ -210,6 +210,19 @@ def sweep_corpus(
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
     for itself. `checkpoint` is the folder, by path or URL, from which an interrupted sweep goes on (see
     `softbleu.engine.checkpoint`); the caller removes it when all is written.
+
+    Parameters
+    ----------
+    corpus
+        Candidates of the systems, with what the metrics need.
+    points
+        Ways to score, as `sweep_points` makes them.
+    jobs, executor
+        Processes, or what runs the work instead; the digits do not depend on them.
+    checkpoint
+        Folder, by path or URL, from which an interrupted sweep goes on.
+    progress
+        Told how many systems are done.
     """
     plan = make_plan([point.metric for point in points], corpus)
     varied, rows = _varied(points), SweepRows()

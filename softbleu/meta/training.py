@@ -56,7 +56,19 @@ class JudgedDistances:
     def of(
         cls, head: TrainedHead, judged: Mapping[str, Assessments], seed: int, options: RunOptions
     ) -> tuple[JudgedDistances, Measured]:
-        """Measure judged pairs; and pairs with the reference of another segment of the group."""
+        """Measure judged pairs; and pairs with the reference of another segment of the group.
+
+        Parameters
+        ----------
+        head
+            Distances, layers and metrics of the head.
+        judged
+            Judged texts by the name of their group.
+        seed
+            Seed of the rules that spoil candidates.
+        options
+            How the distances are computed.
+        """
         scores = [group.scores for group in judged.values()]
         for name, column in zip(judged, scores, strict=True):
             if len(column) < FEWEST_POINTS or np.ptp(column) == 0:
@@ -163,6 +175,15 @@ def fit_severity(judged: JudgedDistances, head: TrainedHead, penalty: float) -> 
     Weights v minimise the sum of squares of s + c (1 + z v) over pairs, and of those of spoilt candidates as in
     `fit_prices`, plus penalty times the sum of squares of v times the spread of c z. z are directions less their
     mean, c points by the head's prices, which has no severities.
+
+    Parameters
+    ----------
+    judged
+        Distances of the judged pairs and their human scores.
+    head
+        A head with prices and without severities.
+    penalty
+        Weight of the ridge.
     """
     middle = judged.measured.directions.mean(axis=0)
     sides = judged.measured, judged.spoilt
@@ -200,7 +221,19 @@ def _ridge(
 
 
 def fit_head(head: TrainedHead, judged: JudgedDistances, penalty: float, severity_penalty: float) -> TrainedHead:
-    """Fit prices, then severities with these prices, twice; an infinite penalty leaves severities out."""
+    """Fit prices, then severities with these prices, twice; an infinite penalty leaves severities out.
+
+    Parameters
+    ----------
+    head
+        Distances, layers and metrics of the head; maybe prices and severities.
+    judged
+        Distances of the judged pairs and their human scores.
+    penalty
+        Weight of the ridge of prices.
+    severity_penalty
+        That of severities; infinite: there are none.
+    """
     head = replace(head, severity=())
     for _ in range(_ROUNDS if severity_penalty < np.inf else 0):
         plain = replace(head, prices=_curves(fit_prices(judged, penalty, head)), severity=())
@@ -224,7 +257,19 @@ def held_out(
     penalties: tuple[float, float],
     draw: Callable[[JudgedDistances], JudgedDistances] | None = None,
 ) -> Floats:
-    """Score each pair by a head that was fitted without its fold; `draw` takes some of the other folds' pairs."""
+    """Score each pair by a head that was fitted without its fold; `draw` takes some of the other folds' pairs.
+
+    Parameters
+    ----------
+    head
+        Distances, layers and metrics of the head; maybe prices and severities.
+    judged
+        Distances of the judged pairs and their human scores.
+    penalties
+        Weights of the ridges of prices and of severities.
+    draw
+        Takes some of the pairs of the other folds; None: all are taken.
+    """
     scores = np.zeros(len(judged))
     for fold in np.unique(judged.folds):
         left_out = judged.folds == fold

@@ -84,6 +84,13 @@ class Assessments:
         """Find the scores of judges and of a metric, of the assessed outputs of which a system was scored.
 
         And what each is drawn with: its segment; of texts, those of the same source.
+
+        Parameters
+        ----------
+        scored
+            Scores of the segments of each system, in order.
+        metric
+            Name of their metric, for errors.
         """
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
@@ -105,6 +112,13 @@ class Assessments:
         """Put the scores of judges and of a metric into tables (systems, segments), NaN where either has none.
 
         Assessed texts are of no systems.
+
+        Parameters
+        ----------
+        scored
+            Scores of the segments of each system, in order.
+        metric
+            Name of their metric, for errors.
         """
         assessed = {name for systems in self.systems for name in systems}
         places = {name: number for number, name in enumerate(name for name in scored if name in assessed)}
@@ -145,6 +159,15 @@ def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -
     `source`, `annotator`, and `group` (or `lp`); rows that name no group are of one that is called as the file. With
     annotators each output has the mean of their scores.
 
+    Parameters
+    ----------
+    name
+        The file, packed or not; `-` is standard input.
+    unescape
+        Whether entities such as ``&apos;`` in texts become characters.
+    encoding
+        Of the file.
+
     Raises
     ------
     InputError
@@ -173,7 +196,21 @@ def read_outputs(
     column: str | None = None,
     encoding: str = "utf-8",
 ) -> Assessments:
-    """Read judgements that name systems and segments: rankings as `read_rankings` has them, or `read_assessments`."""
+    """Read judgements that name systems and segments: rankings as `read_rankings` has them, or `read_assessments`.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not; `-` is standard input.
+    start
+        Number of the first segment of rankings; None: see `read_rankings`.
+    direction
+        Direction whose rows are read (column `lp`).
+    column
+        Column of the scores; None: the first of `SCORED`.
+    encoding
+        Of the file.
+    """
     with closing(open_text(name, encoding)) as lines:
         first = next((line.strip().lower() for line in lines if line.strip()), "")
     if first.startswith("<") or "system1id" in first:
@@ -199,6 +236,19 @@ def read_assessments(
     `read_scores` has it. Of several directions one must be given. An output that several annotators scored has the
     mean of their scores, and a note says so; of texts, where there is a column `annotator`. `unescape` turns entities
     such as ``&apos;`` in texts into characters.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not; `-` is standard input.
+    direction
+        Direction whose rows are read (column `lp`).
+    column
+        Column of scores of segments; None: the first of `SCORED`.
+    unescape
+        Whether entities such as ``&apos;`` in texts become characters.
+    encoding
+        Of the file.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)

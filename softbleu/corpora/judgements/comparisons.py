@@ -119,6 +119,15 @@ class Comparisons:
     def of_scores(cls, segments: Mapping[str, Floats], judge: str = "") -> Self:
         """Compare all pairs of systems on each segment by its scores: the greater wins, NaN is not compared.
 
+        Parameters
+        ----------
+        segments
+            Scores of the segments of each system, in order.
+        judge
+            Name of the annotator that the comparisons have.
+
+        Examples
+        --------
         >>> made = Comparisons.of_scores({"A": np.array([3.0, 1.0]), "B": np.array([2.0, 1.0])})
         >>> made.segment.tolist(), made.outcome.tolist()
         ([0, 1], [1, 0])
@@ -177,6 +186,17 @@ def read_rankings(
     `start` is the number of the first segment in the file: by default 0 in XML and in CSV of pairs (as the judgements
     of CoNLL-2014 have it), 1 in CSV of more systems a line (as WMT's). `expand` says whether systems whose outputs
     were the same, and were shown as one, count each (as in WMT), or once.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not; `-` is standard input.
+    start
+        Number of the first segment, 0 or 1.
+    expand
+        Whether systems with equal outputs count each.
+    encoding
+        Of the file.
     """
     if start not in (None, 0, 1):
         raise InputError(Parameter("rankings_start"), f" is 0 or 1, not {start}")

@@ -169,6 +169,17 @@ def table_rows(
 
     `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
     that begin with the comment are passed over. InputError: another number of cells than of columns.
+
+    Parameters
+    ----------
+    name
+        Name of the file, for errors.
+    text
+        Its lines.
+    columns_of
+        Finds the names of columns for the first line's cells.
+    comment
+        How lines begin that are passed over.
     """
     lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
     lines = ((where, line) for where, line in lines if not comment or not line.startswith(comment))
@@ -191,7 +202,17 @@ def table_rows(
 
 
 def score_rows(name: str, text: Iterable[str], column: str | None) -> Iterator[TableRow]:
-    """Read a table of scores by the columns `system`, `score`, `segment`, `lp`, `metric`, …; see `read_scores`."""
+    """Read a table of scores by the columns `system`, `score`, `segment`, `lp`, `metric`, …; see `read_scores`.
+
+    Parameters
+    ----------
+    name
+        Name of the file, which may say that segments are in order.
+    text
+        Its lines.
+    column
+        Column of the scores; None: the first of `SCORED`.
+    """
 
     def columns_of(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
         names = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
