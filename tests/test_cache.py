@@ -1,6 +1,8 @@
 """The cache: where it lies, and that losing it does no harm."""
 
+import os
 import sqlite3
+import stat
 import subprocess
 import sys
 from contextlib import closing
@@ -110,18 +112,62 @@ def test_what_was_written_is_found_and_nothing_else():
     assert made == again == {"one": bytes([3])}
 
 
-def test_a_damaged_entry_counts_as_missing(place: Path):
+@pytest.mark.parametrize("content", [b"other", b"\0" * 10, None, "text", 3, 2.5])
+def test_a_damaged_entry_counts_as_missing_and_is_made_anew(
+    place: Path, content: object, monkeypatch: pytest.MonkeyPatch
+):
     write_lines(entries(3))
     with closing(sqlite3.connect(place)) as file, file:
-        file.execute("UPDATE lines SET content = ? WHERE key = ?", (b"other", b"00000001"))
+        file.execute("UPDATE lines SET content = ? WHERE key = ?", (content, b"00000001"))
     assert set(read_lines(list(entries(3)))) == {b"00000000", b"00000002"}
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
+    write_lines({b"00000001": b"new", **{b"%09d" % number: bytes(1000) for number in range(1500)}})
+    assert read_lines([b"%09d" % 1499]) != {}
+    write_lines({b"00000001": b"new"})
+    assert read_lines([b"00000001"]) == {b"00000001": b"new"}
 
 
-@pytest.mark.parametrize("content", [b"no database " * 1000, b"", None])
-def test_a_damaged_file_is_begun_anew(place: Path, content: bytes | None):
+@pytest.mark.skipif(os.name != "posix", reason="modes and links")
+def test_nobody_else_reads_the_cache_and_nothing_leads_out_of_it(cache: Path, place: Path, tmp_path: Path):
+    write_lines(entries(3))
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (cache, place)] == [0o700, 0o600]
+    # Earlier versions left it to all.
+    place.chmod(0o644)
+    write_lines(entries(3))
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+    place.rename(tmp_path / "mine")
+    before = (tmp_path / "mine").read_bytes()
+    for aim in (tmp_path / "mine", "/dev/zero", tmp_path / "nowhere"):
+        place.unlink(missing_ok=True)
+        place.symlink_to(aim)
+        assert read_lines(list(entries(3))) == {}
+        write_lines(entries(2))
+        assert (place.is_symlink(), read_lines(list(entries(2)))) == (False, entries(2))
+    place.unlink()
+    os.mkfifo(place)
+    write_lines(entries(2))
+    assert read_lines(list(entries(2))) == {}
+    assert (tmp_path / "mine").read_bytes() == before
+    # So it is with folders of arrays.
+    for name, aim in (("values.npy", "/dev/zero"), ("sums.json", tmp_path / "mine"), ("", tmp_path / "away")):
+        assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+        path = cache / "one" / name
+        path.rename(tmp_path / f"former{name}")
+        path.symlink_to(aim)
+    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+    assert (tmp_path / "mine").read_bytes() == before
+    assert not (tmp_path / "away").exists()
+
+
+@pytest.mark.parametrize("content", [b"no database " * 1000, b"", None, "another table"])
+def test_a_damaged_file_is_begun_anew(place: Path, content: bytes | str | None):
     written = entries(50, 1000)
     write_lines(written)
-    place.write_bytes(place.read_bytes()[:20_000] if content is None else content)
+    if isinstance(content, str):
+        with closing(sqlite3.connect(place)) as file:
+            file.executescript("DROP TABLE lines; CREATE TABLE lines (key TEXT)")
+    else:
+        place.write_bytes(place.read_bytes()[:20_000] if content is None else content)
     found = read_lines(list(written))
     assert all(written[key] == value for key, value in found.items())
     assert content is None or found == {}

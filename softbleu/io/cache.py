@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import map_array, read_json
-from softbleu.io.files import draft_folder, put_in_place
+from softbleu.io.files import draft_folder, open_own, put_in_place
 from softbleu.io.urls import find_urls, is_url, open_url, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
@@ -46,6 +46,13 @@ def cache_folder() -> Path | None:
         return None
 
 
+def make_cache_folder(folder: Path) -> None:
+    """Make a folder of the cache, for its owner alone, where there is none."""
+    for place in (*reversed(folder.parents), folder):
+        if not place.exists():
+            place.mkdir(0o700, exist_ok=True)
+
+
 def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
     """Map arrays kept under a name, such as ``graphs/<key>``; they are made where there are none, or damaged ones."""
     folder = cache_folder()
@@ -64,7 +71,7 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
 
 
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
-    """See that a folder is there, each file with its contents; made where it is not, or damaged.
+    """See that a folder of the cache is there, each file with its contents; made where it is not, or damaged.
 
     `make` writes the files into an empty folder, which is then put in its place. Raises `OSError` if it cannot be
     written.
@@ -72,6 +79,7 @@ def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
     if _is_whole(target):
         return
     try:
+        make_cache_folder(target.parent)
         with draft_folder(target) as draft:
             make(draft)
             sums = {path.name: _file_sum(path) for path in draft.iterdir()}
@@ -85,16 +93,20 @@ def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
 
 def _is_whole(target: Path) -> bool:
     try:
-        return all(_file_sum(target / name) == known for name, known in read_json(target / _SUMS).items())
+        sums = read_json(target / _SUMS).items()
+        return not target.is_symlink() and all(
+            Path(name).name == name and _file_sum(target / name) == known for name, known in sums
+        )
     except (OSError, InputError, AttributeError, ValueError):
         return False
 
 
 def _file_sum(path: Path) -> list[int]:
     """Size and checksum; very large files have their size only, for they are looked at in every run."""
-    size, checksum = path.stat().st_size, 0
-    if size <= _MOST_SUMMED:
-        with path.open("rb") as stream:
+    checksum = 0
+    with open_own(path, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size <= _MOST_SUMMED:
             while block := stream.read(1 << 20):
                 checksum = zlib.crc32(block, checksum)
     return [size, checksum]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from softbleu.errors import InputError
-from softbleu.io.cache import cache_folder
+from softbleu.io.cache import cache_folder, make_cache_folder
+from softbleu.io.files import open_own
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
 DEFAULT_LIMIT = 4096  # Megabytes
@@ -23,6 +25,16 @@ _FILE = "lines.sqlite"
 _DAY = 86_400
 _AT_ONCE = 500
 _PATIENCE = 30.0  # Seconds to wait for another process to finish writing
+_NOT_OURS = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+)
+"""What says that a file is busy, cannot grow, or is not ours to write."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
 CREATE INDEX IF NOT EXISTS by_day ON lines (day);
@@ -47,7 +59,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
     """Read what is kept under some keys; damaged entries count as missing."""
     path = _path()
     found: dict[bytes, bytes] = {}
-    if path is None or not path.is_file():
+    if path is None or path.is_symlink() or not path.is_file():
         return found
     today = int(time.time()) // _DAY
     with suppress(sqlite3.Error), closing(_connect(path)) as file:
@@ -57,7 +69,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
             marks = ",".join("?" * len(some))
             rows = file.execute(f"SELECT key, day, checksum, content FROM lines WHERE key IN ({marks})", some)
             for key, day, checksum, content in rows:
-                if zlib.crc32(content) == checksum:
+                if isinstance(content, bytes) and _checksum(key, content) == checksum:
                     found[key] = content
                     stale += [key] if day != today else []
         with suppress(sqlite3.Error), file:
@@ -72,17 +84,17 @@ def write_lines(entries: Mapping[bytes, bytes]) -> None:
     if path is None or not entries or not limit:
         return
     today = int(time.time()) // _DAY
-    rows = [(key, today, zlib.crc32(content), content) for key, content in entries.items()]
+    rows = [(key, today, _checksum(key, content), content) for key, content in entries.items()]
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(path.parent)
         for _ in range(2):
             try:
+                _open_for_one(path)
                 _write(path, rows, limit)
                 return
-            except sqlite3.OperationalError:
-                # Busy, full, or not ours to write.
-                return
-            except sqlite3.DatabaseError:
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode & 0xFF in _NOT_OURS:
+                    return
                 # Damaged: begun anew.
                 path.unlink(missing_ok=True)
 
@@ -107,6 +119,19 @@ def kept_lines(
     return found
 
 
+def _checksum(key: bytes, content: bytes) -> int:
+    return zlib.crc32(content, zlib.crc32(key))
+
+
+def _open_for_one(path: Path) -> None:
+    """See that the file is there, plain, and not for others to read; a link in its place goes."""
+    if path.is_symlink():
+        path.unlink()
+    with open_own(path, "ab") as stream:
+        if (mode := stat.S_IMODE(os.fstat(stream.fileno()).st_mode)) & 0o007:
+            path.chmod(mode & 0o770)
+
+
 def _key(judge: str, line: str) -> bytes:
     return hashlib.blake2b(f"{judge} {line}".encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
@@ -125,7 +150,7 @@ def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int
 
 def _make_room(file: sqlite3.Connection, wanted: int) -> None:
     freed, gone = 0, []
-    for number, size in file.execute("SELECT rowid, length(content) FROM lines ORDER BY day, rowid"):
+    for number, size in file.execute("SELECT rowid, ifnull(length(content), 0) FROM lines ORDER BY day, rowid"):
         if freed >= wanted:
             break
         freed += size
