@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+
+_USER = re.compile(r"(?<=://)(?:[^\s/?#:@]*:(?!\d*(?:[/?#\s]|$))\S*@|[^\s/?#]*@)")
+_QUERY = re.compile(r"(?<=://)([^\s?]*\?)(\S*?)(?=[:,'\")\]]*(?:\s|$))")
+_VALUE = re.compile(r"(^|[&;])([^=&;]*=)?[^&;]+")
+
+
+def one_line(text: str) -> str:
+    r"""Write control characters, line ends and tabs as escapes: names come from outside and may hold anything.
+
+    >>> print(one_line("two\twords\x1b[1m and\na line"))
+    two\twords\x1b[1m and\na line
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def without_secrets(text: str) -> str:
+    """Leave out of the URLs of a text who reads them, with which password, and the values of their queries.
+
+    >>> print(without_secrets("http://me:pw@host/x.txt?X-Amz-Signature=ab12&v=2: cannot be read"))
+    http://host/x.txt?X-Amz-Signature=…&v=…: cannot be read
+    """
+    if "://" not in text:
+        return text
+    return _QUERY.sub(lambda query: query[1] + _VALUE.sub(r"\1\2…", query[2]), _USER.sub("", text))
 
 
 @dataclass(frozen=True)
@@ -19,6 +46,10 @@ class Parameter:
     name: str  # As the functions of the package have it
     value: object = None
     python: str = ""  # What Python writes, unless it is the name and the value
+
+    def shown(self) -> Parameter:
+        """The parameter without what is secret in its value."""
+        return replace(self, value=without_secrets(self.value)) if isinstance(self.value, str) else self
 
     def __str__(self) -> str:
         """Spell it as Python does."""
@@ -46,7 +77,7 @@ class SoftbleuError(Exception):
     args: tuple[str | Parameter, ...]
 
     def __init__(self, *parts: str | Parameter) -> None:
-        super().__init__(*parts)
+        super().__init__(*(part.shown() if isinstance(part, Parameter) else without_secrets(part) for part in parts))
 
     def __str__(self) -> str:
         """The message for Python."""

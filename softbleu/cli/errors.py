@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from softbleu.errors import REMOVAL, REMOVED, Parameter, SoftbleuError
+from softbleu.errors import REMOVAL, REMOVED, Parameter, SoftbleuError, one_line, without_secrets
 from softbleu.io.platform import drop_output
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
@@ -38,7 +38,7 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
         return INTERRUPTED
     except (SoftbleuError, OSError, MemoryError, typer.TyperException) as error:
         if debug:
-            traceback.print_exc()
+            typer.echo(without_secrets(traceback.format_exc()), err=True, nl=False)
         drop_output()
         say(f"error: {' '.join(_describe(error))}")
         return BAD_INPUT
@@ -47,10 +47,8 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
 
 def say(message: str) -> None:
     """Write one line to standard error."""
-    from softbleu.report.layout import one_line
-
     if sys.stderr is not None:
-        typer.echo(f"softbleu: {one_line(message)}", err=True)
+        typer.echo(f"softbleu: {one_line(without_secrets(message))}", err=True)
 
 
 def _describe(error: Any) -> Iterator[str]:

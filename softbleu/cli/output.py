@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, UnknownNameError, one_line
 from softbleu.io.files import check_apart, encoded, is_special, write_output
 from softbleu.io.urls import is_url, remove_urls, write_url
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes what was found in a format
 _TRIAL = ".trial"
+_UNSEEN = re.compile(r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+")  # Codes of print, and what may not be printable
 
 
 @dataclass(frozen=True)
@@ -119,13 +121,16 @@ class Output:
         if name.lower() in BINARY_FORMATS and self.is_printed:
             raise InputError(f"{name} is not for standard output: name a file with --output")
 
-    def write(self, pieces: Iterable[str] | bytes) -> None:
-        """Write text, or bytes to a file; of a file that cannot be written nothing is left behind."""
+    def write(self, pieces: Iterable[str] | bytes, *, styled: bool = False) -> None:
+        """Write text, or bytes to a file; of a file that cannot be written nothing is left behind.
+
+        A terminal is shown control characters as escapes, but for the codes of print that text is `styled` with.
+        """
         try:
             if self.url is not None:
                 write_url(self.url, b"".join(encoded(pieces)))
             elif self.path is None:
-                _print(pieces)
+                _print(pieces, styled=styled)
             else:
                 write_output(self.path, pieces)
         except BrokenPipeError:
@@ -144,7 +149,7 @@ class Destination:
 
     def write(self, found: Any) -> None:
         """Write the result."""
-        self.target.write(self.form(found, self.layout))
+        self.target.write(self.form(found, self.layout), styled=self.layout.colour)
 
     def write_table(self, *parts: Any, **more: Any) -> None:
         """Write a table of these columns, rows and facts, see `Records`."""
@@ -164,10 +169,12 @@ def _files_of(entry: str | None) -> list[Path]:
     return vector_files(entry)
 
 
-def _print(pieces: Iterable[str] | bytes) -> None:
+def _print(pieces: Iterable[str] | bytes, *, styled: bool) -> None:
     if isinstance(pieces, bytes):
         raise InputError("this format is not for standard output: name a file with --output")
-    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+    if sys.stdout.isatty():
+        pieces = (_UNSEEN.sub(lambda code: code[0] if styled and code[1] else one_line(code[0]), it) for it in pieces)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
         # File names may hold bytes that are no text; what reads a pipe expects UTF-8.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout.writelines(pieces)

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
+from softbleu.errors import one_line, without_secrets
+
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
 
@@ -70,7 +72,7 @@ class ProgressBar:
         if self._quiet or message in self._noted:
             return
         self._noted.add(message)
-        line = f"softbleu: note: {message}"
+        line = f"softbleu: note: {one_line(without_secrets(message))}"
         if self._bar is None:
             sys.stderr.write(f"{line}\n")
             sys.stderr.flush()

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.layout import BOLD, Layout, align, one_line
+from softbleu.report.layout import BOLD, Layout, align
 from softbleu.report.records import SCHEMA, dump, json_rows
 
 if TYPE_CHECKING:

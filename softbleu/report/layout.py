@@ -34,17 +34,6 @@ class Layout:
         return f"\x1b[{code}m{line}\x1b[0m" if self.colour and code else line
 
 
-def one_line(text: str) -> str:
-    r"""Write control characters, line ends and tabs as escapes: names come from outside and may hold anything.
-
-    >>> print(one_line("two\twords\x1b[1m and\na line"))
-    two\twords\x1b[1m and\na line
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
-
-
 def align(
     rows: Sequence[Sequence[str]],
     right: Sequence[bool],

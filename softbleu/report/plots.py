@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.report.layout import one_line
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError, one_line
 
 MOST_IN_ROW = 5  # Panels side by side
 MOST_COLOURS = 7  # Names that a figure can tell apart by colour

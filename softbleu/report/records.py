@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
-from softbleu.errors import MissingExtraError, known_name
+from softbleu.errors import MissingExtraError, known_name, one_line
 from softbleu.io.tabular import Records, Value
-from softbleu.report.layout import Layout, align, fit, one_line
+from softbleu.report.layout import Layout, align, fit
 
 SCHEMA = 1
 ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names

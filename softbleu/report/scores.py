@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from softbleu.errors import one_line
 from softbleu.io.tabular import Records, spread
-from softbleu.report.layout import BOLD, Layout, align, one_line
+from softbleu.report.layout import BOLD, Layout, align
 from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import softbleu
 from softbleu.cli.output import Output
-from softbleu.errors import InputError
+from softbleu.errors import InputError, one_line
 from softbleu.metrics.result import Score
 from softbleu.report import COMPARERS, EXPLAINERS, RECORD_WRITERS, WRITERS, Layout, Records, format_by_suffix
-from softbleu.report.layout import align, one_line
+from softbleu.report.layout import align
 from softbleu.report.records import BINARY_FORMATS
 from softbleu.report.scores import write_numbers
 from softbleu.results import Explanation, NgramMatch
