@@ -83,7 +83,7 @@ def _match(similarities, rows, columns, cells, candidate, reference, greedy, fou
         room = max(room, rows[segment + 1] - rows[segment], columns[segment + 1] - columns[segment])
         most = max(most, cells[segment + 1] - cells[segment])
     weights, matched, tables = np.empty((2, room)), np.empty((2, room)), np.empty((2, most))
-    work = np.empty((3, room)), np.empty((5, room), np.int64)
+    work = np.empty((5, room)), np.empty((5, room), np.int64)
     for segment in range(len(found)):
         own, other = candidate[rows[segment] : rows[segment + 1]], reference[columns[segment] : columns[segment + 1]]
         table = similarities[cells[segment] : cells[segment + 1]]
@@ -164,21 +164,21 @@ def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
 
     Ties go as in `scipy.optimize.linear_sum_assignment`. The columns stand in ``numbers[0]`` when it is done.
     """
-    row_price, price, distance = reals[0], reals[1], reals[2]
+    row_price, price, passed_at, passed_price = reals[0], reals[1], reals[3], reals[4]
     partner, owner, before, passed = numbers[0], numbers[1], numbers[2], numbers[4]
     row_price[:short] = 0
     price[:long] = 0
     owner[:long] = -1
     for first in range(short):
-        column, count = _shortest_path(costs, first, long, reals, numbers)
+        count = _shortest_path(costs, first, long, reals, numbers)
         # Of the columns that were passed, all but the last had rows, whose prices change with theirs.
-        reached = distance[column]
+        column, reached = passed[count - 1], passed_at[count - 1]
         row_price[first] += reached
         for place in range(count):
-            each = passed[place]
-            if owner[each] >= 0:
-                row_price[owner[each]] += reached - distance[each]
-            price[each] -= reached - distance[each]
+            taken, rise = passed[place], reached - passed_at[place]
+            if owner[taken] >= 0:
+                row_price[owner[taken]] += rise
+            price[taken] = passed_price[place] - rise
         row = -1
         while row != first:
             row = before[column]
@@ -186,30 +186,36 @@ def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
             column, partner[row] = partner[row], column
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped-def]
-    """Find the nearest column without a row; it, and how many columns were passed on the way."""
-    row_price, price, distance = reals[0], reals[1], reals[2]
+    """Find the way to the nearest column without a row; how many columns were passed, that one the last.
+
+    A column that was passed has the price -inf until it is done, so that nothing reaches it again.
+    """
+    row_price, price, distance, passed_at, passed_price = reals[0], reals[1], reals[2], reals[3], reals[4]
     owner, before, left, passed = numbers[1], numbers[2], numbers[3], numbers[4]
     for place in range(long):
         left[place] = long - 1 - place
         distance[place] = np.inf
     reached = 0.0
     for count in range(long):
-        nearest, least = 0, np.inf
+        least, own_price, own_costs = np.inf, row_price[row], costs[row * long : (row + 1) * long]
+        for column in range(np.uint64(long)):
+            length, known = reached + own_costs[column] - own_price - price[column], distance[column]
+            before[column] = row if length < known else before[column]
+            known = length if length < known else known
+            distance[column] = known
+            least = known if known < least else least
+        # Of equally near columns the last without a row, else the first.
+        nearest = -1
         for place in range(long - count):
-            column = left[place]
-            length = reached + costs[row * long + column] - row_price[row] - price[column]
-            if length < distance[column]:
-                distance[column] = length
-                before[column] = row
-            if distance[column] < least or (distance[column] == least and owner[column] < 0):
-                least, nearest = distance[column], place
-        reached = least
+            if distance[left[place]] == least and (nearest < 0 or owner[left[place]] < 0):
+                nearest = place
         column = left[nearest]
         left[nearest] = left[long - count - 1]
-        passed[count] = column
+        passed[count], passed_at[count], passed_price[count] = column, least, price[column]
         if owner[column] < 0:
-            return column, count + 1
-        row = owner[column]
-    return -1, 0
+            return count + 1
+        reached, row = least, owner[column]
+        price[column], distance[column] = -np.inf, np.inf
+    return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
+_SMALL = 1 << 11  # Pairs of a segment up to which decays are kept: 32 MB in all
 
 @dataclass(frozen=True)
 class TokenPairs:
@@ -38,25 +39,23 @@ class TokenPairs:
         left = np.repeat(np.arange(len(widths)), widths)
         return left, np.arange(len(left)) + np.repeat(firsts - (np.cumsum(widths) - widths), widths)
 
-    @cached_property
-    def distances(self) -> Floats:
-        """How far apart the tokens of each pair stand, each place measured by the length of its line."""
-        own, others = middles(self.rows), middles(self.columns)
-        found = np.empty(int(self.cells[-1]))
-        for segment in range(len(self.cells) - 1):
-            first, second = (slice(*bounds[segment : segment + 2]) for bounds in (self.rows, self.columns))
-            block = self.block(found, segment)
-            np.abs(np.subtract.outer(own[first], others[second], out=block), out=block)
-        return found
+    def decays(self, rate: float) -> Floats:
+        """``exp(-rate * distance)`` of each pair: tokens are as far apart as the middles of their places, 0 to 1."""
+        shapes = zip(np.diff(self.rows).tolist(), np.diff(self.columns).tolist(), strict=True)
+        tables = (
+            _decays(*shape, rate) if shape[0] * shape[1] <= _SMALL else _decays.__wrapped__(*shape, rate)
+            for shape in shapes
+        )
+        return np.concatenate([np.empty(0), *tables])
 
 
-def middles(bounds: Integers) -> Floats:
-    """Where the middle of each token stands in its line, 0 to 1.
+@lru_cache(maxsize=1 << 11)
+def _decays(height: int, width: int, rate: float) -> Floats:
+    """Decays of the pairs of one segment, which are those of all segments of these lengths.
 
-    >>> middles(np.array([0, 2, 3])).tolist()
-    [0.25, 0.75, 0.5]
+    >>> (-np.log(_decays(2, 1, 1.0))).round(3).tolist()
+    [0.25, 0.25]
     """
-    lengths = np.diff(bounds)
-    places: Floats = np.arange(bounds[-1]) - np.repeat(bounds[:-1], lengths) + 0.5
-    places /= np.repeat(lengths, lengths)
-    return places
+    candidate, reference = ((np.arange(length) + 0.5) / length for length in (height, width))
+    decays: Floats = np.exp(-rate * np.abs(np.subtract.outer(candidate, reference))).reshape(-1)
+    return decays

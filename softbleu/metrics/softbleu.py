@@ -223,10 +223,10 @@ class Softbleu(Metric):
         return similarities
 
     def _raised(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> Floats:
-        """Weigh similarities, in place, by the distance of the words, and raise those of known similar words."""
+        """Raise similarities, in place, to those of synonyms and paraphrases, and let them decay with distance."""
         self._raise_known(similarities, pairs, piece, words)
         if self.position:
-            similarities *= np.exp(-self.position * pairs.distances)
+            similarities *= pairs.decays(self.position)
         return similarities
 
     def _rows(

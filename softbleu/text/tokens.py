@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice, pairwise
+from operator import add
 from string import punctuation
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -136,7 +137,9 @@ class Vocabulary(dict[str, int]):
 def _character_grams(word: str) -> Sequence[str]:
     """Character 2- to 4-grams of a word between marks of its ends, each once."""
     marked = f"\x02{word}\x03"
-    return list(dict.fromkeys(marked[k : k + n] for n in (2, 3, 4) for k in range(len(marked) - n + 1)))
+    pairs = list(map(add, marked, marked[1:]))
+    triples = list(map(add, pairs, marked[2:]))
+    return list(dict.fromkeys(chain(pairs, triples, map(add, triples, marked[3:]))))
 
 
 def _without_punctuation(word: str) -> Sequence[str]:
