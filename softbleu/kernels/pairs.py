@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _SMALL = 1 << 11  # Pairs of a segment up to which decays are kept: 32 MB in all
 
+
 @dataclass(frozen=True)
 class TokenPairs:
     """Where the pairs of each segment stand: one row per candidate token, the pairs of a row side by side."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -243,7 +242,8 @@ def _searched(candidate: Sequence[int], reference: Sequence[int]) -> _Search:
     letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
     ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
     # No order of the candidate's words costs less.
-    least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
+    shared = sum(map(min, map(ours.count, letters.values()), map(theirs.count, letters.values())))
+    least = max(len(ours), len(theirs)) - shared
     return _Search(len(ours), theirs).run(ours, least)
 
 
@@ -317,31 +317,31 @@ class _Search:
         indices = self._places
         # What ends a text is equal to nothing.
         ours, theirs = candidate + "\0", self._reference + "\1"
-        found: set[Shift] = set()
+        shifts: set[Shift] = set()
         tried = 0
         long = len(self._reference) > _FARTHEST
         for start, word in enumerate(candidate):
-            equal = indices.get(word, [])
+            equal = indices.get(word)
+            if equal is None:
+                continue
             if long or start > _FARTHEST:
                 equal = equal[bisect_left(equal, start - _FARTHEST) : bisect_right(equal, start + _FARTHEST)]
             for index in equal:
+                length, ahead = 1, behind[index + 1] - start
                 # Words that are to go within themselves stay.
-                ahead = behind[index + 1] - start
-                if ahead == 1:
-                    continue
-                longest = min(_LONGEST, ahead - 1) if ahead > 1 else _LONGEST
-                length = 1
-                while length <= longest:
-                    if wrong[start + length] > wrong[start] and missed[index + length] > missed[index]:
-                        targets = dict.fromkeys(behind[index : index + length + 1])
+                while length != ahead:
+                    end, stop = start + length, index + length
+                    if wrong[end] > wrong[start] and missed[stop] > missed[index]:
+                        targets = {*behind[index : stop + 1]}
                         tried += len(targets)
-                        found.update([(length, -start, -target) for target in targets])
-                    if ours[start + length] != theirs[index + length]:
+                        for target in targets:
+                            shifts.add((length, -start, -target))
+                    if length == _LONGEST or ours[end] != theirs[stop]:
                         break
                     length += 1
                 if tried >= most:
-                    return found, tried
-        return found, tried
+                    return shifts, tried
+        return shifts, tried
 
 
 def _shifted(words: _Words, shift: Shift) -> _Words:
