@@ -53,7 +53,6 @@ _TEXTS = {
     "explain": "explain -c {text}.c -r {text}.r",
     "page": "score -c {text}.c -r {text}.r -f html -o out.html",
     "train": "embeddings train {text}.c --dimension 10 --epochs 1 -o trained",
-    "language": "language train {text}.c -n 3 -o out.arpa",
     "networks": "networks make -r {text}.r -o out.jsonl",
     "expand": "embeddings expand -r {text}.r --budget 2 --output-prefix expanded",
     "coverage": "embeddings evaluate --corpus {text}.c",

@@ -33,7 +33,6 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
         "convert info similarity expand neighbours train evaluate list_sets",
     ),
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
-    "language": ("Language models: train your own.", "train"),
     "networks": ("Reference networks: many alternative references in one network.", "make info sample show"),
 }
 

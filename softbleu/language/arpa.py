@@ -1,8 +1,7 @@
-"""Files of n-gram models in ARPA form, as SRILM and KenLM read and write them."""
+"""Files of n-gram models in ARPA form, as SRILM and KenLM write them."""
 
 from __future__ import annotations
 
-import gzip
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,6 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_whole
-from softbleu.io.files import write_output
 from softbleu.io.streams import open_stream, text_lines
 from softbleu.language.ngrams import END, NEVER, START, UNKNOWN, NgramModel, NgramTable
 
@@ -33,33 +31,6 @@ def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
     """
     with open_stream(Path(path)) as stream:
         return _Reader(str(path), text_lines(stream.content, str(path), "utf-8")).read()
-
-
-def write_arpa(model: NgramModel, path: str | os.PathLike[str], digits: int = 6) -> None:
-    """Write a model in ARPA form, packed if the name ends in ``.gz``; logarithms have so many decimals."""
-    place = Path(path)
-    lines = _lines(model, digits)
-    if place.suffix == ".gz":
-        write_output(place, gzip.compress("".join(lines).encode(), mtime=0))
-    else:
-        write_output(place, lines)
-
-
-def _lines(model: NgramModel, digits: int) -> Iterator[str]:
-    yield "\\data\\\n"
-    yield from (f"ngram {n}={len(table.keys)}\n" for n, table in enumerate(model.tables, start=1))
-    for n, table in enumerate(model.tables, start=1):
-        yield f"\n\\{n}-grams:\n"
-        texts = (" ".join(model.words[code] for code in row) for row in model.ngrams(n).tolist())
-        logs, backoffs = table.log_probabilities.tolist(), table.backoffs.tolist()
-        for text, log, backoff in zip(texts, logs, backoffs, strict=True):
-            more = f"\t{_number(backoff, digits)}" if n < model.order and backoff else ""
-            yield f"{_number(log, digits)}\t{text}{more}\n"
-    yield "\n\\end\\\n"
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".rstrip("0").rstrip(".").replace("-0.", "-.") or "0"
 
 
 class _Reader:

