@@ -24,6 +24,7 @@ def explain(given: Given) -> None:
 
     For meteor, ter, softbleu and bertscore it shows words that stand for each other: matched, edited or most similar.
     For m2, cleme and uot it shows edits: which are gold edits, which are wrong, and which gold edits are missed.
+    For other metrics it shows the numbers that the score of a segment is made of.
     """
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from softbleu.corpora.edits import apply_edits
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.engine.plan import make_plan
@@ -207,10 +209,10 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     requires = metric.requires
     explainer = _paths if isinstance(metric, ShowsPaths) else _pairs if isinstance(metric, ShowsPairs) else _matches
     # Frequencies are those of the whole corpus.
-    whole = requires.frequency or requires.idf == "references"
+    whole = requires.frequency or requires.idf == "references" or requires.by_annotator
     chosen = corpus if whole else pick_segments(corpus, segments)
     numbers = segments if whole else range(1, len(segments) + 1)
-    if isinstance(metric, JudgesLines | NamesCauses):
+    if isinstance(metric, JudgesLines | NamesCauses) or not (isinstance(metric, _SHOWN) or matcher_of(metric)):
         return _findings(pick_segments(corpus, segments), metric, segments, chosen, numbers)
     scores = None
     if explainer is not _paths and (not requires.source or chosen.source is not None or chosen.gold is not None):
@@ -240,16 +242,20 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
 def _findings(
     texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
 ) -> Explanations:
-    """Explain chosen segments, of these numbers in the corpus, by what a metric finds or by what cost points."""
+    """Explain chosen segments, of these numbers in the corpus, by their numbers, and what is found or cost points."""
     measure: Any = metric.at_level("segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
     found = Explanations()
     for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
+        first, last = statistics.offsets[number - 1 : number + 1]
         for (system, lines), rows in zip(texts.candidates.items(), statistics.rows, strict=True):
-            words, score = tuple(split(lines[place])), measure.score(rows[number - 1])
+            words = tuple(split(lines[place]))
+            (score,) = measure.aggregation.segment_scores(rows[first:last], np.array([0, last - first]))
             lined = isinstance(metric, JudgesLines)
-            findings = measure.find(" ".join(words)) if lined else measure.causes(rows[number - 1])
+            findings = measure.find(" ".join(words)) if lined else ()
+            if isinstance(metric, NamesCauses):
+                findings = measure.causes(rows[number - 1])
             references = () if lined else tuple(tuple(split(line)) for line in texts.references[place])
             found.append(Explanation(system, segment, words, references, (), score.score, score, findings))
     return found
@@ -307,18 +313,19 @@ def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
     return explained
 
 
+_SHOWN = JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits
+
+
 def check_explained(metric: Metric) -> None:
     """See that there is something to show, before data is asked for."""
-    if not isinstance(metric, JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits):
+    if not isinstance(metric, _SHOWN) and matcher_of(metric) is not None:
         matching_of(metric)
 
 
 def matching_of(metric: Metric) -> Matcher:
     """The matcher of a metric whose single matches can be shown."""
     matcher = matcher_of(metric)
-    if matcher is None:
-        raise InputError(f"metric {metric.name!r} has no matcher, so there are no matches to show")
-    if not shows_matches(metric):
+    if matcher is None or not shows_matches(metric):
         raise InputError(f"metric {metric.name!r} matches n-grams of networks: there are no matches to show")
     return matcher
 
