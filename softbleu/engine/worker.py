@@ -22,6 +22,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.optional import average_statistics, pair_statistics, shares_matches
+from softbleu.metrics.rows import check_widths, checked_rows
 from softbleu.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class TaskBatch:
 
     blocks: Sequence[Segments | FileBlock | ListBlock]
     part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
+    first: int = 0  # Segments of the corpus before
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
@@ -74,10 +76,12 @@ def task_batches(
         yield from (TaskBatch([block]) for block in corpus.blocks())
         return
     left, by_place = len(corpus) - skip, executor is None or shares_files(executor)
+    before = 0  # Segments of this block and those before
     workers = 0 if executor is None else count_workers(executor)
     some: list[Segments | FileBlock] = []
     for whole in corpus.blocks():
         block = whole if by_place or not isinstance(whole, FileBlock) else whole.carried()
+        before += len(block)
         if skip >= len(block):
             skip -= len(block)
             continue
@@ -86,18 +90,18 @@ def task_batches(
         if step is None:
             some.append(block)
             if sum(map(len, some)) >= _aim(left, len(corpus), workers, most):
-                yield TaskBatch(some)
+                yield TaskBatch(some, first=before - sum(map(len, some)))
                 left -= sum(map(len, some))
                 some = []
             continue
         while skip < len(block):
             size = step * max(1, min(_aim(left, len(corpus), workers, most) // step, _SLOW))
-            yield TaskBatch([block], (skip, min(skip + size, len(block))))
+            yield TaskBatch([block], (skip, min(skip + size, len(block))), before - len(block) + skip)
             left -= min(size, len(block) - skip)
             skip += size
         skip = 0
     if some:
-        yield TaskBatch(some)
+        yield TaskBatch(some, first=before - sum(map(len, some)))
 
 
 def _aim(left: int, total: int, workers: int, most: int) -> int:
@@ -141,9 +145,10 @@ class Worker:
 
     def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
-        sums = Sums(self.tasks)
+        sums, first = Sums(self.tasks), batch.first
         for block in batch.coded(coder or self._own_coder()):
-            sums.add(self._of_block(block))
+            sums.add(self._of_block(block, first))
+            first += len(block)
         return sums.taken()
 
     def compare(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[Rows]:
@@ -161,27 +166,39 @@ class Worker:
         tables: Sequence[WordTable],
         kernels: Kernels,
         gold: Sequence[Chunk] | None = None,
+        first: int | None = None,
     ) -> Iterator[tuple[int, list[Integers]]]:
         """Rows of each chunk by every metric, with its number; those that share matches go together.
 
         `chunks` are the same segments of each system, `gold` too, for metrics that look at edits; `tables` have what
-        is known of words.
+        is known of words. There are `first` segments of the corpus before them, if they have numbers.
         """
+
+        def compute(metric: Any, chunk: Chunk, words: WordTable | None, matched: Integers | None = None) -> Integers:
+            def again(some: Chunk) -> Integers:
+                known = some is chunk and matched is not None
+                rows: Integers
+                rows = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
+                return rows
+
+            return checked_rows(metric, chunk, again, first)
+
         alone, families = self._families
         for number in alone:
             metric, table = self.tasks[number].metric, self.tasks[number].table
             seen = gold if gold and metric.requires.by_annotator else chunks
             words = None if table is None else tables[table]
-            yield number, [metric.statistics(chunk, words, kernels) for chunk in seen]
+            yield number, [compute(metric, chunk, words) for chunk in seen]
         for (order, table), numbers in families.items():
             members: list[Any] = [self.tasks[number].metric for number in numbers]
             if len(members) == len(chunks) == 1:
-                yield numbers[0], [members[0].statistics(chunks[0], tables[table], kernels)]
+                yield numbers[0], [compute(members[0], chunks[0], tables[table])]
                 continue
             matchers = [metric.matching for metric in members]
             matched = matched_by_all(matchers, chunks, tables[table].vectors, order, kernels)
             for number, metric, by_system in zip(numbers, members, matched, strict=True):
-                yield number, [metric.statistics_of(*pair) for pair in zip(chunks, by_system, strict=True)]
+                pairs = zip(chunks, by_system, strict=True)
+                yield number, [compute(metric, chunk, tables[table], of_chunk) for chunk, of_chunk in pairs]
 
     @cached_property
     def _families(self) -> tuple[list[int], dict[tuple[int, int], list[int]]]:
@@ -204,7 +221,7 @@ class Worker:
         coder: BlockCoder = _mine.coder
         return coder
 
-    def _of_block(self, block: CodedBlock) -> list[BlockStatistics]:
+    def _of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
         size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = list(block.bounds(size, _MOST_TOKENS))
@@ -213,7 +230,8 @@ class Worker:
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
         by_task: list[list[list[Integers]]] = [[[] for _ in batches[0]] for _ in self.tasks]
         for number, chunks in enumerate(batches):
-            for place, by_system in self.rows(chunks, tables, kernels, gold[number] if gold else None):
+            before = first + bounds[number][0]
+            for place, by_system in self.rows(chunks, tables, kernels, gold[number] if gold else None, before):
                 for rows, parts in zip(by_system, by_task[place], strict=True):
                     parts.append(rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True))
         return [
@@ -248,6 +266,7 @@ class Worker:
         gold: Sequence[Sequence[Chunk]],
         tables: Sequence[WordTable],
     ) -> BlockStatistics:
+        check_widths(task.metric, [rows for by_system in parts for rows in by_system])
         rows = np.stack([np.concatenate(by_system) for by_system in parts])
         seen = gold if task.metric.requires.by_annotator and gold else batches
         references = np.concatenate([np.diff(chunks[0].segment_offsets) for chunks in seen])
@@ -289,6 +308,7 @@ class Sums:
     def add(self, parts: Sequence[BlockStatistics]) -> None:
         """Add those of the next blocks, by every task."""
         for task, before, part in zip(self._tasks, self._parts, parts, strict=True):
+            check_widths(task.metric, [part.rows, *(last.rows for last in before[-1:])])
             if task.keep_rows or not before:
                 before.append(part)
             else:

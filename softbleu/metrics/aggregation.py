@@ -13,6 +13,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.metrics.result import ReferenceScore, Score, Scorer
+from softbleu.metrics.rows import scored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Aggregation(ABC):
 
     def pooled(self, rows: Integers, offsets: Integers) -> Score:
         """Score the sum of all segments, whatever a corpus score is otherwise."""
-        return self.metric.score(self.summed(rows, offsets))
+        return scored(self.metric, self.summed(rows, offsets))
 
     def score(self, rows: Integers, offsets: Integers) -> Score:
         """Score a corpus, all of whose rows are there."""
@@ -59,7 +60,7 @@ class Aggregation(ABC):
 
     def single(self, row: Integers) -> Score:
         """Score a row; there may be more to say of it than of a sum."""
-        return self.metric.score(row)
+        return scored(self.metric, row)
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
         """Score each segment."""
@@ -207,7 +208,7 @@ class RowStream:
 
     def scores(self) -> Sequence[Score]:
         """Score each system."""
-        return [self._aggregation.metric.score(row) for row in self._sums]
+        return [scored(self._aggregation.metric, row) for row in self._sums]
 
 
 class HeldRows(RowStream):

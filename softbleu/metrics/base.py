@@ -331,7 +331,9 @@ class Metric(Declared, metaclass=MetricClass):
         """Scores of many rows, or sums of rows, at once."""
         import numpy as np
 
-        return np.array([self.score(row).score for row in rows], np.float64)
+        from softbleu.metrics.rows import scored
+
+        return np.array([scored(self, row).score for row in rows], np.float64)
 
     @property
     def aggregation(self) -> Aggregation:

@@ -10,6 +10,7 @@ import numpy as np
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import MatcherMetric, Metric
+from softbleu.metrics.rows import checked_rows
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -175,7 +176,9 @@ def one_by_one(
     each = np.arange(len(references.lengths) + 1)
     again = np.zeros(len(each) - 1, np.int64)
     chunks = (Chunk(candidates.chosen(again + line), references, each) for line in range(len(candidates.lengths)))
-    return np.stack([metric.statistics(chunk, words, kernels) for chunk in chunks])
+    return np.stack(
+        [checked_rows(metric, chunk, lambda some: metric.statistics(some, words, kernels)) for chunk in chunks]
+    )
 
 
 def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
