@@ -1,5 +1,7 @@
 """Names by which a package outside declares its metrics, matchers and tokenizers."""
 
 from softbleu.config.declare import setting
+from softbleu.metrics import Score, column
+from softbleu.metrics.strings import StringMetric
 
-__all__ = ["setting"]
+__all__ = ["Score", "StringMetric", "column", "setting"]

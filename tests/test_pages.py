@@ -31,7 +31,7 @@ SETTINGS = [TOKENIZE, *(setting for owner in OWNERS for setting in all_settings(
 KEYS = {"metric", "level", "nrefs", "version", *(setting.key for setting in SETTINGS)}
 EARLIER = {key for setting in SETTINGS for key in setting.earlier} - KEYS
 OF_OTHERS = {"--ter-asian-support", "--no-deps"}  # Options of other programs that stand alone in a code span
-PLUG_INS = {"--wer-substitution-cost", "--thai-engine"}
+PLUG_INS = {"--wer-arrays-substitution-cost", "--thai-engine"}
 
 
 def commands_of(page: Path) -> dict[str, set[str]]:

@@ -13,9 +13,9 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PACKAGES = {
-    "tutorial_matcher": "softbleu_phrase.py",
-    "tutorial_metric": "softbleu_wer.py",
-    "tutorial_tokenizer": "softbleu_thai.py",
+    "tutorial_matcher": ["softbleu_phrase.py"],
+    "tutorial_metric": ["softbleu_wer.py", "softbleu_wer_arrays.py"],
+    "tutorial_tokenizer": ["softbleu_thai.py"],
 }
 CANDIDATES = {
     "good": ["the cat sat on the mat", "a dog barks at night", "it rains"],
@@ -30,10 +30,10 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def install(target: Path) -> None:
     """Install them beside softbleu; no other file is touched."""
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
-    for folder, module in PACKAGES.items():
+    for folder, modules in PACKAGES.items():
         source = target / f"{folder}.source"
         source.mkdir()
-        for name in ("pyproject.toml", module):
+        for name in ("pyproject.toml", *modules):
             (source / name).write_bytes((DOCS / folder / name).read_bytes())
         command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=target)
@@ -64,12 +64,13 @@ def read(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def test_the_page_shows_the_code_that_is_installed() -> None:
-    for folder in ("tutorial_matcher", "tutorial_tokenizer"):
+    for folder, modules in PACKAGES.items():
         page = (DOCS / folder / "README.md").read_text(encoding="utf-8")
-        code = (DOCS / folder / PACKAGES[folder]).read_text(encoding="utf-8")
+        code = (DOCS / folder / modules[0]).read_text(encoding="utf-8")
         shown = page.partition("```python\n")[2].partition("```")[0]
         assert code.endswith(shown)
-    assert len((DOCS / "tutorial_metric" / "softbleu_wer.py").read_text().splitlines()) <= 60
+    lines = (line.strip() for line in (DOCS / "tutorial_metric" / "softbleu_wer.py").read_text().splitlines())
+    assert len([line for line in lines if line and not line.startswith('"""')]) <= 15
 
 
 @pytest.mark.slow
@@ -90,17 +91,20 @@ def test_the_matcher_matches_phrases_only(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_the_metric_has_the_numbers_of_jiwer_and_a_setting(run: Run) -> None:
-    systems = read(run("score", "--metric", "wer", *TEXTS, "--format", "json"))["systems"]
+@pytest.mark.parametrize("metric", ["wer", "wer-arrays"])
+def test_the_metric_has_the_numbers_of_jiwer_and_a_setting(run: Run, metric: str) -> None:
+    systems = read(run("score", "--metric", metric, *TEXTS, "--format", "json", "--jobs", "2"))["systems"]
     for system in systems:
         assert system["score"] == pytest.approx(100 * jiwer.wer(REFERENCES, CANDIDATES[system["name"]]), abs=1e-9)
     assert len({system["score"] for system in systems}) == 3
-    option = read(run("score", "--metric", "wer", "--wer-substitution-cost", "2", *TEXTS, "--format", "json"))
-    good = option["systems"][0]
-    assert good["score"] == 100 * (2 * good["substitutions"] + good["deletions"] + good["insertions"]) / 13
     # Errors are turned round: more of them is worse.
-    table = read(run("compare", "--metric", "wer", *TEXTS, "--format", "json", "--samples", "200"))
+    table = read(run("compare", "--metric", metric, *TEXTS, "--format", "json", "--samples", "200"))
     assert {row["name"]: row["rank"] for row in table["systems"]} == {"good": 1, "poor": 2, "bad": 3}
+    if metric == "wer-arrays":
+        option = ("--wer-arrays-substitution-cost", "2")
+        costly = read(run("score", "--metric", metric, *option, *TEXTS, "--format", "json"))["systems"]
+        assert [100 * system["edits"] / 13 for system in costly] == [system["score"] for system in costly]
+        assert all(system["edits"] < two["edits"] for system, two in zip(systems, costly, strict=True))
 
 
 @pytest.mark.slow

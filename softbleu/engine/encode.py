@@ -17,8 +17,8 @@ from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
 from softbleu.matching.ngrams import Chunk
-from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
-from softbleu.text.tokens import Tokens, Vocabulary, WordParts
+from softbleu.text.tokenizers import TextTokenizer, Tokenizer, Tokenizer13a
+from softbleu.text.tokens import TextLines, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold, EditedSegment
@@ -99,8 +99,12 @@ class LineCoder:
         self._codes[:known] = codes[self._codes[:known]]
 
     def encode(self, texts: Sequence[str]) -> Tokens:
-        """Code lines."""
-        return self.lines(self.number(texts))
+        """Code lines, beside their text where the tokenizer keeps it."""
+        tokens = self.lines(self.number(texts))
+        if not isinstance(self.tokenizer, TextTokenizer):
+            return tokens
+        kept = [text.lower() for text in texts] if self.tokenizer.lowercase else texts
+        return TextLines(tokens.codes, tokens.offsets, np.array(kept, object))
 
     def references(self, texts: Sequence[str]) -> Tokens:
         """Code lines of references: lattices, where the tokenizer makes networks of them."""

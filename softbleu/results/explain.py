@@ -242,7 +242,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
 def _findings(
     texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
 ) -> Explanations:
-    """Explain chosen segments, of these numbers in the corpus, by their numbers, and what is found or cost points."""
+    """Explain chosen segments, of these numbers in the corpus, by what their score is made of, and by findings."""
     measure: Any = metric.at_level("segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)

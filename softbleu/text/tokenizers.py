@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from string import punctuation
@@ -229,7 +229,7 @@ class Korean(OfSacrebleu):
 class ChangedTokenizer(Tokenizer):
     """A tokenizer whose lines or tokens a metric changes, as a subclass says; its settings are those of `inner`."""
 
-    inner: Tokenizer = field(default=Whitespace(), repr=False)
+    inner: Tokenizer = Whitespace()
 
     def complete(self) -> None:
         """Take over what the inner one is called, and unwrap one that is changed already."""
@@ -253,6 +253,11 @@ class ChangedTokenizer(Tokenizer):
     def revised(self, given: Mapping[str, Any]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again
         """The inner one with other settings."""
         return self.inner.revised(given)
+
+
+@dataclass(frozen=True)
+class TextTokenizer(ChangedTokenizer):
+    """A tokenizer beside whose tokens the text of lines is kept, in lower case where that is set."""
 
 
 _ELSEWHERE = dict.fromkeys(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from softbleu.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -60,6 +62,31 @@ class Tokens:
         """Return the lines with the parts of each token in its place."""
         places, bounds = chosen_places(parts.bounds, self.codes)
         return Tokens(parts.codes[places], bounds[self.offsets])
+
+
+@dataclass(frozen=True)
+class TextLines(Tokens):
+    """Coded lines beside their text."""
+
+    texts: NDArray[Any]
+
+    def lines(self, start: int, stop: int) -> TextLines:
+        """Lines start to stop - 1."""
+        tokens = super().lines(start, stop)
+        return TextLines(tokens.codes, tokens.offsets, self.texts[start:stop])
+
+    def chosen(self, lines: NDArray[np.int64]) -> TextLines:
+        """Lines with these numbers, in that order."""
+        tokens = super().chosen(lines)
+        return TextLines(tokens.codes, tokens.offsets, self.texts[lines])
+
+
+def texts_of(tokens: Tokens) -> list[str]:
+    """Text of the lines of a metric whose tokenizer keeps it."""
+    if not isinstance(tokens, TextLines):
+        raise InputError("these lines are tokens, without their text: a metric of strings cannot read them")
+    texts: list[str] = tokens.texts.tolist()
+    return texts
 
 
 @dataclass(frozen=True)
