@@ -16,7 +16,7 @@ from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.results import VectorChoice
-from softbleu.text.tokenizers import Tokenizer
+from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
     lambda text: not any("\ud800" <= char < "\udc80" for char in text)
@@ -45,7 +45,8 @@ GOES_WITH: dict[str, dict[str, Any]] = {
 
 def every_setting() -> list[tuple[type[Declared], Setting]]:
     """The fields of all metrics, matchers, tokenizers and vectors, each with the class that has it."""
-    owners: list[type[Declared]] = [*METRICS.classes(), *MATCHERS.classes(), Tokenizer, VectorChoice, WordMeasure]
+    owners: list[type[Declared]] = [*METRICS.classes(), *MATCHERS.classes(), Tokenizer, *TOKENIZERS.classes()]
+    owners += [VectorChoice, WordMeasure]
     return [(owner, each) for owner in owners for each in _spread(owner) if each.name != "measure"]
 
 
@@ -53,7 +54,9 @@ def _spread(owner: type[Declared]) -> list[Setting]:
     """Settings of a class; of rules for networks, which have no name, each by itself."""
     found: list[Setting] = [TOKENIZE] if owner is Tokenizer else []
     for each in own_settings(owner):
-        if each.part not in (Tokenizer, VectorChoice):
+        if each.part not in (Tokenizer, VectorChoice) and not (
+            owner.kind == "tokenizer" and owner.name and each.shared
+        ):
             found += own_settings(NetworkRules) if each.part is NetworkRules else [each]
     return found
 
@@ -69,6 +72,8 @@ def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Metric:
     given = {**GOES_WITH.get(setting.name, {}), **GOES_WITH.get(f"{head} {setting.name}", {}), **more}
     if owner.kind == "matcher":
         return make_metric("bleu", **given, matcher=owner.name)
+    if owner.kind == "tokenizer" and owner.name:
+        return make_metric("vleu", **given, tokenize=owner.name)
     return make_metric(head, **given)
 
 

@@ -32,7 +32,11 @@ TEXTS = {
 def listed(name: str) -> set[str]:
     """Files that a list of the page names, before the colon of each entry."""
     entries = re.findall(r"^- (`[^:]*`):", SECTIONS[name], re.MULTILINE)
-    return {path.replace("NAME", "toy") for entry in entries for path in re.findall(r"`(.*?)`", entry)}
+    return {
+        path.replace("NAME", TOYS[name].get("name", "toy"))
+        for entry in entries
+        for path in re.findall(r"`(.*?)`", entry)
+    }
 
 
 def build(folder: Path) -> None:

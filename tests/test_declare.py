@@ -102,7 +102,7 @@ def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
     flags = made.line.flags
     assert flags[0] == (f"--{setting.key}/--no-{setting.key}" if setting.kind == "yes or no" else f"--{setting.key}")
     assert {*setting.flags} <= {*flags}
-    if issubclass(owner, Tokenizer):
+    if owner is Tokenizer:
         # Its defaults are those of the metrics.
         assert replace(made.owners["gleu"], default=setting.default) == setting
     elif owner is not WordMeasure and owner.name:
