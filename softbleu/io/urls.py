@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
 from collections.abc import Callable
@@ -13,9 +14,14 @@ from softbleu.errors import InputError, MissingExtraError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _ATTEMPTS = 3
+_PART = 1 << 20  # Bytes that are read at once
 _PAUSE = 0.5  # Seconds before reading is tried again; the next pause is twice as long
-_FINAL = (FileNotFoundError, PermissionError, ValueError, ImportError, InputError, NotADirectoryError)
+_FINAL = (
+    *(FileNotFoundError, PermissionError, ValueError, ImportError, InputError, NotADirectoryError),
+    TimeoutError,
+)
 """Errors that no other attempt mends."""
+SILENCE = 30.0  # Seconds without a byte after which a server is given up
 _NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
 _SERVER_FAILS = 500  # The first of HTTP's numbers that say so
 
@@ -33,18 +39,32 @@ def is_url(name: object) -> TypeGuard[str]:
 
 def read_range(url: str, start: int, stop: int) -> bytes:
     """Read the bytes from `start` up to `stop`."""
-    return _tried(url, lambda files, path: cast("bytes", files.cat_file(path, start=start, end=stop)))
+    return _tried(url, lambda files, path: _range(files, path, start, stop))
 
 
 def url_size(url: str) -> int | None:
     """Bytes of a file that can be read in ranges; None where it is read as a whole only."""
 
     def measured(files: Any, path: str) -> int | None:
-        size = files.info(path)["size"]
-        # A server that knows nothing of ranges answers with more than was asked for.
-        return size if size is not None and len(files.cat_file(path, start=0, end=1)) == min(size, 1) else None
+        size = cast("int | None", files.info(path)["size"])
+        if size is None or not path.startswith("http"):
+            return size
+        try:
+            return size if len(_range(files, path, 1, 2)) == 1 else None
+        except ValueError:
+            # The server knows nothing of ranges.
+            return None
 
     return _tried(url, measured)
+
+
+def _range(files: Any, path: str, start: int, stop: int) -> bytes:
+    """Read a range; a server that sends more than was asked for is not read to its end: a `ValueError`."""
+    if not path.startswith("http"):
+        return cast("bytes", files.cat_file(path, start=start, end=stop))
+    with files.open(path, "rb", size=max(stop, 1), block_size=max(stop - start, 1), cache_type="none") as stream:
+        stream.seek(start)
+        return cast("bytes", stream.read(stop - start))
 
 
 def url_state(url: str) -> str:
@@ -53,8 +73,31 @@ def url_state(url: str) -> str:
 
 
 def open_url(url: str) -> IO[bytes]:
-    """Open a file for reading."""
-    return _tried(url, lambda files, path: cast("IO[bytes]", files.open(path, "rb")))
+    """Open a file for reading, from its begin to its end."""
+    stream = _tried(url, lambda files, path: files.open(path, "rb"))
+    return cast("IO[bytes]", io.BufferedReader(_Stream(url, stream), _PART))
+
+
+class _Stream(io.RawIOBase):
+    """A file that is read as it comes; what goes wrong on the way names the URL."""
+
+    def __init__(self, url: str, stream: Any) -> None:
+        self._url, self._stream = url, stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            content = self._stream.read(len(buffer))
+        except Exception as error:
+            raise _failure(self._url, error, "read") from error
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def write_url(url: str, content: bytes) -> None:
@@ -88,7 +131,7 @@ def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> 
                 raise
             error = _cause(raised)
             if isinstance(error, _FINAL) or attempt == _ATTEMPTS:
-                raise InputError(f"{url}: cannot be {done} ({_reason(error)})") from error
+                raise _failure(url, raised, done) from error
             time.sleep(_PAUSE * 2 ** (attempt - 1))
     raise AssertionError
 
@@ -98,8 +141,16 @@ def _file_system(url: str) -> tuple[Any, str]:
         core: Any = import_module("fsspec.core")
     except ImportError:
         raise MissingExtraError(f"{url}: URLs need other packages: pip install 'softbleu[remote]'") from None
-    files, path = core.url_to_fs(url)
+    more: dict[str, Any] = {}
+    if url.startswith("http"):
+        timeout = import_module("aiohttp").ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
+        more = {"client_kwargs": {"timeout": timeout}}
+    files, path = core.url_to_fs(url, **more)
     return files, path
+
+
+def _failure(url: str, error: Exception, done: str) -> InputError:
+    return InputError(f"{url}: cannot be {done} ({_reason(_cause(error))})")
 
 
 def _cause(error: Exception) -> Exception:

@@ -1,5 +1,6 @@
 """Text, vectors and results at URLs: on S3 (a server on this machine), by HTTP, in memory and as files."""
 
+import contextlib
 import gzip
 import hashlib
 import http.server
@@ -323,3 +324,77 @@ def test_a_sweep_goes_on_at_a_url(command, request, tmp_path, place, monkeypatch
     assert (refused.code, "no checkpoint of an interrupted run" in refused.err) == (2, True)
     with open_url(journal) as stream:
         assert stream.read() == b"something else"
+
+
+class _Hostile(Silent):
+    """A body without end, one that never begins, and a small file that unpacks to a large one."""
+
+    packed = gzip.compress(bytes(1 << 22))
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        if self.path.endswith("bomb.gz"):
+            self.send_header("Content-Length", str(len(self.packed)))
+            self.end_headers()
+            self.wfile.write(self.packed)
+            return
+        self.end_headers()
+        if self.path.endswith("silent"):
+            time.sleep(1)
+        with contextlib.suppress(OSError):
+            while self.path.endswith("endless"):
+                self.wfile.write(bytes(1 << 16))
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+
+SUM = hashlib.sha256(b"").hexdigest()
+
+
+def list_of(folder: Path, name: str, path: str, url: str = "http://127.0.0.1:1/x", *, size: int = 1 << 20) -> Path:
+    (folder / "data.sha256").write_text(f"{SUM}  {name}/{path}\n")
+    entries = f'title = "t"\nsource = "s"\nlicence = "l"\nbytes = {size}\nfiles = {{ "*" = "{url}" }}\n'
+    (folder / "data.toml").write_text(f"['{name}']\n{entries}")
+    return folder / "data.toml"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("x", "/etc/ESC"), ("x", "../ESC"), ("..", "ESC"), ("a/b", "ESC"), ("x", "a//b")]
+)
+def test_lists_of_data_sets_do_not_lead_outside(refused: Any, tmp_path: Path, name: str, path: str) -> None:
+    fetch = ("experiments", "fetch", "--list", list_of(tmp_path, name, path), "-d", tmp_path / "near", name)
+    assert "data set" in refused(*fetch)
+    assert not (tmp_path / "near").exists()
+    assert not (tmp_path / "ESC").exists()
+
+
+def test_data_sets_are_not_written_through_links(refused: Any, tmp_path: Path) -> None:
+    (near := tmp_path / "near" / "x").mkdir(parents=True)
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    fetch = ("experiments", "fetch", "--list", list_of(tmp_path, "x", "deep/y"), "-d", near.parent, "x")
+    (near / "deep").symlink_to(elsewhere)
+    assert "a link is in the place of a folder" in refused(*fetch)
+    (near / "deep").unlink()
+    (near / "deep").mkdir()
+    (near / "deep" / "y").symlink_to(elsewhere / "y")
+    assert "move it away" in refused(*fetch)
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("endless", "more than the 1,048,576 bytes"),
+        ("bomb.gz", "more than the 1,048,576 bytes"),
+        ("silent", "nothing answers"),
+    ],
+)
+def test_downloads_end(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, said: str) -> None:
+    monkeypatch.setattr(urls, "SILENCE", 0.3)
+    with served(_Hostile, tmp_path) as place:
+        listed = list_of(tmp_path, "x", "y", f"{place}/{file}")
+        done = command("experiments", "fetch", "--list", listed, "-d", tmp_path / "near", "x")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert said in done.err
+    assert not any((tmp_path / "near").rglob("y"))
