@@ -17,6 +17,7 @@ from softbleu.config.declare import Declared, Setting, own_settings, setting
 from softbleu.config.signature import format_value, parse_signature
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.io import platform
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Bleu, Chrf, Metric, Ter
 from softbleu.metrics import base as measures
@@ -270,3 +271,14 @@ def test_any_name_is_found_or_refused(name: str) -> None:
         said = refusal(lambda registry=registry: registry.find(name))  # type: ignore[misc]
         assert "\n" not in said
         assert said or registry.find(name).name == name.lower()
+
+
+def test_damaged_metadata_of_a_package_spoils_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = {"good": b"[softbleu.metrics]\nsteeper = elsewhere:steeper\n", "bad": b"[softbleu.metrics]\n\xff = a\n"}
+    for name, text in entries.items():
+        (folder := tmp_path / f"{name}-1.0.dist-info").mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (folder / "entry_points.txt").write_bytes(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(platform, "_are_offered", lambda: True)
+    assert "steeper" in {entry.name for entry in platform.entry_points_of.__wrapped__("softbleu.metrics")}

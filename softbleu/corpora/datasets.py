@@ -17,7 +17,7 @@ from softbleu.errors import InputError
 from softbleu.io.data_files import read_toml
 from softbleu.io.files import leads_inside, open_own, write_whole
 from softbleu.io.resources import required_resource
-from softbleu.io.urls import is_url, open_url, read_range, url_size
+from softbleu.io.urls import file_name, is_url, open_url, read_range, url_size
 
 _STEP = 1 << 22  # Bytes that are asked for at once
 _MOST = 1 << 28  # Bytes of a file, as it comes and unpacked, unless the list allows other sizes
@@ -78,7 +78,7 @@ class DataSet:
                 raise InputError(f"{target}: is there, with another hash than in the studies: move it away")
             target.parent.mkdir(parents=True, exist_ok=True)
             if url not in archives:
-                part = target.with_name(f"{PurePosixPath(url).name}.part")
+                part = target.with_name(f"{file_name(url)}.part")
                 archives = {url: _download(url, part, self.bytes)}
             packed = member or (url.endswith(".gz") and not path.endswith(".gz"))
             try:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import map_array, read_json
 from softbleu.io.files import draft_folder, open_own, put_in_place
-from softbleu.io.urls import find_urls, is_url, open_url, url_state
+from softbleu.io.urls import file_name, find_urls, is_url, open_url, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
@@ -132,12 +132,12 @@ def _copied(url: str) -> str:
         raise VectorError(f"{url}: no place to keep a copy: name a folder by SOFTBLEU_CACHE")
     content = repr([(name, url_state(name)) for name in found])
     target = folder / "remote" / hashlib.sha256(content.encode()).hexdigest()[:32]
-    name = PurePosixPath(url).name
+    name = file_name(url)
 
     def copy_all(place: Path) -> None:
-        for each in found:
-            with open_url(each) as stream, Path(place, PurePosixPath(each).name).open("wb") as copy:
+        for file in found:
+            with open_url(file) as stream, Path(place, file_name(file)).open("wb") as copy:
                 shutil.copyfileobj(stream, copy)
 
     keep_folder(target, copy_all)
-    return str(target / name if len(found) == 1 and PurePosixPath(found[0]).name == name else target)
+    return str(target / name if len(found) == 1 and file_name(found[0]) == name else target)

@@ -338,7 +338,8 @@ def _other_version(theirs: str | None, ours: str = __version__) -> str:
 def _told(*what: str | Parameter) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, TypeError, MemoryError, ImportError) as error:
+    # What something else answers ends in errors of as many kinds as there are programs.
+    except Exception as error:
         raise InputError(*what, f" ({_reason(error)})") from error
 
 

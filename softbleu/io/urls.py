@@ -37,6 +37,15 @@ def is_url(name: object) -> TypeGuard[str]:
     return isinstance(name, str) and _SCHEME.match(name) is not None
 
 
+def file_name(url: str) -> str:
+    """Name of the file at a URL, without the query, which may be secret.
+
+    >>> file_name("http://host/sets/v.txt?X-Amz-Signature=ab12")
+    'v.txt'
+    """
+    return url.partition("?")[0].rpartition("/")[2]
+
+
 def read_range(url: str, start: int, stop: int) -> bytes:
     """Read the bytes from `start` up to `stop`."""
     return _tried(url, lambda files, path: _range(files, path, start, stop))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import softbleu
+from softbleu.cli.app import run
 from softbleu.cli.output import Output
 from softbleu.io import progress
 from softbleu.io.progress import ProgressBar
@@ -275,3 +276,18 @@ def test_a_bar_says_how_much_is_done_a_second_and_a_note_stands_above_it(termina
         shown = [str(column.render(bar._bar.tasks[0])) for column in bar._bar.columns]
     assert any(text.endswith("/s") and text.removesuffix("/s").replace(",", "").isdecimal() for text in shown)
     assert "softbleu: note: a [bold] line" in screen.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["edits", "challenge"])
+def test_a_terminal_is_shown_escapes(tmp_path, monkeypatch, kind):
+    hostile = "a \x1b]0;x\x07 \x9b31m \u202e b"
+    for name, text in (("one", f"{hostile} is red ."), ("other", f"{hostile} was red .")):
+        (tmp_path / name).write_text(f"{text}\n", encoding="utf-8")
+    challenge = ["corpora", "challenge", "-c", "one", "-r", "other", "--change", "dropped"]
+    shown = io.StringIO()
+    shown.isatty = lambda: True
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdout", shown)
+    assert run(["edits", "one", "other"] if kind == "edits" else challenge) == 0
+    assert "\\x1b" in shown.getvalue()
+    assert not set("\x1b\x07\x9b\u202e") & set(shown.getvalue())

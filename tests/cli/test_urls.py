@@ -8,6 +8,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -398,3 +399,45 @@ def test_downloads_end(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert said in done.err
     assert not any((tmp_path / "near").rglob("y"))
+
+
+@pytest.mark.parametrize("answer", [bytes(1 << 12), (1).to_bytes(8, "little") + (3).to_bytes(8, "little") + b"abc"])
+def test_what_answers_like_no_scheduler_is_one_line(refused: Any, files: Any, answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def talk() -> None:
+            connection, _ = server.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(answer)
+                connection.recv(1)
+
+        threading.Thread(target=talk, daemon=True).start()
+        place = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        message = refused("score", "-c", files.candidate, "-r", files.reference, "--cluster", place)
+    assert "no scheduler answers there" in message
+
+
+def test_what_is_secret_in_urls_is_nowhere(command: Any, files: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    (cache := tmp_path / "cache").mkdir()
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(cache))
+    with served(_Handler, files.folder) as place:
+        address = place.replace("://", "://user:PASSWORD@")
+
+        def named(file: Path | str) -> str:
+            return f"{address}/{Path(file).name}?X-Amz-Signature=SECRET"
+
+        texts = ("-c", named(files.candidate), "-r", named(files.reference))
+        soft = ("-m", "vleu", "--vectors", named(files.vectors), "--long")
+        page = ("-o", tmp_path / "page.html", "--title", "t")
+        ends = [command("score", *texts, *more).code for more in (soft, (*soft, "-f", "json"), page)]
+        ended = [
+            command("score", "-c", named("none.txt"), "-r", named("none.txt"), *more) for more in ((), ("--debug",))
+        ]
+        runs = [command("score", *texts, *soft), command("score", *texts, *soft, "-f", "json"), *ended]
+    assert ends == [0, 0, 0]
+    assert [done.code for done in runs] == [0, 0, 2, 2]
+    written = [path.name.encode() + path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    shown = "".join(done.out + done.err for done in runs).encode() + b"".join(written)
+    assert b"PASSWORD" not in shown
+    assert b"SECRET" not in shown
+    assert b"vectors.txt#" in shown
