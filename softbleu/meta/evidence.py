@@ -16,7 +16,7 @@ import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.progress import note
 from softbleu.matching.base import MATCHERS
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
+BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 _SIGNED = re.compile(r"(?:^|\|)metric:([^|]+)")
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
@@ -78,6 +79,23 @@ class Evidence:
         """Judgements of single outputs, with their name."""
         sides = (("rankings", self.comparisons), (ASSESSMENT, self.assessments))
         return [(human, judged) for human, judged in sides if judged is not None]
+
+    def asks_of_outputs(self, question: str) -> bool:
+        """Whether a question needs scores of segments, and is about judgements of single outputs."""
+        unranked = self.assessments is not None and not (self.human or self.comparisons)
+        return question in BY_OUTPUT or (question == "williams" and unranked)
+
+    def turned(self, names: Collection[str]) -> Evidence:
+        """Negate the human scores of these names. InputError: no scores have such a name, a metric's neither."""
+        assessed = [ASSESSMENT] * (self.assessments is not None)
+        known = [*self.human, *assessed, *(table.name for table in self.metrics)]
+        if unknown := [name for name in names if name not in known]:
+            raise UnknownNameError("scores", unknown[0], known)
+        human = {name: _negated(scores) if name in names else scores for name, scores in self.human.items()}
+        assessments = self.assessments
+        if assessments is not None and ASSESSMENT in names:
+            assessments = replace(assessments, scores=-assessments.scores)
+        return replace(self, human=human, assessments=assessments)
 
     def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
         """Join metrics with each kind of human scores of systems. InputError: either is missing, or fewer systems."""
@@ -209,8 +227,12 @@ def read_tables(
 
 def negated(table: ScoreTable) -> ScoreTable:
     """Make greater the better of what was better when less."""
-    systems = {name: -score for name, score in table.systems.items()}
-    return replace(table, systems=systems, segments={name: -column for name, column in table.segments.items()})
+    segments = {name: -column for name, column in table.segments.items()}
+    return replace(table, systems=_negated(table.systems), segments=segments)
+
+
+def _negated(scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: -score for name, score in scores.items()}
 
 
 def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> Iterator[ScoreTable]:

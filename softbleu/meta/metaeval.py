@@ -19,7 +19,7 @@ from softbleu.corpora.judgements import (
     read_assessments,
     read_rankings,
 )
-from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
 
 # Questions that need systems to be ranked
 RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")
-BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
 _SIGNIFICANT = 0.05
@@ -131,8 +130,9 @@ def metaeval(
     scores
         Scores of metrics: tables, or files, also as ``NAME=FILE``.
     lower
-        Names of scores, or of human ones, of which less is better, such as error rates: they are negated. Of files
-        that name their metric, or its signature, and of computed metrics it is known.
+        Names of scores, or of human ones (those of `assessments` are "direct assessment"), of which less is better,
+        such as error rates: they are negated. Of files that name their metric, or its signature, and of computed
+        metrics it is known.
     metrics
         Metrics to compute: expressions such as ``vleu(threshold=0.8)``, also as ``NAME=EXPRESSION``, signatures or
         values; or a mapping from names to these.
@@ -200,24 +200,17 @@ def metaeval(
         if rankings is None and value:
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
-    human = human if isinstance(human, Mapping) else read_human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
-    for name in lower:
-        if name not in (names := [*human, *(table.name for table in tables)]):
-            raise UnknownNameError("scores", name, names)
     judges = Evidence(
-        (),
-        {
-            name: {system: -score for system, score in judged.items()} if name in lower else judged
-            for name, judged in human.items()
-        },
+        tables,
+        human if isinstance(human, Mapping) else read_human(human, direction, encoding, column),
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,
         read_assessments(assessments, direction=direction, column=column, unescape=unescape, encoding=encoding)
         if isinstance(assessments, str)
         else assessments,
-    )
+    ).turned(lower)
     scorers = read_metrics(metrics)
     if not scorers and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
@@ -225,8 +218,7 @@ def metaeval(
     firsts: dict[str, Result] = {}
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
-        unjudged = not (judges.human or judges.comparisons)
-        by_output = texts is not None or aggregate or question in BY_OUTPUT or (question == "williams" and unjudged)
+        by_output = texts is not None or aggregate or judges.asks_of_outputs(question)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
             computed, firsts = make_score_tables(
                 corpus, scorers, segments=bool(by_output), jobs=jobs, executor=executor, progress=progress
@@ -275,8 +267,7 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per pair of metrics: their correlations with judges and with each other, and Williams' test."""
-    systems = evidence.human or evidence.rankings or evidence.assessments is None
-    columns = evidence.of_systems() if systems else evidence.of_outputs()
+    columns = evidence.of_outputs() if evidence.asks_of_outputs("williams") else evidence.of_systems()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     tested = [pair for side in columns for pair in compare_metrics(side, settings.against)]
     corrected = correct([pair.test.p_value for pair in tested], "holm")
@@ -467,13 +458,12 @@ def _answer(question: str, table: Records, columns: Sequence[Columns], **more: A
 
 def _one_sided(evidence: Evidence, question: str) -> Iterator[str]:
     """Name the systems of which only judges, or only a metric, scored outputs, where the question is about these."""
-    if question in BY_OUTPUT or (question == "williams" and not (evidence.human or evidence.rankings)):
-        for human, judged in evidence.of_judges:
-            lacking = {}
-            for table in evidence.metrics:
-                if table.segments:
-                    lacking[table.name], lacking[human] = judged.one_sided(table.segments)
-            yield from _left_out(lacking)
+    for human, judged in evidence.of_judges if evidence.asks_of_outputs(question) else ():
+        lacking = {}
+        for table in evidence.metrics:
+            if table.segments:
+                lacking[table.name], lacking[human] = judged.one_sided(table.segments)
+        yield from _left_out(lacking)
 
 
 def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:

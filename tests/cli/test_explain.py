@@ -208,6 +208,9 @@ def test_scores_that_softbleu_wrote(command: Any, judged: Any, metric: str, leve
     lines = Path("scores.jsonl").read_text().replace(', "better": "lower"', "")
     for name in ("m", "ter"):
         Path(f"{name}.jsonl").write_text(lines)
+    if level == "segment":
+        turned = table_of(command(*given, "--scores", "scores.jsonl", "--lower", "direct assessment"))
+        assert turned[0]["pearson"] == -expected[0]["pearson"]
     told = command(*given, "--scores", "m.jsonl", *(("--lower", "m") if metric == "ter" else ()))
     assert table_of(told) == expected
     if metric == "ter":
