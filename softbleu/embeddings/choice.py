@@ -76,7 +76,7 @@ class VectorChoice(Declared):
 
     @property
     def key(self) -> tuple[str | int, VectorChoice]:
-        """What tells it from other choices, however the threshold was found; vectors in memory by which they are."""
+        """Identity among choices, however the threshold came about; vectors in memory are told by their object."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
         return where, replace(self, vectors="", quantile=None)
 
@@ -103,8 +103,8 @@ class VectorChoice(Declared):
         from softbleu.embeddings import open_vectors
 
         meta: Any = getattr(self.encoder if self.in_context else open_vectors(self.vectors), "meta", {})
-        found = getattr(meta, "everything", meta).get("language")
-        return found if isinstance(found, str) else None
+        language = getattr(meta, "everything", meta).get("language")
+        return language if isinstance(language, str) else None
 
     def resolved(self) -> VectorChoice:
         """See that the settings go together with the vectors, and name the layers of an encoder.
@@ -120,7 +120,7 @@ class VectorChoice(Declared):
         plain = VectorChoice()
         measure = replace(self.measure, function_words="soft")
         unused = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
-        unused += _changed(measure, plain.measure, [each.name for each in own_settings(WordMeasure)])
+        unused += _changed(measure, plain.measure, [setting.name for setting in own_settings(WordMeasure)])
         if unused:
             raise InputError(
                 f"vectors in context have no use for {', '.join(unused)}: leave out, or name word vectors"

@@ -23,7 +23,7 @@ from softbleu.types import Progress
 
 @dataclass(frozen=True)
 class Conversion:
-    """What became of the vectors of a set."""
+    """Result of a conversion: how many words were kept, and how many left out."""
 
     words: int  # How many were kept
     duplicates: int  # Words that came again; their first row counts

@@ -108,12 +108,12 @@ def rank_agreement(pairs: Sequence[JudgedPair], words: Sequence[str], rows: NDAr
     RankAgreement(spearman=1.0, pairs=3, missing=('cat–sun',))
     """
     place = {word: index for index, word in enumerate(words)}
-    found = [pair for pair in pairs if pair[0] in place and pair[1] in place]
+    covered = [pair for pair in pairs if pair[0] in place and pair[1] in place]
     missing = tuple(f"{first}–{second}" for first, second, _ in pairs if not {first, second} <= place.keys())
-    left = unit_rows(rows[[place[first] for first, _, _ in found]])
-    right = unit_rows(rows[[place[second] for _, second, _ in found]])
+    left = unit_rows(rows[[place[first] for first, _, _ in covered]])
+    right = unit_rows(rows[[place[second] for _, second, _ in covered]])
     return RankAgreement(
-        _spearman(np.einsum("ij,ij->i", left, right), [score for *_, score in found]), len(found), missing
+        _spearman(np.einsum("ij,ij->i", left, right), [score for *_, score in covered]), len(covered), missing
     )
 
 
@@ -195,9 +195,9 @@ def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
     lines += [f"| {name} | {_cell(value)} |" for name, value in shown.items()]
     lines += ["", "Spearman's rank correlation of cosines with human judgements, over the pairs with both words:", ""]
     lines += ["| judgements | correlation | pairs | missing pairs |", "| --- | --- | --- | --- |"]
-    for name, found in evaluation.agreements.items():
-        value = "–" if found.spearman is None else f"{found.spearman:.4f}"
-        lines.append(f"| {name} | {value} | {found.pairs} | {len(found.missing)} |")
+    for name, agreement in evaluation.agreements.items():
+        value = "–" if agreement.spearman is None else f"{agreement.spearman:.4f}"
+        lines.append(f"| {name} | {value} | {agreement.pairs} | {len(agreement.missing)} |")
     lines += [line for note in evaluation.notes for line in ("", note)]
     return "\n".join(lines) + "\n"
 

@@ -74,14 +74,14 @@ class Expansion(Declared):
             iterate_variants(reference, alternatives, self.max_replacements, number)
             for number, reference in enumerate(segment)
         ]
-        found: list[ExpandedReference] = []
+        variants: list[ExpandedReference] = []
         for variant in heapq.merge(*streams, key=lambda variant: _rank(variant.probability, variant.replacements)):
             if variant.tokens not in seen:
                 seen.add(variant.tokens)
-                found.append(variant)
-                if len(found) == self.budget:
+                variants.append(variant)
+                if len(variants) == self.budget:
                     break
-        return found
+        return variants
 
 
 def find_alternatives(
@@ -265,14 +265,14 @@ def _variant(
 
 
 def write_parallel(
-    paths: Sequence[Path], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
+    paths: Sequence[Path], segments: Iterable[Sequence[str]], expansions: Iterable[Sequence[ExpandedReference]]
 ) -> list[int]:
     """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
     counts = [0] * (len(paths) + 1)
     try:
         with drafts_of(paths) as drafts, ExitStack() as stack:
             streams = [stack.enter_context(open_draft(draft)) for draft in drafts]
-            for texts, variants in zip(segments, found, strict=True):
+            for texts, variants in zip(segments, expansions, strict=True):
                 counts[len(variants)] += 1
                 # A reference once more adds no n-gram and no length.
                 lines = [" ".join(variant.tokens) for variant in variants]

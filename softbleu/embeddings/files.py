@@ -125,14 +125,14 @@ def read_binary(
                 f"{records} of {layout.count} vectors read; download or convert it again"
             )
         buffer = rest + block
-        starts, kept, slots = _split_records(buffer, size, layout.count - records, sink)
+        starts, wanted, slots = _split_records(buffer, size, layout.count - records, sink)
         if starts:
             # All are copied at once.
             values = sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[np.asarray(starts)]
             rows = values.view("<f4").astype(np.float32, copy=False)
             if not (sink.tolerant or np.isfinite(rows).all()):
                 _refuse_values(path, records, offset, buffer, starts, rows)
-            sink.add(slots, rows if len(kept) == len(rows) else rows[kept])
+            sink.add(slots, rows if len(wanted) == len(rows) else rows[wanted])
             records, offset, buffer = records + len(starts), offset + starts[-1] + size, buffer[starts[-1] + size :]
         rest = buffer
         if len(rest) > size + _LONGEST_WORD and b" " not in rest[:_LONGEST_WORD]:
@@ -150,7 +150,7 @@ def read_binary(
 def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[list[int], list[int], list[int]]:
     """Find where the values of each whole record start, which records are wanted, and their slots."""
     starts: list[int] = []
-    kept: list[int] = []
+    wanted: list[int] = []
     slots: list[int] = []
     take, find, last = sink.take, buffer.find, len(buffer) - size
     begin = 0
@@ -162,10 +162,10 @@ def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[li
         # Some writers end each record with a line break, which then leads the next word.
         slot = take(buffer[begin : start - 1].lstrip(b"\n"), None)
         if slot is not None:
-            kept.append(record)
+            wanted.append(record)
             slots.append(slot)
         begin = start + size
-    return starts, kept, slots
+    return starts, wanted, slots
 
 
 def _show(word: bytes) -> str:
@@ -290,7 +290,7 @@ class FileSource:
         self.path = path
         self._block_size = block_size
         self.layout = detect_layout(path)
-        """What the first bytes of the file say about it."""
+        """Layout of the file, from its first bytes."""
         self.name, self.dimension = path.name, self.layout.dimension
         self._fingerprint: str | None = None
 

@@ -153,8 +153,8 @@ class NeighbourIndex:
         for query in np.flatnonzero(close):
             _, more = self._within(units[query : query + 1], float(values[query, wanted - 1]) - self._slack)
             pairs.append((np.full(len(more), query), more))
-        owners, found = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-        return owners, found
+        owners, candidates = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
+        return owners, candidates
 
     def _within(self, units: NDArray[np.float32], radius: float) -> tuple[Integers, Integers]:
         limits, _, slots = self._core.range_search(units, radius)

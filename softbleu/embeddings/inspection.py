@@ -1,4 +1,4 @@
-"""What a set of vectors or an encoder is."""
+"""Facts about a set of vectors or an encoder."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fac
     if isinstance(encoder, StoredEncoder):
         folder, architecture = encoder.directory, encoder.meta.architecture
         if verify:
-            found = encoder_fingerprint(folder, architecture)
-            _check_content(folder, encoder.fingerprint, found, "convert the model again")
+            fingerprint = encoder_fingerprint(folder, architecture)
+            _check_content(folder, encoder.fingerprint, fingerprint, "convert the model again")
         facts |= {"positions": architecture.positions, "dtype": encoder.meta.dtype}
         facts |= {"bytes": _size_of([folder / name for name in ENCODER_FILES]), **_origin(encoder.meta.everything)}
     facts |= {"sha256": encoder.fingerprint, "recommended layers": ",".join(map(str, encoder.layers))}
@@ -71,10 +71,10 @@ def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fac
     return {**facts, "verified": "yes" if verify else "no"}
 
 
-def _check_content(folder: Path, expected: str, found: str, advice: str) -> None:
-    if found != expected:
+def _check_content(folder: Path, expected: str, actual: str, advice: str) -> None:
+    if actual != expected:
         raise VectorError(
-            f"{folder}: its content has the SHA-256 {found}, meta.json says {expected}: it was damaged or edited; "
+            f"{folder}: its content has the SHA-256 {actual}, meta.json says {expected}: it was damaged or edited; "
             f"{advice}"
         )
 

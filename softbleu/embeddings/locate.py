@@ -74,9 +74,9 @@ class JoinedSource:
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words; see `VectorSource.select`. Each set looks a word up for itself."""
         selected = [source.select(words, case) for source in self.sources]
-        rows = self._side_by_side([each.rows for each in selected])
+        rows = self._side_by_side([vectors.rows for vectors in selected])
         norms = np.linalg.norm(rows.astype(np.float64), axis=1)
-        zero_words = min(each.zero_words for each in selected)
+        zero_words = min(vectors.zero_words for vectors in selected)
         return WordVectors(rows, norms, self.name, self.fingerprint, zero_words)
 
     def _side_by_side(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
@@ -139,7 +139,7 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
 
 
 def _unknown(name: str) -> str:
-    """What is wrong with a name: the set must be fetched first, or no such set is known."""
+    """Say why a name opens nothing: its set must be fetched first, or no such set is known."""
     catalogue = find_resource(_FOLDER, "catalogue.toml")
     known = [] if catalogue is None else list(read_toml(catalogue))
     if name in known:
@@ -167,7 +167,7 @@ def vector_files(location: object) -> list[Path]:
     if path is not None:
         return [path / name for name in STORE_FILES] if path.is_dir() else [path]
     joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []
-    return [each for name in joined for each in vector_files(name)]
+    return [file for name in joined for file in vector_files(name)]
 
 
 def bundled_names() -> tuple[str, ...]:

@@ -38,7 +38,7 @@ _BLOCK = 1 << 11
 _NOTHING = 1e-6
 _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
 _DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
-"""What was drawn last, 8 MB each: all quantiles of the same vectors are of the same pairs."""
+"""Similarities of the last draws, 8 MB each: all quantiles of one set of vectors are of one draw."""
 MOST_DRAWN = 4
 
 
@@ -78,7 +78,7 @@ class CommonParts:
 
 @dataclass(frozen=True)
 class Postprocess:
-    """What is removed, as text: `none`, `mean`, `pc:2` (two components), or `mean,pc:2`.
+    """Parts to remove from vectors, as text: `none`, `mean`, `pc:2` (two components), or `mean,pc:2`.
 
     >>> Postprocess.parse("mean,pc:2")
     Postprocess(subtract_mean=True, components=2)
@@ -144,7 +144,7 @@ class WordMeasure(Declared):
 
     @property
     def removal(self) -> Postprocess:
-        """What is removed from the vectors first."""
+        """Parts that are removed from the vectors first."""
         return Postprocess.parse(self.vectors_postprocess)
 
     def self_only(self, words: Sequence[str]) -> Flags | None:
@@ -187,7 +187,7 @@ class Scope:
 
     @cached_property
     def common(self) -> CommonParts | None:
-        """What is removed."""
+        """Common parts to remove; None if none are."""
         if not self._measure.removal:
             return None
         rows = self._head[1]
@@ -322,9 +322,9 @@ def similarity_quantile(source: VectorSource, percentile: float, measure: WordMe
     """
     measure = measure or WordMeasure()
     if not measure.removal:
-        kept = getattr(source, "quantiles", {})
-        if _key(percentile) in kept:
-            return float(kept[_key(percentile)])
+        stored = getattr(source, "quantiles", {})
+        if _key(percentile) in stored:
+            return float(stored[_key(percentile)])
     similarities = random_similarities(source, measure)
     return round(float(np.percentile(similarities, percentile)), 6)
 
@@ -343,10 +343,12 @@ def percentiles_of(similarities: Floats) -> dict[str, float]:
 
 def kept_quantiles(meta: dict[str, Any]) -> dict[str, float]:
     """Quantiles that a store knows, if they were found as they would be now."""
-    kept = meta.get(QUANTILES)
-    if not isinstance(kept, dict) or (kept.get("pairs"), kept.get("seed"), kept.get("scope")) != (PAIRS, SEED, SCOPE):
+    stored = meta.get(QUANTILES)
+    if not isinstance(stored, dict):
         return {}
-    cosine = kept.get("cosine")
+    if (stored.get("pairs"), stored.get("seed"), stored.get("scope")) != (PAIRS, SEED, SCOPE):
+        return {}
+    cosine = stored.get("cosine")
     return dict(cosine) if isinstance(cosine, dict) else {}
 
 

@@ -20,7 +20,7 @@ _MOST = 1 << 17  # Words that are kept of a large set
 
 @runtime_checkable
 class KeyedVectorsLike(Protocol):
-    """What is used of gensim's KeyedVectors: where each word's row lies, and the rows."""
+    """Part of gensim's KeyedVectors that is used: the row of each word, and the rows."""
 
     key_to_index: dict[str, int]
     vectors: NDArray[Any]
@@ -86,14 +86,14 @@ class MemorySource:
         fingerprint = self.fingerprint
         selection = Selection(words, case)
         take = selection.open_forms.pop
-        found = [
+        places = [
             (row, slot)
             for row, word in enumerate(self._words)
             if (slot := take(word.encode("utf-8", "surrogatepass"), None)) is not None
         ]
-        if found:
-            kept = np.array([row for row, _ in found], dtype=np.intp)
-            selection.add([slot for _, slot in found], self._rows[kept].astype(np.float32))
+        if places:
+            numbers = np.array([row for row, _ in places], dtype=np.intp)
+            selection.add([slot for _, slot in places], self._rows[numbers].astype(np.float32))
         return selection.finish(self.dimension, self.name, fingerprint)
 
 
@@ -171,24 +171,24 @@ class KeptVectors:
         """Take the vectors of these words; words whose vector is zero are not counted."""
         if case != self._case:
             return self._source.select(words, case)
-        kept = self._rows if self._whole else self._taken(words)
-        rows = np.array([self._row(kept, word) for word in words], np.float32).reshape(-1, len(self._nothing))
+        known = self._rows if self._whole else self._taken(words)
+        rows = np.array([self._row(known, word) for word in words], np.float32).reshape(-1, len(self._nothing))
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
         return WordVectors(rows, norms, self.name, self.fingerprint, 0)
 
-    def _row(self, kept: Mapping[str, NDArray[np.float32]], word: str) -> NDArray[np.float32]:
-        row = kept.get(word)
+    def _row(self, known: Mapping[str, NDArray[np.float32]], word: str) -> NDArray[np.float32]:
+        row = known.get(word)
         if row is None and self._whole and self._case == "fallback":
-            row = kept.get(word.lower())
+            row = known.get(word.lower())
         return self._nothing if row is None else row
 
     def _taken(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """What is kept, after reading those that are not; what was kept of others goes where memory is short."""
+        """Rows in memory, after those of new words were read; earlier ones go when they are too many."""
         if len(self._rows) > _MOST:
             self._rows = {}
         # Another thread may begin anew meanwhile.
-        kept = self._rows
-        new = [word for word in dict.fromkeys(words) if word not in kept]
+        known = self._rows
+        new = [word for word in dict.fromkeys(words) if word not in known]
         if new:
-            kept.update(zip(new, self._source.select(new, self._case).rows, strict=True))
-        return kept
+            known.update(zip(new, self._source.select(new, self._case).rows, strict=True))
+        return known

@@ -308,11 +308,11 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.fl
     return codes, scales
 
 
-def replace_store(draft: Path, target: Path, own: Collection[str]) -> None:
+def replace_store(draft: Path, target: Path, names: Collection[str]) -> None:
     """Put a store in its place; other files that lie there stay."""
     if target.exists():
         for path in target.iterdir():
-            if path.name not in own and not (draft / path.name).exists():
+            if path.name not in names and not (draft / path.name).exists():
                 shutil.copy2(path, draft / path.name, follow_symlinks=False)
     put_in_place(draft, target)
 
@@ -347,8 +347,8 @@ class StoreSource:
         """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
         selection = Selection(words, case)
         # By row, for rows are read in the order in which they lie.
-        if found := sorted(self._places(selection)):
-            rows, slots = zip(*found, strict=True)
+        if places := sorted(self._places(selection)):
+            rows, slots = zip(*places, strict=True)
             selection.add(slots, self._rows(np.array(rows)))
         return selection.finish(self.dimension, self.name, self.fingerprint)
 
@@ -385,22 +385,22 @@ class StoreSource:
                 if slot is not None:
                     yield row, slot
 
-    def _rows(self, kept: NDArray[np.intp]) -> NDArray[np.float32]:
+    def _rows(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Read rows, by ascending number, as floats."""
-        rows = np.empty((len(kept), self.dimension), np.float32)
+        rows = np.empty((len(places), self.dimension), np.float32)
         height = max(1, _WINDOW // (self.dimension * np.dtype(self.dtype).itemsize))
         start = 0
         # A window at a time: pages that are mapped count as memory.
-        while start < len(kept):
-            end = int(np.searchsorted(kept, kept[start] + height))
+        while start < len(places):
+            end = int(np.searchsorted(places, places[start] + height))
             window = map_vectors(self.directory / VECTORS)
-            rows[start:end] = window[kept[start:end]]
+            rows[start:end] = window[places[start:end]]
             start = end
         if self.dtype == "int8":
-            rows *= map_vectors(self.directory / SCALES)[kept, None]
+            rows *= map_vectors(self.directory / SCALES)[places, None]
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             lines = (self.directory / VOCABULARY).read_bytes().split(b"\n")
-            word = lines[int(kept[np.argmin(finite)])].decode("utf-8", "replace")
+            word = lines[int(places[np.argmin(finite)])].decode("utf-8", "replace")
             raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; {_AGAIN}")
         return rows
 

@@ -134,7 +134,7 @@ class TrainingSettings(Declared):
 
 @dataclass(frozen=True)
 class Training:
-    """What was trained."""
+    """Result of a training: how large the corpus and the vocabulary are, and where the store lies."""
 
     words: int  # Words with a vector
     rare_words: int  # Words without one, for they are rarer than `min_count`
@@ -197,11 +197,11 @@ def train_vectors(
         def described(draft: Path) -> Mapping[str, object]:
             nonlocal training
             if card is not None:
-                found = evaluate_vectors(open_store(draft, str(directory)))
-                training = replace(training, evaluation=found)
+                evaluation = evaluate_vectors(open_store(draft, str(directory)))
+                training = replace(training, evaluation=evaluation)
                 facts = {**card, **training.counts(), **(tokenization or {}), **asdict(settings)}
                 shown = {key.replace("_", " "): value for key, value in facts.items()}
-                write_whole(draft / CARD, [evaluation_card(found, shown)])
+                write_whole(draft / CARD, [evaluation_card(evaluation, shown)])
             return measure_store(draft) if len(frequencies) > 1 else {}
 
         fingerprint = writer.finish(
@@ -218,18 +218,18 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
     """Frequent words, the most frequent first, checked before time is spent on them."""
     if not counts:
         raise InputError("nothing to train on: the corpus has no tokens")
-    kept = sorted((-count, word) for word, count in counts.items() if count >= min_count)
-    if not kept:
+    frequent = sorted((-count, word) for word, count in counts.items() if count >= min_count)
+    if not frequent:
         word, most = counts.most_common(1)[0]
         raise InputError(
             f"no word occurs {min_count} times ({word[:40]!r} comes next, {most}): lower ",
             Parameter("min_count"),
             " or give more text",
         )
-    for _, word in kept:
+    for _, word in frequent:
         if not is_storable(word.encode("utf-8", "surrogatepass")):
             raise InputError(f"word {word!r} is empty, holds a line break or is not valid Unicode: leave it out")
-    return {word: -count for count, word in kept}
+    return {word: -count for count, word in frequent}
 
 
 def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettings) -> NDArray[np.float32]:
@@ -266,7 +266,7 @@ def _make_model(settings: TrainingSettings) -> Any:
 
 
 def _describe(passes: Passes, settings: TrainingSettings) -> dict[str, object]:
-    """What ``meta.json`` says about the training."""
+    """Facts about the training for ``meta.json``."""
     from gensim import __version__
 
     digests = passes.corpus.digests if isinstance(passes.corpus, TextCorpus) else {}

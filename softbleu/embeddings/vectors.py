@@ -58,7 +58,7 @@ class VectorSource(Protocol):
 
     @property
     def name(self) -> str:
-        """What was asked for: a bundled name, or the file name."""
+        """Name that was asked for: of a bundled set, or of the file."""
 
     @property
     def dimension(self) -> int:
@@ -84,7 +84,7 @@ class VectorSource(Protocol):
 
 
 class Sink(Protocol):
-    """What goes through a source's words wants of them."""
+    """Receiver of the words of a source: it takes some, and their rows."""
 
     tolerant: bool  # Whether rows with values that are not finite are wanted as well, not refused
 
@@ -143,14 +143,14 @@ class Selection:
         """Put the gathered rows in the order of the words."""
         written = self._location[self._written]
         chosen = np.where(written >= 0, written, self._location[self._lowered])
-        found = chosen >= 0
+        known = chosen >= 0
         rows = np.zeros((len(chosen), dimension), dtype=np.float32)
         if self._parts:
             gathered = np.concatenate(self._parts)
             self._parts.clear()
-            rows[found] = gathered[chosen[found]]
+            rows[known] = gathered[chosen[known]]
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        zero_words = int(np.count_nonzero(found & (norms == 0)))
+        zero_words = int(np.count_nonzero(known & (norms == 0)))
         return WordVectors(rows, norms, name, fingerprint, zero_words)
 
 

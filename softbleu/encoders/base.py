@@ -1,4 +1,4 @@
-"""What an encoder is: it cuts lines into pieces and gives each piece a vector that depends on its line."""
+"""The interface of encoders: one cuts lines into pieces, and gives each piece a vector that depends on its line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pieces:
     def chosen(self, lines: Sequence[int]) -> Pieces:
         """Lines with these numbers, in that order."""
         bounds = [(int(self.offsets[line]), int(self.offsets[line + 1])) for line in lines]
-        places = np.concatenate([np.arange(0), *(np.arange(*each) for each in bounds)])
+        places = np.concatenate([np.arange(0), *(np.arange(*bound) for bound in bounds)])
         offsets = np.cumsum([0, *(end - start for start, end in bounds)])
         return Pieces(self.ids[places], self.words[places], offsets)
 

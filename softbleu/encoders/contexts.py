@@ -18,8 +18,8 @@ _TEXTS = ("candidate.en", "reference.en", "reference2.en")
 def measure_contexts(directory: Path) -> dict[str, object]:
     """Take the measures of a finished store that are kept in its ``meta.json``."""
     encoder = StoredEncoder(directory)
-    found = percentiles_of(context_similarities(encoder, encoder.layers))
-    return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "layers": list(encoder.layers), "cosine": found}}
+    quantiles = percentiles_of(context_similarities(encoder, encoder.layers))
+    return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "layers": list(encoder.layers), "cosine": quantiles}}
 
 
 def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: float) -> float:
@@ -27,8 +27,8 @@ def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: floa
 
     Drawn are `PAIRS` pairs of different words of the bundled sample text, with a fixed seed.
     """
-    kept = encoder.quantiles if layers == encoder.layers else {}
-    known = kept.get(f"p{percentile:g}")
+    quantiles = encoder.quantiles if layers == encoder.layers else {}
+    known = quantiles.get(f"p{percentile:g}")
     if known is None:
         known = round(float(np.percentile(context_similarities(encoder, layers), percentile)), 6)
     return float(known)

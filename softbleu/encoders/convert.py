@@ -43,7 +43,7 @@ _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "
 
 @dataclass(frozen=True)
 class EncoderConversion:
-    """What became of a model."""
+    """Result of a conversion: the architecture of the store, and its recommended layers."""
 
     architecture: EncoderArchitecture  # What was kept
     left_out: int  # How many of its layers, the last ones, were not

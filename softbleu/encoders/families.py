@@ -120,19 +120,19 @@ def read_architecture(family: Family, config: Mapping[str, Any], where: str) -> 
     activation = config.get(family.activation)
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise VectorError(f"{where}: unknown activation {activation!r}; valid: {', '.join(_ACTIVATIONS)}")
-    given = {name: config.get(key) for name, key in family.sizes.items()}
+    sizes = {name: config.get(key) for name, key in family.sizes.items()}
     positions = config.get("max_position_embeddings")
     if type(positions) is int:
         positions -= first_position(family, config, where)
-    found = {
-        **given,
+    fields = {
+        **sizes,
         "vocabulary": config.get("vocab_size"),
         "positions": positions,
         "distances": config.get("relative_attention_num_buckets", 32) if family.distances else 0,
         "activation": _ACTIVATIONS[activation],
         "eps": config.get("layer_norm_eps", 1e-12),
     }
-    return EncoderArchitecture.read(found, where)
+    return EncoderArchitecture.read(fields, where)
 
 
 def family_weights(
@@ -169,8 +169,8 @@ class _Named:
     """Arrays of a model, whatever stands before their names, and under the old names of their normalisations."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
-        found = sorted((name for name in tensors if name.endswith(_WORDS)), key=len)
-        self._prefix = found[0].removesuffix(_WORDS) if found else ""
+        names = sorted((name for name in tensors if name.endswith(_WORDS)), key=len)
+        self._prefix = names[0].removesuffix(_WORDS) if names else ""
         self._tensors = tensors
 
     def floats(self, name: str, shape: tuple[int | None, ...], earlier: str | None = None) -> NDArray[np.float32]:
@@ -178,13 +178,13 @@ class _Named:
         tensor = self._tensors.get(self._prefix + name) or self._tensors.get(f"{self._prefix}{earlier}")
         if tensor is None:
             raise VectorError(f"the weights lack {self._prefix + name}: give the complete model")
-        found = tensor.values.shape
-        if len(found) != len(shape) or any(
-            has != (want or max(has, 1)) for has, want in zip(found, shape, strict=True)
+        actual = tensor.values.shape
+        if len(actual) != len(shape) or any(
+            has != (want or max(has, 1)) for has, want in zip(actual, shape, strict=True)
         ):
             wanted = "(" + ", ".join(str(want or "any") for want in shape) + ")"
             raise VectorError(
-                f"{self._prefix + name}: of shape {found}, {wanted} expected: config.json is of another model"
+                f"{self._prefix + name}: of shape {actual}, {wanted} expected: config.json is of another model"
             )
         return tensor.floats()
 

@@ -125,7 +125,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Transformer:
-    """What a forward pass works with."""
+    """A transformer: its architecture and weights, ready for the forward pass."""
 
     architecture: EncoderArchitecture
     norm: Norm  # Of the embeddings
@@ -136,7 +136,7 @@ class Transformer:
     def period(self) -> int:
         """Lines start at multiples of this."""
         layer = self.layer(0)
-        return math.lcm(*(row_period(each.weight) for each in (layer.qkv, layer.attended, layer.up, layer.down)))
+        return math.lcm(*(row_period(linear.weight) for linear in (layer.qkv, layer.attended, layer.up, layer.down)))
 
     def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
         """Compute the hidden states of a layer, or the mean directions of those of several.
@@ -203,7 +203,7 @@ class Transformer:
             row, first = row + count * filled_up(length, self.period), first + count
 
     def _bias(self, length: int) -> States:
-        """What is added to the scores of a line for its pieces' relative positions: (heads, length, length)."""
+        """Bias of the attention scores of a line by relative positions: (heads, length, length)."""
         assert self.distances is not None
         places = np.arange(length)
         classes = distance_classes(places[None, :] - places[:, None], self.architecture.distances)
@@ -227,7 +227,7 @@ def row_period(weight: States) -> int:
     row = np.random.default_rng(0).standard_normal(weight.shape[0], np.float32)
     products = np.matmul(np.tile(row, (BLOCK_ROWS, 1)), weight)
     divisors = (period for period in range(1, BLOCK_ROWS + 1) if BLOCK_ROWS % period == 0)
-    return next(each for each in divisors if (products[each:] == products[:-each]).all())
+    return next(rows for rows in divisors if (products[rows:] == products[:-rows]).all())
 
 
 def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
@@ -241,8 +241,8 @@ def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.i
     size = np.abs(distances)
     far = np.log(np.maximum(size, 1).astype(np.float32) / np.float32(exact)) / np.log(_MOST_DISTANCE / exact)
     coarse = np.minimum(exact + (far.astype(np.float32) * np.float32(side - exact)).astype(np.int64), side - 1)
-    found: NDArray[np.int64] = np.where(size < exact, size, coarse) + side * (distances > 0)
-    return found
+    numbers: NDArray[np.int64] = np.where(size < exact, size, coarse) + side * (distances > 0)
+    return numbers
 
 
 def _blocks(rows: States) -> Iterator[States]:

@@ -38,14 +38,14 @@ class EncodedLines:
             self._kept, self._size = {}, 0
         # Another thread may begin anew meanwhile.
         known = self._kept
-        found = kept_lines(
+        contents = kept_lines(
             f"{self.encoder.fingerprint} {self.layers}",
             [text for text in texts if text not in known],
             partial(self._encoded, pieces, {text: number for number, text in enumerate(texts)}),
             # What another version cut otherwise is of no use.
             lambda text, content: len(content) == 2 * sizes[text],
         )
-        made = {text: np.frombuffer(content, np.int16) for text, content in found.items()}
+        made = {text: np.frombuffer(content, np.int16) for text, content in contents.items()}
         known.update(made)
         self._size += sum(values.nbytes for values in made.values())
         together = np.concatenate([np.zeros(0, np.int16), *(known[text] for text in texts)])
@@ -67,8 +67,8 @@ class EncodedLines:
                 yield {text: mean.astype("<f4").tobytes() for text, mean in zip(some, sums, strict=True)}
 
         key = f"{self.encoder.fingerprint} {self.layers} mean"
-        found = kept_lines(key, list(texts), made, lambda _, content: len(content) == 4 * self.encoder.dimension)
-        rows = [np.frombuffer(found[" ".join(line)], "<f4") for line in lines]
+        contents = kept_lines(key, list(texts), made, lambda _, content: len(content) == 4 * self.encoder.dimension)
+        rows = [np.frombuffer(contents[" ".join(line)], "<f4") for line in lines]
         return np.array(rows, np.float64).reshape(-1, self.encoder.dimension)
 
     @property
@@ -83,8 +83,8 @@ class EncodedLines:
         ranked = sorted(texts, key=lambda text: (lengths[numbers[text]], numbers[text]))
         for start in range(0, len(ranked), _AT_ONCE):
             some = ranked[start : start + _AT_ONCE]
-            own = pieces.chosen([numbers[text] for text in some])
-            states = np.split(_packed(self.encoder.encode(own, self.layers)), own.offsets[1:-1])
+            chosen = pieces.chosen([numbers[text] for text in some])
+            states = np.split(_packed(self.encoder.encode(chosen, self.layers)), chosen.offsets[1:-1])
             yield {text: part.tobytes() for text, part in zip(some, states, strict=True)}
 
 
@@ -104,7 +104,7 @@ def _unpacked(packed: NDArray[np.int16]) -> NDArray[np.float32]:
 
 
 def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...]) -> EncodedLines:
-    """What is kept of an encoder, named by its place or given, once a process."""
+    """Encoded lines of an encoder, given or named by its place; one object a process."""
     key = encoder if isinstance(encoder, str) else id(encoder), layers
     with _OPENING:
         if key not in _OPEN:

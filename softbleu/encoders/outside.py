@@ -111,11 +111,11 @@ class OutsideEncoder:
 
         ids = np.stack([pieces.ids[window.places] for window in batch]).astype(np.int64)
         with torch.inference_mode():
-            given = torch.from_numpy(ids).to(self._model.device)
-            states = self._model(input_ids=given, output_hidden_states=True).hidden_states
+            batch_ids = torch.from_numpy(ids).to(self._model.device)
+            states = self._model(input_ids=batch_ids, output_hidden_states=True).hidden_states
             chosen = torch.stack([states[layer] for layer in layers])
             if len(layers) > 1:
                 chosen = torch.nn.functional.normalize(chosen, dim=-1)
             mean = chosen.mean(0).cpu().numpy()
-        for window, found in zip(batch, mean, strict=True):
-            out[window.places[window.kept]] = found[window.kept]
+        for window, states_of_window in zip(batch, mean, strict=True):
+            out[window.places[window.kept]] = states_of_window[window.kept]

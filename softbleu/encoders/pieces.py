@@ -49,9 +49,9 @@ def read_tokenizer(path: Path) -> Tokenizer:
 
 
 def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
-    """What templates put into lines, but do not say what it is."""
-    for each in processor.get("processors", ()):
-        yield from _unknown_marks(each)
+    """Marks that templates put into lines but do not define."""
+    for inner in processor.get("processors", ()):
+        yield from _unknown_marks(inner)
     for piece in (*processor.get("single", ()), *processor.get("pair", ())):
         if "SpecialToken" in piece and piece["SpecialToken"]["id"] not in processor.get("special_tokens", ()):
             yield piece["SpecialToken"]["id"]
@@ -59,8 +59,8 @@ def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
 
 def _growth(normalizer: Mapping[str, Any]) -> int:
     """How many times as long a text may become; replacements that follow one another multiply."""
-    own = max(1, len(normalizer.get("content", ""))) if normalizer.get("type") == "Replace" else 1
-    return own * prod(_growth(each) for each in normalizer.get("normalizers", ()))
+    growth = max(1, len(normalizer.get("content", ""))) if normalizer.get("type") == "Replace" else 1
+    return growth * prod(_growth(inner) for inner in normalizer.get("normalizers", ()))
 
 
 def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:
@@ -73,8 +73,8 @@ def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: 
     offsets = np.zeros(len(lines) + 1, np.int64)
     for number, line in enumerate(lines):
         # A line at a time: many at once would start threads, after which the process cannot fork in peace.
-        for own, owners in _cut(tokenizer, line, name):
-            ids += own
+        for numbers, owners in _cut(tokenizer, line, name):
+            ids += numbers
             words += owners
         offsets[number + 1] = len(ids)
     if (most := max(ids, default=-1)) >= vocabulary:
@@ -91,13 +91,13 @@ def _cut(tokenizer: Tokenizer, line: Sequence[str], name: str) -> list[tuple[lis
         text = _SURROGATE.sub("\ufffd", blank + " ".join(line[start:stop]))
         try:
             with no_panic():
-                found = tokenizer.encode(text)
+                encoding = tokenizer.encode(text)
         except Exception as error:
             # The library raises nothing more specific.
             raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
-        starts = [first - len(blank) for first, _ in found.offsets]
-        owners = _words_of(line[start:stop], starts, found.special_tokens_mask)
-        parts.append((found.ids, [word + start if word >= 0 else word for word in owners]))
+        starts = [first - len(blank) for first, _ in encoding.offsets]
+        owners = _words_of(line[start:stop], starts, encoding.special_tokens_mask)
+        parts.append((encoding.ids, [word + start if word >= 0 else word for word in owners]))
     return parts if len(parts) == 1 else _joined(parts)
 
 
@@ -115,19 +115,19 @@ def _parts_of(line: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _joined(parts: Sequence[tuple[list[int], list[int]]]) -> list[tuple[list[int], list[int]]]:
-    """The same as one line: only its own ends have boundary pieces.
+    """Join the parts to one line, of which only the ends have boundary pieces.
 
     >>> _joined([([1, 5, 2], [-1, 0, -1]), ([1, 2], [-1, -1]), ([1, 6, 2], [-1, 2, -1])])
     [([1, 5], [-1, 0]), ([6, 2], [2, -1])]
     """
     inner = [(ids, owners) for ids, owners in parts if max(owners, default=-1) >= 0] or parts[:1]
-    found = []
+    joined = []
     for number, (ids, owners) in enumerate(inner):
         places = [place for place, word in enumerate(owners) if word >= 0]
         low = places[0] if number else 0
         high = places[-1] + 1 if number < len(inner) - 1 else len(ids)
-        found.append((ids[low:high], owners[low:high]))
-    return found
+        joined.append((ids[low:high], owners[low:high]))
+    return joined
 
 
 def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int]) -> list[int]:

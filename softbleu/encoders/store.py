@@ -67,9 +67,9 @@ class EncoderArchitecture(Declared):
             raise InputError(f"{self.heads} heads do not divide the dimension {self.dimension}")
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
+    def read(cls, config: Mapping[str, Any], where: str) -> EncoderArchitecture:
         """Take it from a mapping that has more in it."""
-        values: dict[str, Any] = {field.name: given.get(field.name) for field in fields(cls)}
+        values: dict[str, Any] = {field.name: config.get(field.name) for field in fields(cls)}
         try:
             return cls(**values)
         except InputError as error:
@@ -191,7 +191,7 @@ def restore_rows(high: NDArray[np.int8], low: NDArray[np.uint8], scales: NDArray
 
 @dataclass(frozen=True)
 class EncoderMeta:
-    """What ``meta.json`` says of an encoder, as far as it is needed to use it."""
+    """Content of ``meta.json`` of an encoder, as far as it is needed to use it."""
 
     architecture: EncoderArchitecture
     layers: tuple[int, ...]
@@ -244,8 +244,8 @@ def _check_tensor(path: Path, tensors: Mapping[str, Tensor], name: str, shape: t
     if tensor is None:
         raise VectorError(f"{path}: {name} is missing; {_AGAIN}")
     if (tensor.values.shape, tensor.kind) != (shape, kind):
-        found = f"{tensor.kind} of shape {tensor.values.shape}"
-        raise VectorError(f"{path}: {name} is {found}, {kind} of shape {shape} expected; {_AGAIN}")
+        actual = f"{tensor.kind} of shape {tensor.values.shape}"
+        raise VectorError(f"{path}: {name} is {actual}, {kind} of shape {shape} expected; {_AGAIN}")
 
 
 def stored_array(tensors: Mapping[str, Tensor], name: str) -> NDArray[np.float32]:
@@ -270,23 +270,23 @@ def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]]
     """
     from safetensors.numpy import save
 
-    kept: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for name, values in weights:
-        kept[name] = np.ascontiguousarray(values)
+        arrays[name] = np.ascontiguousarray(values)
         if is_rounded(name, values.shape):
             if dtype == "int8":
                 with np.errstate(invalid="ignore"):
                     if name == WORDS:
-                        kept[name], kept[name + SCALE] = quantise(values)
+                        arrays[name], arrays[name + SCALE] = quantise(values)
                     else:
-                        kept[name], kept[name + LOW], kept[name + SCALE] = round_rows(values, LOW_BITS)
+                        arrays[name], arrays[name + LOW], arrays[name + SCALE] = round_rows(values, LOW_BITS)
             else:
                 with np.errstate(over="ignore"):
-                    kept[name] = values.astype(dtype)
-        checked = values if dtype == "int8" else kept[name]
+                    arrays[name] = values.astype(dtype)
+        checked = values if dtype == "int8" else arrays[name]
         if not np.isfinite(checked).all():
             raise VectorError(f"{name}: NaN, infinite or too large for {dtype}; get the model again")
-    path.write_bytes(save(kept))
+    path.write_bytes(save(arrays))
 
 
 def encoder_fingerprint(directory: Path, architecture: EncoderArchitecture) -> str:

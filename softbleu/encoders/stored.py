@@ -45,8 +45,8 @@ class StoredEncoder:
         self.fingerprint, self.layers, self.threshold = meta.fingerprint, meta.layers, meta.threshold
         sizes = meta.architecture
         self.dimension, self.depth, self.vocabulary = sizes.dimension, sizes.depth, sizes.vocabulary
-        kept = meta.everything.get(QUANTILES)
-        cosine = kept.get("cosine") if isinstance(kept, dict) else None
+        quantiles = meta.everything.get(QUANTILES)
+        cosine = quantiles.get("cosine") if isinstance(quantiles, dict) else None
         self.quantiles: Mapping[str, float] = dict(cosine) if isinstance(cosine, dict) else {}
         map_weights(directory, meta)
 

@@ -1,4 +1,4 @@
-"""What judges a text by itself: language models, spelling, error detectors."""
+"""Judges of a text by itself: language models, spelling, error detectors."""
 
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import FoundError, Harper

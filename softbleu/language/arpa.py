@@ -34,7 +34,7 @@ def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
 
 
 class _Reader:
-    """What reads a file from its first line to its last."""
+    """Reader of a file, from its first line to its last."""
 
     def __init__(self, name: str, lines: Iterator[str]) -> None:
         self._name = name
@@ -145,5 +145,5 @@ class _Reader:
         keys = keys[ascending]
         if (keys[1:] == keys[:-1]).any():
             raise InputError(f"{self._name}: an n-gram of {order} words stands there twice")
-        found = (np.array(values, np.float32)[ascending] for values in (logs, backoffs))
-        return NgramTable(keys, *found)
+        arrays = (np.array(values, np.float32)[ascending] for values in (logs, backoffs))
+        return NgramTable(keys, *arrays)

@@ -1,4 +1,4 @@
-"""What finds errors in lines: Harper, a checker of English grammar."""
+"""Detectors of errors in lines: Harper, a checker of English grammar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class FoundError:
-    """What is wrong with a line."""
+    """An error in a line."""
 
     start: int
     end: int  # Characters of the line that it is about
@@ -31,7 +31,7 @@ class FoundError:
 
 
 class ErrorDetector(Protocol):
-    """What finds errors in lines."""
+    """A detector of errors in lines."""
 
     def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
         """Find the errors of each line, misspelt words left out; they do not depend on the other lines."""
@@ -45,8 +45,8 @@ class Harper:
 
         Raises `MissingExtraError`: harper-py is not installed.
         """
-        found = kept_lines(f"harper 1 {self.version}", lines, self._checked)
-        known = {line: tuple(FoundError(*each) for each in json.loads(text)) for line, text in found.items()}
+        contents = kept_lines(f"harper 1 {self.version}", lines, self._checked)
+        known = {line: tuple(FoundError(*fields) for fields in json.loads(text)) for line, text in contents.items()}
         return [known[line] for line in lines]
 
     @cached_property
@@ -70,9 +70,9 @@ class Harper:
     def _check(self, line: str) -> bytes:
         lints = self._linter.lint(line, language="plaintext")
         errors = [
-            FoundError(each.span.start, each.span.end, each.lint_kind, each.message)
-            for each in lints
-            if each.lint_kind not in _OTHERS
+            FoundError(lint.span.start, lint.span.end, lint.lint_kind, lint.message)
+            for lint in lints
+            if lint.lint_kind not in _OTHERS
         ]
         return json.dumps([astuple(error) for error in errors]).encode()
 

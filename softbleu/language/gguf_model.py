@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 LLAMA_PARTS = {
     "attn_norm": ("wide",),
     "attn_q": ("wide", "wide"),
-    "attn_k": ("own", "wide"),
-    "attn_v": ("own", "wide"),
+    "attn_k": ("group", "wide"),
+    "attn_v": ("group", "wide"),
     "attn_output": ("wide", "wide"),
     "ffn_norm": ("wide",),
     "ffn_gate": ("inner", "wide"),
@@ -46,7 +46,7 @@ _LEAST = 1e-5
 TOKENIZER = "tokenizer.json"
 ARCHITECTURE = "llama"
 EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
-"""What installs the packages that run a model, and their names."""
+"""Extra that installs the packages which run a model, and their names."""
 _SAMPLE_LINES = 8  # Lines that tell how large hidden states get
 _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
 _MOST = 1 << 20
@@ -77,19 +77,19 @@ def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence
     with np.errstate(over="ignore", invalid="ignore"):
         for line in lines:
             _look(weights, sizes, line, largest)
-    if not all(np.isfinite(found).all() for found in largest.values()):
+    if not all(np.isfinite(greatest).all() for greatest in largest.values()):
         raise ValueError("hidden states overflow: some weights are damaged; get it again")
     for layer in range(sizes.depth):
-        own = {name: f"blk.{layer}.{name}.weight" for name in LLAMA_PARTS}
+        keys = {name: f"blk.{layer}.{name}.weight" for name in LLAMA_PARTS}
         for norm, names in (("attn_norm", ("attn_q", "attn_k", "attn_v")), ("ffn_norm", ("ffn_gate", "ffn_up"))):
-            _share(weights, own[norm], [own[name] for name in names], largest[own[norm]])
-        _share(weights, own["ffn_up"], [own["ffn_down"]], largest[own["ffn_down"]])
-        _share_heads(weights, own["attn_v"], own["attn_output"], largest[own["attn_output"]], sizes)
+            _share(weights, keys[norm], [keys[name] for name in names], largest[keys[norm]])
+        _share(weights, keys["ffn_up"], [keys["ffn_down"]], largest[keys["ffn_down"]])
+        _share_heads(weights, keys["attn_v"], keys["attn_output"], largest[keys["attn_output"]], sizes)
     _share(weights, "output_norm.weight", ["output.weight"], largest["output_norm.weight"])
 
 
 def _scales(states: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What weights take over of states of such sizes, rounded so that it does not hang on the last bits of sums."""
+    """Scales that move from states into weights, rounded so that the last bits of sums do not matter."""
     ratio = np.log2(np.maximum(states, _LEAST)) - np.log2(np.maximum(weights, _LEAST))
     scales: NDArray[np.float32] = np.exp2(np.rint((ratio - ratio.mean()) * 8) / 16).astype(np.float32)
     return scales
@@ -103,7 +103,7 @@ def _share(weights: Weights, before: str, after: Sequence[str], states: NDArray[
 
 
 def _share_heads(weights: Weights, before: str, after: str, states: NDArray[np.float32], sizes: LlamaSizes) -> None:
-    """The same where several heads have one group's values."""
+    """Move scales from `after` into `before` where several heads share the values of a group."""
     shape = sizes.groups, sizes.heads // sizes.groups, -1
     columns = np.abs(weights[after]).max(axis=0).reshape(shape).max(axis=1)
     scales = _scales(states.reshape(shape).max(axis=1), columns)
@@ -115,8 +115,8 @@ def _look(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, line: S
     """Run the model over a line, and note how large each number gets that a matrix is multiplied by."""
 
     def note(name: str, states: NDArray[np.float32]) -> NDArray[np.float32]:
-        found = np.abs(states).max(axis=0)
-        largest[name] = np.maximum(largest.get(name, found), found)
+        greatest = np.abs(states).max(axis=0)
+        largest[name] = np.maximum(largest.get(name, greatest), greatest)
         return states
 
     def normed(name: str) -> NDArray[np.float32]:
@@ -125,33 +125,33 @@ def _look(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, line: S
 
     states = weights["token_embd.weight"][list(line)]
     for layer in range(sizes.depth):
-        own = {name: f"blk.{layer}.{name}.weight" for name in LLAMA_PARTS}
-        seen = normed(own["attn_norm"])
-        query, key, value = (seen @ weights[own[name]].T for name in ("attn_q", "attn_k", "attn_v"))
-        attended = note(own["attn_output"], _attention(query, key, value, sizes))
-        states = states + attended @ weights[own["attn_output"]].T
-        seen = normed(own["ffn_norm"])
-        gate = seen @ weights[own["ffn_gate"]].T
-        inner = note(own["ffn_down"], gate / (1 + np.exp(-gate)) * (seen @ weights[own["ffn_up"]].T))
-        states = states + inner @ weights[own["ffn_down"]].T
+        names = {name: f"blk.{layer}.{name}.weight" for name in LLAMA_PARTS}
+        seen = normed(names["attn_norm"])
+        query, key, value = (seen @ weights[names[name]].T for name in ("attn_q", "attn_k", "attn_v"))
+        attended = note(names["attn_output"], _attention(query, key, value, sizes))
+        states = states + attended @ weights[names["attn_output"]].T
+        seen = normed(names["ffn_norm"])
+        gate = seen @ weights[names["ffn_gate"]].T
+        inner = note(names["ffn_down"], gate / (1 + np.exp(-gate)) * (seen @ weights[names["ffn_up"]].T))
+        states = states + inner @ weights[names["ffn_down"]].T
     normed("output_norm.weight")
 
 
 def _attention(
     query: NDArray[np.float32], key: NDArray[np.float32], value: NDArray[np.float32], sizes: LlamaSizes
 ) -> NDArray[np.float32]:
-    """What each place takes from those up to it: (places, width)."""
+    """Causal attention: each place takes from those up to it: (places, width)."""
     places = len(query)
     shared = sizes.heads // sizes.groups
     queries = _turned(query.reshape(places, sizes.heads, -1), sizes.base)
     keys = _turned(key.reshape(places, sizes.groups, -1), sizes.base).repeat(shared, axis=1)
     values = value.reshape(places, sizes.groups, -1).repeat(shared, axis=1)
-    alike = np.einsum("qhd,khd->hqk", queries, keys) / np.float32(np.sqrt(queries.shape[2]))
-    alike[:, np.triu(np.ones((places, places), bool), 1)] = -np.inf
-    shares = np.exp(alike - alike.max(axis=2, keepdims=True))
+    scores = np.einsum("qhd,khd->hqk", queries, keys) / np.float32(np.sqrt(queries.shape[2]))
+    scores[:, np.triu(np.ones((places, places), bool), 1)] = -np.inf
+    shares = np.exp(scores - scores.max(axis=2, keepdims=True))
     shares /= shares.sum(axis=2, keepdims=True)
-    found: NDArray[np.float32] = np.einsum("hqk,khd->qhd", shares, values).reshape(places, -1)
-    return found
+    attended: NDArray[np.float32] = np.einsum("hqk,khd->qhd", shares, values).reshape(places, -1)
+    return attended
 
 
 def _turned(states: NDArray[np.float32], base: float) -> NDArray[np.float32]:
@@ -164,7 +164,7 @@ def _turned(states: NDArray[np.float32], base: float) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class _Content:
-    """What a file says, and its tensors by name."""
+    """Content of a file: its header, and its tensors by name."""
 
     name: str
     says: Callable[[str], Any]
@@ -183,12 +183,12 @@ class _Content:
         tensor = self.tensors.get(name)
         if tensor is None:
             raise InputError(f"{self.name}: the tensor {name} is missing; is it a Llama, and whole?")
-        found: NDArray[np.float32] = np.array(dequantize(tensor.data, tensor.tensor_type), np.float32)
-        if tuple(int(size) for size in tensor.shape[::-1]) != shape or found.size != np.prod(shape):
+        values: NDArray[np.float32] = np.array(dequantize(tensor.data, tensor.tensor_type), np.float32)
+        if tuple(int(size) for size in tensor.shape[::-1]) != shape or values.size != np.prod(shape):
             raise InputError(f"{self.name}: the tensor {name} has not the shape {shape} that the sizes ask for")
-        if not np.isfinite(found).all():
+        if not np.isfinite(values).all():
             raise InputError(f"{self.name}: the tensor {name} has NaN or infinite values; get the file again")
-        return found.reshape(shape)
+        return values.reshape(shape)
 
 
 def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
@@ -296,10 +296,10 @@ def _check_kind(content: _Content) -> None:
 
 
 def _strings(content: _Content, key: str) -> list[str]:
-    found = content.says(f"tokenizer.ggml.{key}")
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    strings = content.says(f"tokenizer.ggml.{key}")
+    if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
         raise InputError(f"{content.name}: no {key} of a tokenizer; get the file again")
-    return found
+    return strings
 
 
 def _start(content: _Content, pieces: Sequence[str], start: str | None) -> str:
@@ -329,12 +329,12 @@ def _weights(content: _Content, vocabulary: int) -> tuple[dict[str, NDArray[np.f
     groups = content.says(f"{ARCHITECTURE}.attention.head_count_kv") or heads
     if wide % (2 * heads) or not isinstance(groups, int) or not 0 < groups <= heads or heads % groups:
         raise InputError(f"{content.name}: {heads} heads, {groups} groups and a width of {wide} do not go together")
-    size = {"wide": wide, "inner": inner, "own": wide // heads * groups}
+    size = {"wide": wide, "inner": inner, "group": wide // heads * groups}
     matrix = (vocabulary, wide)
     shapes = {"token_embd.weight": matrix, "output.weight": matrix, "output_norm.weight": (wide,)}
     for layer in range(depth):
         for name, extents in LLAMA_PARTS.items():
-            shapes[f"blk.{layer}.{name}.weight"] = tuple(size[each] for each in extents)
+            shapes[f"blk.{layer}.{name}.weight"] = tuple(size[extent] for extent in extents)
     # Many models use the vectors of pieces a second time.
     tied = {} if "output.weight" in content.tensors else {"output.weight": "token_embd.weight"}
     weights = {name: content.weight(tied.get(name, name), *shape) for name, shape in shapes.items()}
@@ -365,13 +365,13 @@ def _specification(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes
     decoder.layer_norm.gamma = weights["output_norm.weight"]
     for number, layer in enumerate(decoder.layer):
         attention, forward = layer.self_attention, layer.ffn
-        own = {name: weights[f"blk.{number}.{name}.weight"] for name in LLAMA_PARTS}
-        attention.layer_norm.gamma = own["attn_norm"]
-        attention.linear[0].weight = np.concatenate([own["attn_q"], own["attn_k"], own["attn_v"]])
-        attention.linear[1].weight = own["attn_output"]
-        forward.layer_norm.gamma = own["ffn_norm"]
-        forward.linear_0.weight = own["ffn_gate"]
-        forward.linear_0_noact.weight = own["ffn_up"]
-        forward.linear_1.weight = own["ffn_down"]
+        arrays = {name: weights[f"blk.{number}.{name}.weight"] for name in LLAMA_PARTS}
+        attention.layer_norm.gamma = arrays["attn_norm"]
+        attention.linear[0].weight = np.concatenate([arrays["attn_q"], arrays["attn_k"], arrays["attn_v"]])
+        attention.linear[1].weight = arrays["attn_output"]
+        forward.layer_norm.gamma = arrays["ffn_norm"]
+        forward.linear_0.weight = arrays["ffn_gate"]
+        forward.linear_0_noact.weight = arrays["ffn_up"]
+        forward.linear_1.weight = arrays["ffn_down"]
     spec.config.layer_norm_epsilon = sizes.eps
     return spec

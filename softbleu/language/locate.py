@@ -145,10 +145,10 @@ def _open(choice: ModelChoice) -> LanguageModel:
 
 def _converted(file: Path, choice: ModelChoice) -> Path:
     """Make the folder of a GGUF file, once, and keep it."""
-    kept = cache_folder()
-    if kept is None:
+    home = cache_folder()
+    if home is None:
         raise InputError(f"{file}: there is no cache folder to keep the converted model in: name one with {VARIABLE}")
-    target, package = kept / "language" / choice.fingerprint[:32], MODEL_PACKAGES.get(choice.name)
+    target, package = home / "language" / choice.fingerprint[:32], MODEL_PACKAGES.get(choice.name)
     try:
         keep_folder(target, lambda place: convert_gguf(file, place, package.start if package else None))
     except OSError as error:

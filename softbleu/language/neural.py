@@ -51,9 +51,9 @@ class NeuralModel:
         Raises `InputError`: the model cannot be read; `MissingExtraError`: ctranslate2 is not installed.
         """
         texts = [" ".join(line) for line in lines]
-        found = self._pieces(texts)
+        logs = self._pieces(texts)
         # Sums of each line by itself: they do not depend on the lines beside it.
-        totals = np.array([found[text].astype(np.float64).sum() / _LN_10 for text in texts], np.float64)
+        totals = np.array([logs[text].astype(np.float64).sum() / _LN_10 for text in texts], np.float64)
         return LineJudgements(
             totals, np.array([len(line) for line in lines], np.int64), np.zeros(len(lines), np.int64)
         )
@@ -67,22 +67,22 @@ class NeuralModel:
         bounds = np.cumsum([0, *map(len, line)])
         places = np.array([len("".join(text[:start].split())) for start in starts], np.int64)
         owners = np.searchsorted(bounds, places, side="right") - 1
-        found: list[float] = np.bincount(owners, logs, len(line) + 1)[: len(line)].tolist()
-        return found
+        sums: list[float] = np.bincount(owners, logs, len(line) + 1)[: len(line)].tolist()
+        return sums
 
     def _pieces(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         """Natural logarithms of the pieces of each text."""
-        found = kept_lines(f"language model 1 {self._fingerprint}", texts, self._judged)
-        return {text: np.frombuffer(content, "<f4") for text, content in found.items()}
+        contents = kept_lines(f"language model 1 {self._fingerprint}", texts, self._judged)
+        return {text: np.frombuffer(content, "<f4") for text, content in contents.items()}
 
     def _judged(self, texts: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
         cut = {text: self._cut(text)[0] for text in texts}
         ranked = sorted(cut, key=lambda text: (len(cut[text]), text))
         for length, group in groupby(ranked, lambda text: len(cut[text])):
-            alike = list(group)
+            equally_long = list(group)
             step = max(_AT_ONCE // max(length, 1), 1)
-            for start in range(0, len(alike), step):
-                some = alike[start : start + step]
+            for start in range(0, len(equally_long), step):
+                some = equally_long[start : start + step]
                 parts = [
                     self._logs([cut[text][at : at + _AT_ONCE] for text in some]) for at in range(0, length, _AT_ONCE)
                 ]
@@ -93,15 +93,15 @@ class NeuralModel:
         """Logarithms of pieces of texts that have equally many: (texts, pieces)."""
         generator, start = self._generator
         scored = generator.score_batch([[start, *line] for line in lines], max_input_length=0)
-        found: NDArray[np.float32] = np.array([each.log_probs for each in scored], "<f4")
-        if not np.isfinite(found).all():
+        logs: NDArray[np.float32] = np.array([result.log_probs for result in scored], "<f4")
+        if not np.isfinite(logs).all():
             raise InputError(f"{self._folder}: the model gives no finite probabilities; get it again")
-        return found
+        return logs
 
     def _cut(self, text: str) -> tuple[list[str], list[int]]:
         """Pieces of a text, and the character at which each begins."""
-        found = self._tokenizer.encode(_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
-        return found.tokens, [start for start, _ in found.offsets]
+        encoding = self._tokenizer.encode(_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        return encoding.tokens, [start for start, _ in encoding.offsets]
 
     @cached_property
     def _folder(self) -> Path:
@@ -109,7 +109,7 @@ class NeuralModel:
 
     @cached_property
     def _generator(self) -> tuple[Any, str]:
-        """What runs the model, and the piece before the first of a text."""
+        """The generator of ctranslate2, and the piece before the first of a text."""
         try:
             from ctranslate2 import Generator
         except ImportError as error:
@@ -127,9 +127,9 @@ class NeuralModel:
         path = self._folder / TOKENIZER
         tokenizer = load_tokenizer(path)
         pieces = read_json(self._folder / "vocabulary.json")
-        own = tokenizer.get_vocab()
+        numbers = tokenizer.get_vocab()
         if not isinstance(pieces, list) or any(
-            own.get(piece, number) != number for number, piece in enumerate(pieces)
+            numbers.get(piece, number) != number for number, piece in enumerate(pieces)
         ):
             raise InputError(f"{path}: does not fit the pieces of vocabulary.json; give the tokenizer of this model")
         return tokenizer

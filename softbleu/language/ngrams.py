@@ -34,13 +34,13 @@ class NgramTable:
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        found: Integers = np.where(self.keys[places] == keys, places, -1)
-        return found
+        rows: Integers = np.where(self.keys[places] == keys, places, -1)
+        return rows
 
 
 @dataclass(frozen=True)
 class LineJudgements:
-    """What a language model makes of lines."""
+    """Judgements of lines by a language model."""
 
     log_probabilities: Floats
     """Of each line, to base 10: the sum over its tokens and, if the model judges that, its end."""
@@ -99,8 +99,8 @@ class NgramModel:
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
         """Logarithm of the probability of each word of a line after those before it."""
-        found: list[float] = self.token_log_probabilities(self.codes(line), np.array([0, len(line)]))[:-1].tolist()
-        return found
+        logs: list[float] = self.token_log_probabilities(self.codes(line), np.array([0, len(line)]))[:-1].tolist()
+        return logs
 
     def token_log_probabilities(self, codes: Integers, offsets: Integers) -> Floats:
         """Logarithm of the probability of each token after those before it, and of each line's end after its last."""
@@ -122,8 +122,8 @@ class NgramModel:
         )
         judged = np.ones(len(text), bool)
         judged[starts] = False
-        found: Floats = logs[judged]
-        return found
+        judged_logs: Floats = logs[judged]
+        return judged_logs
 
     def _log_probabilities(self, text: Integers) -> Floats:
         """Logarithm of the probability of each token after those before it, beginnings of lines included."""

@@ -1,4 +1,4 @@
-"""What is known of a line by itself, as numbers: its fluency, and what its grammaticality is told by."""
+"""Values of a line by itself: its fluency, and the features of its grammaticality."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LANGUAGE = "en-small"  # The set that travels with the package
 VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i", "errors")
-"""What is known of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
+"""Values of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
 logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
 with a mark, has an `i` by itself; how many other errors were found."""
 _ENDS = tuple(".?!\"')…")
@@ -29,7 +29,7 @@ _ENDS = tuple(".?!\"')…")
 
 @dataclass(frozen=True)
 class Finding:
-    """What speaks against a line, or cost it points."""
+    """A fault of a line, or a distance that cost it points."""
 
     kind: Literal["misspelt", "error", "unlikely", "lost"]
     text: str  # The words that it is about
@@ -40,7 +40,7 @@ class Finding:
 
 
 class LanguageModel(Protocol):
-    """What says how likely lines are."""
+    """A model of the probability of lines."""
 
     @property
     def cased(self) -> bool:
@@ -71,9 +71,9 @@ class LanguageSet:
         cls, folder: Path, model: LanguageModel | None = None, detector: ErrorDetector | None = None
     ) -> LanguageSet:
         """Read `model.arpa.gz`, unless there is another model, `unigrams.arpa.gz` and `words.txt.gz` of a folder."""
-        own = read_arpa(folder / "model.arpa.gz") if model is None else model
+        chosen = read_arpa(folder / "model.arpa.gz") if model is None else model
         words = WordList.read(folder / "words.txt.gz")
-        return cls(own, read_arpa(folder / "unigrams.arpa.gz"), words, detector)
+        return cls(chosen, read_arpa(folder / "unigrams.arpa.gz"), words, detector)
 
     def values(self, lines: Sequence[str]) -> Floats:
         """Values of each line, in the order of `VALUES`: (lines, values).
@@ -106,30 +106,30 @@ class LanguageSet:
                 [line[:1].isupper() for line in lines],
                 [line.rstrip().endswith(_ENDS) for line in lines],
                 ["i" in line for line in words],
-                [len(each) for each in errors],
+                [len(findings) for findings in errors],
             )
         ).reshape(len(lines), len(VALUES))
 
     def find(self, line: str) -> tuple[Finding, ...]:
-        """What speaks against a line: misspelt words, errors, words likelier by themselves than after the others.
+        """Find the faults of a line: misspelt words, errors, words likelier by themselves than after the others.
 
         >>> [(each.kind, each.text) for each in default_language().find("He want to recieve it .")]
         [('misspelt', 'recieve'), ('unlikely', 'want'), ('unlikely', 'recieve')]
         """
         words, written = split_words(line), as_written(line)
         wrong = zip(words, self.spelling.misspelt(words), strict=True)
-        found = [Finding("misspelt", word) for word, is_wrong in wrong if is_wrong]
+        findings = [Finding("misspelt", word) for word, is_wrong in wrong if is_wrong]
         if self.detector is not None:
             (errors,) = self.detector.errors([written])
-            found += [
-                Finding("error", written[each.start : each.end], message=f"{each.kind}: {each.message}")
-                for each in errors
+            findings += [
+                Finding("error", written[error.start : error.end], message=f"{error.kind}: {error.message}")
+                for error in errors
             ]
         read = written.split() if self.model.cased else [word.lower() for word in words]
         alone = [sum(self.unigrams.judge_words([part.lower() for part in split_words(word)])) for word in read]
-        gains = [log - own for log, own in zip(self.model.judge_words(read), alone, strict=True)]
-        found += [Finding("unlikely", word, gain) for word, gain in zip(read, gains, strict=True) if gain < 0]
-        return tuple(found)
+        gains = [log - by_itself for log, by_itself in zip(self.model.judge_words(read), alone, strict=True)]
+        findings += [Finding("unlikely", word, gain) for word, gain in zip(read, gains, strict=True) if gain < 0]
+        return tuple(findings)
 
 
 @cache

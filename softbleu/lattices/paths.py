@@ -136,7 +136,7 @@ class _Beginning:
                 self.far = before.far.far
 
     def then(self, word: str) -> _Beginning:
-        """The same and one more word, unless it is empty."""
+        """Append one more word, unless it is empty."""
         if word and word not in self.longer:
             self.longer[word] = _Beginning(word, self)
         return self.longer[word] if word else self

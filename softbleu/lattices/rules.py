@@ -52,7 +52,7 @@ def _cost(what: str) -> Any:
 
 @dataclass(frozen=True)
 class NetworkRules(Declared):
-    """What else a reference may say. A rule without a cost adds nothing.
+    """Rules for alternatives to words of a reference. A rule without a cost adds nothing.
 
     Rules make networks of text; brackets are written as in `the [big|large] (dog|hound) []barked`, a network as
     `softbleu networks make` writes it. Synonyms share a synonym set. A paraphrase, and the phrase that it stands for,
@@ -135,7 +135,7 @@ class NetworkRules(Declared):
         return WordNetwork.of(arcs, 0, [len(first)])
 
     def phrases(self, words: Sequence[str]) -> Iterator[Phrase]:
-        """What may stand in the place of words of a reference, rule by rule."""
+        """Alternatives to words of a reference, rule by rule."""
         if not self.active:
             return
         expander = expander_of(self)
@@ -163,7 +163,7 @@ class Expander:
         self._phrases: dict[int, list[tuple[str, ...]]] = {}
 
     def words(self, word: str) -> list[tuple[str, float, str]]:
-        """What may stand in the place of a word, its cost and kind; the empty text if it may be left out."""
+        """Alternatives to a word, with cost and kind; the empty text if it may be left out."""
         if word not in self._known:
             self._known[word] = list(self._words(word))
         return self._known[word]
@@ -174,23 +174,23 @@ class Expander:
             if rules.optional_cost is not None:
                 yield "", rules.optional_cost, "optional"
             return
-        found: dict[str, None] = {word.lower(): None}
+        taken: dict[str, None] = {word.lower(): None}
         if rules.stem_cost is not None:
-            yield from self._fresh(word, self._by_stem.get(stem(word.lower()), ()), rules.stem_cost, "stem", found)
+            yield from self._fresh(word, self._by_stem.get(stem(word.lower()), ()), rules.stem_cost, "stem", taken)
         if rules.synonym_cost is not None:
-            yield from self._fresh(word, self._synonyms(word.lower()), rules.synonym_cost, "synonym", found)
+            yield from self._fresh(word, self._synonyms(word.lower()), rules.synonym_cost, "synonym", taken)
         if rules.neighbour_cost is not None:
             for other, similarity in self._neighbours(word.lower()):
                 cost = rules.neighbour_cost * (1 - similarity) / (1 - self._threshold)
-                yield from self._fresh(word, [other], cost, "neighbour", found)
+                yield from self._fresh(word, [other], cost, "neighbour", taken)
 
     def _fresh(
-        self, word: str, others: Sequence[str], cost: float, kind: str, found: dict[str, None]
+        self, word: str, others: Sequence[str], cost: float, kind: str, taken: dict[str, None]
     ) -> Iterator[tuple[str, float, str]]:
         """Those that no rule before has found, with the capitals of the word."""
-        new = [other for other in others if other not in found][: self._rules.alternatives]
+        new = [other for other in others if other not in taken][: self._rules.alternatives]
         for other in new:
-            found[other] = None
+            taken[other] = None
             yield spell_like(word, other), round(cost, 2), kind
 
     @cached_property
@@ -210,10 +210,10 @@ class Expander:
 
     @cached_property
     def _by_stem(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        words: dict[str, list[str]] = {}
         for word in self._vocabulary:
-            found.setdefault(stem(word), []).append(word)
-        return found
+            words.setdefault(stem(word), []).append(word)
+        return words
 
     @cached_property
     def _tables(self) -> Any:
@@ -223,21 +223,21 @@ class Expander:
 
     @cached_property
     def _by_set(self) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
+        words_of_set: dict[int, list[str]] = {}
         words = list(self._vocabulary)
         for word, sets in zip(words, self._tables.synsets(words), strict=True):
-            for each in sets.tolist():
-                found.setdefault(each, []).append(word)
-        return found
+            for number in sets.tolist():
+                words_of_set.setdefault(number, []).append(word)
+        return words_of_set
 
     def _synonyms(self, word: str) -> list[str]:
         (sets,) = self._tables.synsets([word])
-        others = {other for each in sets.tolist() for other in self._by_set.get(each, ())}
+        others = {other for number in sets.tolist() for other in self._by_set.get(number, ())}
         return sorted(filter(self._inflected(word), others), key=self._vocabulary.__getitem__)
 
     def _inflected(self, word: str) -> Callable[[str], bool]:
-        own = _ending(word)
-        return lambda other: not self._rules.inflection or _ending(other) == own
+        ending = _ending(word)
+        return lambda other: not self._rules.inflection or _ending(other) == ending
 
     @cached_property
     def _threshold(self) -> float:
@@ -268,10 +268,10 @@ class Expander:
         names, numbers = self._names
         if word not in numbers:
             return []
-        own, fits = numbers[word], self._inflected(word)
+        place_of_word, fits = numbers[word], self._inflected(word)
         return [
             (names[place], similarity)
-            for place, similarity in self._graph.neighbours(own)
+            for place, similarity in self._graph.neighbours(place_of_word)
             if similarity > self._threshold and fits(names[place])
         ]
 
@@ -280,22 +280,22 @@ class Expander:
         if not words:
             return
         numbers = self._tables.word_numbers([word.lower() for word in words])
-        found = self._tables.phrases(numbers, np.full(len(words), len(words)))
-        for start, length, node in zip(*(each.tolist() for each in found), strict=True):
+        phrases = self._tables.phrases(numbers, np.full(len(words), len(words)))
+        for start, length, node in zip(*(values.tolist() for values in phrases), strict=True):
             others = self._renderings(node)
             if others:
                 yield start, start + length, [(spell_like(words[start], one[0]), *one[1:]) for one in others]
 
     def _renderings(self, node: int) -> list[tuple[str, ...]]:
         if node not in self._phrases:
-            found: list[tuple[str, ...]] = []
+            renderings: list[tuple[str, ...]] = []
             if not all(map(is_function_word, self._tables.phrase(node))):
                 _, targets, _ = self._tables.paraphrases(np.array([node]), np.ones(self._tables.nodes, bool))
                 texts = map(self._tables.phrase, targets.tolist())
                 told = (text for text in texts if not all(map(is_function_word, text)))
-                found = [*told][: self._rules.alternatives]
+                renderings = [*told][: self._rules.alternatives]
             # Other threads must not see it half made.
-            self._phrases[node] = found
+            self._phrases[node] = renderings
         return self._phrases[node]
 
 

@@ -25,11 +25,13 @@ def fetch(given: Given) -> None:
     known = read_datasets(Path(given.list) if given.list else None)
     output, folder = given.open_output([given.list]), Path(given.output_folder)
     if not given.names:
-        there = {name: len(each.sums) - len(each.lacking(folder / name)) for name, each in known.items()}
-        rows = [(name, len(each.sums), there[name], each.licence) for name, each in known.items()]
+        there = {name: len(data_set.sums) - len(data_set.lacking(folder / name)) for name, data_set in known.items()}
+        rows = [(name, len(data_set.sums), there[name], data_set.licence) for name, data_set in known.items()]
         output.write_table(("name", "files", "there", "licence"), rows, digits=0)
-    for each in [known[known_name("data set", name, known)] for name in given.names or ()]:
-        count = each.fetch(folder / each.name)
-        given.note(f"{each.name}: {count} files fetched, {each.licence}; {each.source}")
-        if left := each.lacking(folder / each.name):
-            raise InputError(f"{folder / each.name} lacks {left[0]} ({len(left)} files by hand): {each.steps}")
+    for data_set in [known[known_name("data set", name, known)] for name in given.names or ()]:
+        count = data_set.fetch(folder / data_set.name)
+        given.note(f"{data_set.name}: {count} files fetched, {data_set.licence}; {data_set.source}")
+        if left := data_set.lacking(folder / data_set.name):
+            raise InputError(
+                f"{folder / data_set.name} lacks {left[0]} ({len(left)} files by hand): {data_set.steps}"
+            )

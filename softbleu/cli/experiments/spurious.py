@@ -31,7 +31,7 @@ Output
   --plot FILE: Also draw spurious shares and precision against recall (without alignments: a histogram of partners)
     into this .svg, .png or .pdf file (needs softbleu[plots]).
 """,
-    settings=lambda each: about_matches(each) and each.setting.name not in ("matcher", "threshold"),
+    settings=lambda option: about_matches(option) and option.setting.name not in ("matcher", "threshold"),
 )
 def spurious(given: Given) -> None:
     """Separate deserved from spurious credit by gold alignments, for each matcher, variant and threshold.
@@ -56,7 +56,7 @@ def spurious(given: Given) -> None:
     every = (*VARIANTS, *COMBINATIONS) if given.all_variants else ()
     matchers = given.matcher or ["vleu", "xleu"]
     with given.progress("matching") as progress:
-        found = analyse(
+        credit = analyse(
             candidates=given.candidate or (),
             references=given.reference or (),
             matchers=matchers,
@@ -70,8 +70,8 @@ def spurious(given: Given) -> None:
     inputs_given = given.values("pairs candidate reference grammar pairing count seed").values()
     if all(value is None for value in inputs_given):
         given.note(f"no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
-    if all(each.is_empty for each in found.analyses):
+    if all(analysis.is_empty for analysis in credit.analyses):
         given.note("no approximate matches at any threshold: there is no credit to judge")
-    output.write(found.table(table, given.most))
+    output.write(credit.table(table, given.most))
     if picture is not None:
-        picture.write(draw_spurious(found.analyses, picture.suffix))
+        picture.write(draw_spurious(credit.analyses, picture.suffix))
