@@ -69,8 +69,10 @@ class StringMetric(Metric):
         )
 
     def _counts(self, value: Any) -> Any:
-        if not isinstance(value, float | int | np.number):
+        if isinstance(value, tuple | list | np.ndarray):
             return value
+        if not isinstance(value, float | int | np.number):
+            raise TypeError(f"evaluate must return a score or counts, not {value!r}")
         if not 0 <= value <= 100:
             raise ValueError(f"{value} is no score between 0 and 100")
         return round(value * _PARTS), 100 * _PARTS

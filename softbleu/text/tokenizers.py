@@ -12,7 +12,7 @@ from string import punctuation
 from typing import Any, ClassVar
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
-from softbleu.errors import MissingExtraError
+from softbleu.errors import InputError, MissingExtraError, SoftbleuError
 from softbleu.io.platform import sacrebleu_tokenizers
 
 Split = Callable[[str], list[str]]
@@ -58,8 +58,21 @@ class Tokenizer(Declared):
     @property
     def splitter(self) -> Split:
         """The function that splits a line: get it once, call it often."""
-        split = self.tokens
+        split = self.tokens if type(self).__module__.startswith("softbleu.") else self._checked
         return (lambda line: split(line.lower())) if self.lowercase else split
+
+    def _checked(self, line: str) -> list[str]:
+        """Tokens of one line by a tokenizer of another package, which may fail."""
+        try:
+            tokens = self.tokens(line)
+            if not isinstance(tokens, list | tuple) or not all(isinstance(token, str) for token in tokens):
+                raise TypeError(f"tokens must be a list of texts, not {tokens!r:.40}")
+        except (SoftbleuError, MemoryError):
+            raise
+        except Exception as error:
+            said = f"tokenizer {self.name!r} of {type(self).__module__} fails at the line {line[:40]!r}"
+            raise InputError(f"{said}: {type(error).__name__}: {error}") from error
+        return list(tokens)
 
     @property
     def word_splitter(self) -> Callable[[str], Sequence[str]]:

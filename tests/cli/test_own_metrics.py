@@ -13,6 +13,7 @@ import pytest
 import softbleu
 from softbleu.cli.settings import setting_options
 from softbleu.declare import Score, StringMetric, setting
+from softbleu.errors import InputError
 from softbleu.metrics import Metric, Requirements
 
 TEXTS = {
@@ -181,11 +182,10 @@ WAYS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("way", WAYS)
-def test_what_fails_is_named(command: Any, way: str, jobs: int) -> None:
+def test_what_fails_is_named(command: Any, way: str) -> None:
     texts = ("b.txt",) if way != "wider" else ("a.txt", "b.txt")
-    given = ("score", "-c", *texts, "-r", "r.txt", "-m", "broken", "--broken-way", way, "-j", jobs)
+    given = ("score", "-c", *texts, "-r", "r.txt", "-m", "broken", "--broken-way", way, "-j", 1 + (way == "raises"))
     done = command(*given)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     start, _, end = WAYS[way][1].partition("… ")
@@ -193,3 +193,41 @@ def test_what_fails_is_named(command: Any, way: str, jobs: int) -> None:
     assert start in done.err
     assert end in done.err
     assert "Error" in command(*given, "--debug").err
+
+
+FAULTS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "raises": (lambda line: line[9], "IndexError: string index out of range"),
+    "text": (str, "TypeError: tokens must be a list of texts, not 'a cat'"),
+    "nothing": (lambda line: None, "TypeError: tokens must be a list of texts, not None"),
+    "objects": (lambda line: [1, 2], r"TypeError: tokens must be a list of texts, not \[1, 2\]"),
+}
+
+
+@dataclass(frozen=True)
+class Faulty(softbleu.Tokenizer):
+    """A tokenizer that fails."""
+
+    way: str = setting("", "How it fails")
+    name: ClassVar[str] = "faulty"
+
+    def tokens(self, line: str) -> Any:
+        return FAULTS[self.way][0](line)
+
+
+@pytest.mark.parametrize("way", FAULTS)
+def test_a_tokenizer_that_fails_is_named(way: str) -> None:
+    said = f"^tokenizer 'faulty' of {__name__} fails at the line 'a cat': {FAULTS[way][1]}$"
+    with pytest.raises(InputError, match=said):
+        softbleu.score(["a cat"], ["a cat"], tokenize=Faulty(way))
+
+
+@pytest.mark.parametrize("value", [None, "a", math.nan, 101, (1, 2, 3)])
+def test_what_a_metric_of_strings_gives_is_checked(value: Any) -> None:
+    class Gives(StringMetric):
+        name = "gives"
+
+        def evaluate(self, candidate: str, references: Any, source: str | None) -> Any:
+            return value if candidate == "b" else (1, 2)
+
+    with pytest.raises(InputError, match=f"^metric 'gives' of {__name__} fails in segments? "):
+        softbleu.score(["a", "b"], ["a", "a"], metric=Gives())
