@@ -70,6 +70,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
         8,
         scored("cleme", source=True, weights="similarity", vectors=MadeUpEncoder()),
     ),
+    "uot": ("metrics.uot._LIMIT", 1, scored("uot", source=True)),
     "trained": ("metrics.trained._LIMIT", 8, scored("trained", vectors=VECTORS)),
     "refless": ("metrics.refless._LIMIT", 7, scored("refless", source=True)),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),

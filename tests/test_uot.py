@@ -75,6 +75,19 @@ def test_edits_that_the_encoder_does_not_see_count() -> None:
     assert scored("He eat a apple", "He eat a apple", "he eat a apple", marginal=100.0).score > 40
 
 
+@pytest.mark.parametrize("effect", ["removed", "added"])
+def test_a_long_source_is_taken_for_several_sentences(effect: str) -> None:
+    """Words of other parts do not matter to an edit, and edits there have a mass of their own."""
+    source, candidate, reference = (
+        f"{text}{' and' * 26}" for text in (SOURCE, "he eats a apple in garden", REFERENCE)
+    )
+    far = " ".join(f"w{number}" for number in range(320))
+    texts = [f"{text} {far}" for text in (candidate, reference, source)]
+    alone = scored(candidate, reference, source, effect=effect)
+    assert scored(*texts, effect=effect) == alone
+    assert scored(texts[0].replace("w100", "word"), *texts[1:], effect=effect).left > 1.1 * alone.left
+
+
 def test_of_several_references_the_nearest_counts() -> None:
     texts = [REFERENCE], [["it rains", REFERENCE]], [SOURCE]
     assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score

@@ -262,6 +262,8 @@ def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
     """Segments of a batch: fewer where each takes long, because it is encoded or because it is a document."""
     slow = any(metric.requires.vectors and metric.vector_choice.in_context for metric in metrics)
     most = SLOW_BLOCK if slow else BLOCK
+    if slow and any(metric.requires.edits and metric.requires.pieces for metric in metrics):
+        most //= 16  # A line is encoded for every edit.
     length = int(getattr(corpus, "bytes", 0)) // max(len(corpus) * (len(corpus.systems) + 1), 1)
     # Time grows with the square of the length.
     return max(1, min(most, most * _ORDINARY**2 // max(length, 1) ** 2))

@@ -68,19 +68,25 @@ def match_long_segment(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
 ) -> None:
     """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory."""
-    height, width = batch.candidate.shape[1], batch.reference.shape[1]
-    words = f"a segment of {height:,} candidate and {width:,} reference words"
-    _LIMIT.check(height * width, words)
+    words = words_of(batch)
     if rules.assignment == "optimal":
         # An order at a time, as all its pairs that may match are held.
         for order in np.flatnonzero([bool(soft) for soft in rules.pool_orders]).tolist():
             own = replace(rules, pool_orders=tuple(s if n == order else () for n, s in enumerate(rules.pool_orders)))
-            _match_optimally(own, batch, _stripes(own, pools, batch, text), matches, words)
+            _match_optimally(own, batch, stripes_of(own, pools, batch, text), matches, words)
     else:
-        _match_greedily(rules, _stripes(rules, pools, batch, text), matches)
+        _match_greedily(rules, stripes_of(rules, pools, batch, text), matches)
 
 
-def _stripes(
+def words_of(batch: Batch) -> str:
+    """Say how long a segment is that is alone in its batch; raise `InputError` if it is too long."""
+    height, width = batch.candidate.shape[1], batch.reference.shape[1]
+    words = f"a segment of {height:,} candidate and {width:,} reference words"
+    _LIMIT.check(height * width, words)
+    return words
+
+
+def stripes_of(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText
 ) -> Iterator[tuple[int, BatchMatching, Tables]]:
     """Match some n-grams of the candidate with the pool, then the next; each time where the first of them begins."""

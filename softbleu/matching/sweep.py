@@ -10,12 +10,13 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.kernels import Kernels, choose_kernels
+from softbleu.kernels.assignment import serve_at
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import Matcher, SoftMatcher
 from softbleu.matching.batches import Batch, BatchMatching, Pool, WeighedText, batches
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenProducts, Vectors, threshold_in_millionths
-from softbleu.matching.soft import MATCHED_WORDS
+from softbleu.matching.soft import MATCHED_WORDS, stripes_of, words_of
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -120,6 +121,18 @@ class ThresholdSweep:
         changes -= np.bincount((found.end * size + places)[ended], values[ended], size * len(self.thresholds))
         self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
 
+    def add_long(self, batch: Batch, text: WeighedText) -> None:
+        """Add what a candidate matches that is too long for whole arrays: similarities come part by part."""
+        words_of(batch)
+        left: dict[int, Integers] = {}
+        for _, _, tables in stripes_of(self.rules, self.pools, batch, text):
+            for order, (similarities,), (capacity,) in zip(
+                tables.orders, tables.similarities, tables.capacity, strict=True
+            ):
+                remaining = left.setdefault(order, np.tile(capacity, (len(self.thresholds), 1)))
+                values = serve_at(similarities, remaining[:, : len(capacity)], self.millionths)
+                self.matched[:, batch.lines[0], order - 1] += np.minimum(values, SCALE).sum(axis=1)
+
 
 def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels: Kernels) -> None:
     weightings = sorted({sweep.by_frequency for sweep in sweeps})
@@ -127,7 +140,8 @@ def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels
     texts = {weighting: WeighedText.of(chunk, vectors, weighting, deepest) for weighting in weightings}
     for batch in batches(chunk, _cells(kernels)):
         if batch.is_long:
-            _match_long(sweeps, chunk, int(batch.lines[0]), vectors, kernels)
+            for sweep in sweeps:
+                sweep.add_long(batch, texts[sweep.by_frequency])
             continue
         products = {weighting: text.products(batch) for weighting, text in texts.items()}
         for sweep in sweeps:
@@ -136,15 +150,6 @@ def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels
 
 def _cells(kernels: Kernels) -> int | None:
     return SWEEP_CELLS if kernels.NAME == "numpy" else None
-
-
-def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: Vectors, kernels: Kernels) -> None:
-    """Match a candidate that is too long for whole arrays, once for each threshold."""
-    alone = chunk.alone(line)
-    for sweep in sweeps:
-        for number, threshold in enumerate(sweep.thresholds):
-            matcher = replace(sweep.matcher, threshold=threshold)
-            sweep.matched[number, line] = matcher.matched(alone, vectors, len(sweep.pools), kernels)[0]
 
 
 @dataclass(frozen=True)

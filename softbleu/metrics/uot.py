@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -13,6 +15,8 @@ from softbleu.config.declare import setting
 from softbleu.corpora.edits import apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
+from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
@@ -27,6 +31,11 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
+_LIMIT = Limit("uot", "pairs of edits", 1 << 25, "an essay of 1,000 words with 200 edits in each text: 40,000")
+_CELLS = 1 << 20  # Pairs of edits whose plans are made together
+_WHOLE = 256  # Words of a source up to which edits are seen in all of it
+_PART = 32  # Words of a part of a longer one
+_MANY_WORDS = 30_000  # Words to encode that take some twenty seconds
 _LEAST = 0.01  # Mass of an edit that the encoder does not see, such as of case for one without case
 _SHOWN = 0.01  # Least share of an edit whose way is shown
 Effect = Literal["removed", "added"]
@@ -49,7 +58,8 @@ class UotScore(Score):
 class Uot(Metric):
     """Edits by optimal transport (Goto et al. 2026): edits that do the same to a sentence's vector count as the same.
 
-    The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. Its mass is the length of
+    The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. A source of more than 256
+    words is taken for several sentences of 32 words. The edit's mass is the length of
     that vector. Unbalanced transport with entropy moves the mass of the candidate's edits to that of a reference's:
     what is moved is true positive, what is left of a candidate's edit false positive, what is not reached of a
     reference's false negative. Some mass is left even of equal edits. Of several references each segment takes the
@@ -119,26 +129,29 @@ class Uot(Metric):
 
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[tuple[Floats, Floats, Floats]]:
         """Masses of a candidate's edits, of a reference's, and the plan between them, for each reference in order."""
-        every = [
+        for segment in segments:
+            edits, most = len(segment.candidate), max(map(len, segment.references))
+            _LIMIT.check(edits * most, f"a segment with {edits:,} candidate and {most:,} reference edits")
+        texts = [
             (segment.source, edits) for segment in segments for edits in (segment.candidate, *segment.references)
         ]
-        found = iter(self._effects(every, vectors))
+        effects = iter(self._effects(texts, vectors))
         pairs: list[tuple[Floats, Floats]] = []
         for segment in segments:
-            own = next(found)
-            pairs += [(own, next(found)) for _ in segment.references]
-        plans = [np.zeros((len(own), len(other))) for own, other in pairs]
-        masses = [(_masses(one), _masses(other)) for one, other in pairs]
+            candidate = next(effects)
+            pairs += [(candidate, next(effects)) for _ in segment.references]
+        plans = [np.zeros((len(candidate), len(reference))) for candidate, reference in pairs]
         together: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for number, plan in enumerate(plans):
             if plan.size:
                 together[plan.shape].append(number)
-        for numbers in together.values():
-            one, other = (np.stack([pairs[number][side] for number in numbers]) for side in (0, 1))
-            solved = self._moved(one, other)
-            for number, plan in zip(numbers, solved, strict=True):
-                plans[number] = plan
-        return [(*mass, plan) for mass, plan in zip(masses, plans, strict=True)]
+        for shape, numbers in together.items():
+            size = max(1, _CELLS // prod(shape))
+            for some in (numbers[start : start + size] for start in range(0, len(numbers), size)):
+                solved = self._moved(*(np.stack([pairs[number][side] for number in some]) for side in (0, 1)))
+                for number, plan in zip(some, solved, strict=True):
+                    plans[number] = plan
+        return [(_masses(one), _masses(other), plan) for (one, other), plan in zip(pairs, plans, strict=True)]
 
     def _moved(self, one: Floats, other: Floats) -> Floats:
         """Plans of problems of one size: (problems, edits, reference edits)."""
@@ -155,25 +168,40 @@ class Uot(Metric):
 
     def _effects(self, texts: Sequence[tuple[Line, tuple[TextEdit, ...]]], vectors: Vectors) -> list[Floats]:
         """Vectors of the edits of each text: (edits, dimension)."""
-        wanted = [list(self._lines(*text)) for text in texts]
+        views = [self._views(*text) for text in texts]
         numbers: dict[Line, int] = {}
-        for lines in wanted:
-            for line in lines:
-                numbers.setdefault(line, len(numbers))
+        for line in chain.from_iterable((after, before) for view in views for after, before in view):
+            numbers.setdefault(line, len(numbers))
+        if sum(map(len, numbers)) > _MANY_WORDS:
+            note("uot encodes a sentence anew for every edit, which takes a while")
         means = vectors.means_of(list(numbers))
-        sign = 1 if self.effect == "removed" else -1
-        found = []
-        for lines in wanted:
-            whole, *others = means[[numbers[line] for line in lines]]
-            found.append(sign * (whole - np.array(others).reshape(-1, means.shape[1])))
-        return found
+        return [
+            np.array([means[numbers[after]] - means[numbers[before]] for after, before in view]).reshape(
+                -1, means.shape[1]
+            )
+            for view in views
+        ]
 
-    def _lines(self, source: Line, edits: tuple[TextEdit, ...]) -> list[Line]:
-        """The text that edits are removed from, or added to, and what each makes of it."""
-        if self.effect == "added":
-            return [source, *(apply_edits(source, [edit]) for edit in edits)]
-        without = (edits[:number] + edits[number + 1 :] for number in range(len(edits)))
-        return [apply_edits(source, edits), *(apply_edits(source, others) for others in without)]
+    def _views(self, source: Line, edits: tuple[TextEdit, ...]) -> list[tuple[Line, Line]]:
+        """Each edit's part of a text, with the edit and without it.
+
+        The part is the whole of a source of up to `_WHOLE` words, else the `_PART` words, or some such parts in a
+        row, in which the edit lies. It depends on nothing else, so that equal edits have equal vectors.
+        """
+        views, size = list[tuple[Line, Line]](), len(source)
+        for number, (start, end, _) in enumerate(edits):
+            low, high = 0, size
+            if size > _WHOLE:
+                low = min(start, size - 1) // _PART * _PART
+                high = min(size, -(-max(end, start + 1) // _PART) * _PART)
+            part, chosen = source[low:high], [number]
+            if self.effect == "removed":
+                chosen = [place for place, edit in enumerate(edits) if low <= edit[0] and edit[1] <= high]
+            inside = {place: (edits[place][0] - low, edits[place][1] - low, edits[place][2]) for place in chosen}
+            after = apply_edits(part, [*inside.values()])
+            del inside[number]
+            views.append((after, apply_edits(part, [*inside.values()])))
+        return views
 
     def score(self, row: Integers | Floats) -> UotScore:
         """Score one row of masses, or a sum of rows."""

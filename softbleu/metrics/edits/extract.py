@@ -24,6 +24,7 @@ _CELLS = 1 << 14  # Of an alignment, 128 words by 128: what differs in longer pa
 _RUN = 40  # Steps in a row up to which rules look at parts; longer ones are one edit
 _BACK = 4  # Equal words before the first change that are aligned, too
 _ANCHOR = 3  # Words that two texts must have in common for a cut there
+_LETTERS = 1000  # Of a word that are compared; no word of a language is longer
 _ALIKE = 0.75  # Likeness of letters from which two words are one word, changed
 _DIFFERENT_BASE, _OTHER_CLASS, _OTHER_CONTENT = 0.499, 0.5, 0.25
 _JOINED = str.maketrans("", "", "-'")
@@ -248,7 +249,7 @@ def _likeness(word: str, other: str) -> float:
     """Likeness of letters: twice those in common, of all."""
     from rapidfuzz.distance.Indel import normalized_similarity
 
-    return float(normalized_similarity(word, other))
+    return float(normalized_similarity(word[:_LETTERS], other[:_LETTERS]))
 
 
 def _merged(steps: list[AlignmentStep], texts: _Pair) -> list[AlignmentStep]:

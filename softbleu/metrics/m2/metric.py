@@ -124,14 +124,17 @@ class M2(Metric):
         """Edits of each segment towards each annotator, and which of them are gold edits, with their credit."""
         if chunk.gold is None or chunk.source is None:
             raise lacking("m2", "gold")
+        texts = list(zip(chunk.source.by_line(), chunk.candidates.by_line(), strict=True))
         similar: Iterable[Sequence[SimilarEdits] | None] = repeat(None, len(chunk.gold))
         if self.soft:
             if words is None:
                 raise InputError("soft M2 compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
+            # Before words are compared, which takes as long.
+            for segment in texts:
+                _check_length(*segment)
             threshold = threshold_in_millionths(self.threshold or 0.0)
             similar = similar_edits(chunk, words, kernels, threshold, self.characters)
-        lines = zip(chunk.gold, chunk.source.by_line(), chunk.candidates.by_line(), similar, strict=True)
-        for gold, source, candidate, near in lines:
+        for gold, (source, candidate), near in zip(chunk.gold, texts, similar, strict=True):
             credits = None if near is None else [each.credit for each in near]
             found = find_edits(source, candidate, gold.edits, self.max_unchanged_words, credits)
             linked = []
@@ -256,9 +259,7 @@ def find_edits(
     """
     if source == candidate:
         return [[] for _ in gold]
-    _LIMIT.check(
-        len(source) * len(candidate), f"a segment of {len(source):,} source and {len(candidate):,} candidate words"
-    )
+    _check_length(source, candidate)
     try:
         # An edit that changes nothing may be of words that would be left out.
         unused = any(source[start:end] in texts for edits in gold for start, end, texts in edits if start < end)
@@ -270,3 +271,9 @@ def find_edits(
         graph.edits_towards(edits, credit)
         for edits, credit in zip(gold, credits or repeat(None, len(gold)), strict=True)
     ]
+
+
+def _check_length(source: Sequence[int], candidate: Sequence[int]) -> None:
+    if source != candidate:
+        thing = f"a segment of {len(source):,} source and {len(candidate):,} candidate words"
+        _LIMIT.check(len(source) * len(candidate), thing)
