@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
+from typing import Any
 
 # Letters, as the program has them: Latin with most of its marks, Cyrillic, and little else.
 _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
@@ -18,30 +20,33 @@ ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())  # English words that keep the
 _BEFORE_NUMBERS = frozenset(["Art", "No", "pp"])  # Those that keep it before a digit
 
 # One after the other; each looks at characters once, so that of two that overlap only the first is changed.
-_STEPS = [
-    (re.compile(pattern), made)
-    for pattern, made in (
-        ("[\t\n\f\r]", " "),
-        ("[“”]", '"'),
-        ("[‘’`]", "'"),
-        ("''", '"'),
-        (rf"([^{_LETTERS}0-9 \v.',-])", r" \1 "),
-        ("–", "-"),
-        (r"\.\.+", lambda found: f" {_DOTS * len(found[0])} "),
-        ("([^0-9]),([^0-9])", r"\1 , \2"),
-        ("([0-9]),([^0-9])", r"\1 , \2"),
-        ("([^0-9]),([0-9])", r"\1 , \2"),
-        ("--", "-"),
-        (f"([{_LETTERS}0-9.])-([{_LETTERS}0-9])", r"\1 \2"),
-        (f"([^{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
-        (f"([^{_LETTERS}0-9])'([{_LETTERS}])", r"\1 ' \2"),
-        (f"([{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
-        (f"([{_LETTERS}])'([{_LETTERS}])", r"\1 '\2"),
-        ("([0-9])'s", r"\1 's"),
-    )
-]
+_STEPS = (
+    ("[\t\n\f\r]", " "),
+    ("[“”]", '"'),
+    ("[‘’`]", "'"),
+    ("''", '"'),
+    (rf"([^{_LETTERS}0-9 \v.',-])", r" \1 "),
+    ("–", "-"),
+    (r"\.\.+", lambda found: f" {_DOTS * len(found[0])} "),
+    ("([^0-9]),([^0-9])", r"\1 , \2"),
+    ("([0-9]),([^0-9])", r"\1 , \2"),
+    ("([^0-9]),([0-9])", r"\1 , \2"),
+    ("--", "-"),
+    (f"([{_LETTERS}0-9.])-([{_LETTERS}0-9])", r"\1 \2"),
+    (f"([^{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
+    (f"([^{_LETTERS}0-9])'([{_LETTERS}])", r"\1 ' \2"),
+    (f"([{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
+    (f"([{_LETTERS}])'([{_LETTERS}])", r"\1 '\2"),
+    ("([0-9])'s", r"\1 's"),
+)
 _OTHER_SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f\u3000]")
 _HAS_LETTER = re.compile(f"[{_LETTERS}]")
+
+
+@cache
+def _compiled() -> list[tuple[re.Pattern[str], Any]]:
+    """The steps, compiled when the first line comes: that takes some milliseconds."""
+    return [(re.compile(pattern), made) for pattern, made in _STEPS]
 
 
 def normalised(line: str) -> list[str]:
@@ -52,7 +57,7 @@ def normalised(line: str) -> list[str]:
 '3,000.50', '...']
     """
     text = f" {line} "
-    for pattern, made in _STEPS:
+    for pattern, made in _compiled():
         text = pattern.sub(made, text)
     words = [word for word in text.split(" ") if word]
     kept = [_without_stop(word, after) for word, after in pairwise([*words, ""])]
