@@ -146,7 +146,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     >>> did_you_mean("vlue", ["exact", "vleu"])
     " (did you mean 'vleu'?)"
     """
-    near = get_close_matches(name, list(choices), n=1)
+    near = get_close_matches(name, list(choices), n=1) if isinstance(name, str) else []
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
@@ -178,7 +178,7 @@ def known_name(kind: str, name: str, valid: Iterable[str]) -> str:
     choices = list(valid)
     if name in choices:
         return name
-    for each in choices:
-        if each.lower() == name.lower():
-            return each
+    for choice in choices if isinstance(name, str) else ():
+        if choice.lower() == name.lower():
+            return choice
     raise UnknownNameError(kind, name, choices)

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.edits import cheapest_steps
+from refusing import refused
 from shared_data import shared
 
 import softbleu
+from softbleu import InputError
 from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_cost
 
@@ -86,6 +88,20 @@ def test_beside_errant(name, annotator, counts):
         for place, number in enumerate((len(spans), len({*ours} & {*theirs}), len(ours), len(theirs))):
             numbers[place] += number
     assert tuple(numbers) == counts
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ([[None], ["a"]], "source, number 1: text is needed, not NoneType"),
+        ([["a"], ["a"], [3]], "output 2, number 1: text is needed, not int"),
+        ([["a", "b"], ["a", "b"], ["a"]], "the source has 2 lines, output 2 has 1"),
+        ([["a"], "a"], "output lines are a list .* not one text"),
+        ([{"a"}, ["a"]], "source lines are a list .* not a set, which has no order"),
+    ],
+)
+def test_what_are_no_texts(texts, said):
+    refused(InputError, said, edit_texts, *texts)
 
 
 def test_long_texts():

@@ -49,7 +49,7 @@ def test_numbers_of_jobs_have_bounds(jobs: int) -> None:
     for few, tasks in ((1, 100), (200, 1), (200, 0)):
         with chosen_executor(None, few, tasks) as executor:
             assert executor is None
-    with pytest.raises(InputError, match=f"between 1 and 1024, not {jobs}"), chosen_executor(None, jobs, 100):
+    with pytest.raises(InputError, match=f"from 1 to 1024, not {jobs}"), chosen_executor(None, jobs, 100):
         pass
 
 

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from softbleu.cli.errors import say
 from softbleu.cli.options import OptionLine, choose_options, find
 from softbleu.cli.settings import FindOptions, Options, SettingOption, declared_options
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter, SoftbleuError
 from softbleu.io.limits import allow
 
 if TYPE_CHECKING:
@@ -163,7 +163,17 @@ class Declaration:
                 empty = "" in (named if isinstance(named, list) else [named])
                 if empty and any(place in (each.metavar or "") for place in ("FILE", "FOLDER", "PATH")):
                     raise InputError(f"{(each.flags or [each.name])[0]}: the name of a file or folder is empty")
-            self.work(Given(context, values, settings))
+            given = Given(context, values, settings)
+            try:
+                self.work(given)
+            except SoftbleuError as error:
+                # What a plug-in has of its own is set by an option of its own.
+                own = {each.setting.name: each.name for each, _ in given.chosen_settings() if each.plug_in}
+                error.args = tuple(
+                    replace(part, name=own.get(part.name, part.name)) if isinstance(part, Parameter) else part
+                    for part in error.args
+                )
+                raise
 
         parameters.insert(0, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
         call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__

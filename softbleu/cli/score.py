@@ -16,12 +16,13 @@ def score(given: Given) -> None:
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
     from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
+    from softbleu.cli.signatures import find_level
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
     from softbleu.results import score_corpus
-    from softbleu.results.diff import broken_promises, find_level
+    from softbleu.results.diff import broken_promises
 
     page_wanted = given.output_format.lower() in PAGES
     write: Any = PAGES.find(given.output_format) if page_wanted else WRITERS.find(given.output_format, PAGES)

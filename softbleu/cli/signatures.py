@@ -1,10 +1,13 @@
-"""Signatures of sacrebleu: the options that give the same score."""
+"""Signatures that are run again: their level, and for those of sacrebleu the options that give the same score."""
 
 from __future__ import annotations
 
 import re
+from typing import cast, get_args
 
-from softbleu.errors import InputError
+from softbleu.config.signature import parse_signature
+from softbleu.errors import InputError, known_name
+from softbleu.metrics.base import Level
 
 _OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}
 _SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
@@ -40,3 +43,12 @@ def _options(pairs: dict[str, str]) -> list[str]:
     way = [f"{option} {value}" for option, value in smooth if value]
     effective = ["--effective-order"] if pairs.get("eff") == "yes" else []
     return ["-m bleu", f"--tokenize {pairs.get('tok', '13a')}", *way, *effective, *lower]
+
+
+def find_level(name: str | None, signature: str | None) -> Level:
+    """See that there is such a level; without a name it is that of the signature, or the corpus."""
+    if signature is not None:
+        check_origin(signature)
+    if name is None:
+        name = parse_signature(signature).get("level", "corpus") if signature is not None else "corpus"
+    return cast("Level", known_name("level", name, get_args(Level)))

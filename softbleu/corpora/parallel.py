@@ -16,6 +16,7 @@ from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
 from softbleu.errors import InputError, Parameter
+from softbleu.io.arguments import check_run, several
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.urls import is_url
 
@@ -140,6 +141,8 @@ class ParallelFiles:
         URLs; so many jobs, threads no more than there are processors, find those of others. Raises `InputError`: no
         or unreadable files, no lines, different numbers of lines (both files are named), or edits of another source.
         """
+        check_run(jobs, executor, None)
+        candidates, references = several(candidates), several(references)
         others = [name for name in (source, gold) if name is not None]
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
         if not named:

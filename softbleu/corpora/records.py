@@ -12,6 +12,7 @@ from typing import Self
 from softbleu.corpora.files import open_text
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.io.arguments import listed
 from softbleu.io.data_files import parse_json
 
 SEPARATOR = "|||"
@@ -181,19 +182,17 @@ class TextList:
             Where they stand, for errors.
         """
         place = f"{where}: " * bool(where)
-        listed: list[list[str]] = []
+        lists: list[Sequence[str]] = []
         for what, texts in (("candidates", candidates), ("references", references)):
             if texts is None and what == "references":
                 continue
-            if isinstance(texts, str | bytes | dict) or not isinstance(texts, Iterable):
-                raise InputError(f"{place}{what} are a list of texts, not {type(texts).__name__}")
-            listed.append(list(texts))
-            if not listed[-1]:
+            lists.append(listed(f"{place}{what}", texts, "a list of texts"))
+            if not lists[-1]:
                 raise InputError(f"{place}there are no {what}: give one at least, or leave the list out")
-            for text in listed[-1]:
+            for text in lists[-1]:
                 if not isinstance(text, str):
                     raise InputError(f"{place}{what} are texts, not {json.dumps(text, default=str)[:40]}")
-        return cls(listed[0], listed[-1])
+        return cls(lists[0], lists[-1])
 
 
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:

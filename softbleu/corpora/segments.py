@@ -9,6 +9,7 @@ from typing import Any
 
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
 from softbleu.errors import InputError
+from softbleu.io.arguments import by_text, check_texts, listed
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
@@ -97,17 +98,15 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         named = candidates if isinstance(candidates, Mapping) else {"candidate": candidates}
         several = isinstance(candidates, Mapping)
         systems = {
-            str(name): _listed(f"candidates of {name!r}" if several else "candidates", texts)
-            for name, texts in named.items()
+            name: listed(f"candidates of {name!r}" if several else "candidates", texts)
+            for name, texts in by_text("systems", named).items()
         }
         if source is not None:
-            source = _listed("source", source)
+            source = listed("source texts", source)
         if references is None:
             by_segment: list[Any] = [()] * len(source or ())
         else:
-            by_segment = [
-                (entry,) if isinstance(entry, str) else entry for entry in _listed("references", references)
-            ]
+            by_segment = [(entry,) if isinstance(entry, str) else entry for entry in listed("references", references)]
         if not systems:
             raise InputError("no candidates at all")
         edited = {name: texts for name, texts in systems.items() if texts and isinstance(texts[0], GoldSegment)}
@@ -117,7 +116,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             _check_lengths(
                 name if several else "", len(texts), by_segment, "source texts" if references is None else ""
             )
-            _check_texts(f"candidate of {name!r}", texts)
+            check_texts(f"candidate of {name!r}", texts)
         checked = by_segment
         if references is not None:
             checked = [_references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
@@ -126,7 +125,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         if source is not None:
             if len(source) != len(checked):
                 raise InputError(f"{len(checked)} segments but {len(source)} source texts")
-            _check_texts("source", source)
+            check_texts("source", source)
             check_edited(edited, source)
         return cls(systems, checked, source, edits={name: edits for name, (_, edits) in written.items()})
 
@@ -204,14 +203,6 @@ def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str =
             raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
 
 
-def _listed(what: str, values: object) -> Sequence[Any]:
-    """Take what is one entry per segment: a list, or anything else that can be gone through once."""
-    if isinstance(values, str | bytes | Mapping) or hasattr(values, "columns") or not isinstance(values, Iterable):
-        kind = "one text" if isinstance(values, str) else type(values).__name__
-        raise InputError(f"{what} are a list with an entry per segment, or a column of a data frame, not {kind}")
-    return values if isinstance(values, list | tuple | GoldReferences) else list(values)
-
-
 def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]], instead: str) -> None:
     if count == len(references):
         return
@@ -229,19 +220,15 @@ def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]],
 
 
 def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
-    if entry is not None and (isinstance(entry, bytes) or not isinstance(entry, Iterable)):
-        raise InputError(f"reference of segment {number}: text is needed, not {type(entry).__name__}")
-    texts = () if entry is None else tuple(text for text in entry if text is not None)
+    if entry is None:
+        entry = ()
+    elif type(entry) not in (list, tuple):
+        entry = listed(f"references of segment {number}", entry, "text, or a list of texts")
+    texts = tuple(text for text in entry if text is not None)
     if not texts:
         raise InputError(f"segment {number} has no reference")
-    _check_texts(f"reference of segment {number}", texts)
+    check_texts(f"reference of segment {number}", texts)
     return texts
-
-
-def _check_texts(what: str, texts: Sequence[object]) -> None:
-    for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            raise InputError(f"{what}, number {number}: text is needed, not {type(text).__name__}")
 
 
 def make_corpus(

@@ -23,6 +23,7 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Statistics, StreamingAggregation
 from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
+from softbleu.io.arguments import check_run
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.result import Coverage
@@ -51,6 +52,10 @@ class RunOptions:
     """Folder, by path or URL, where what is done is kept, and found again by another run of the same; the caller
     removes it by `remove_checkpoint`."""
     progress: Progress | None = None  # Called with the number of segments done and of all
+
+    def __post_init__(self) -> None:
+        """See that they are such."""
+        check_run(self.jobs, self.executor, self.progress)
 
 
 @dataclass

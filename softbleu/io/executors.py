@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, Parameter, WorkerError
+from softbleu.io.arguments import MOST_JOBS, check_run
 from softbleu.io.platform import client_of, end_processes, processes_of
 from softbleu.io.progress import hush
 from softbleu.version import __version__
@@ -30,7 +31,6 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock
 
-MOST_JOBS = 1024
 LOST_AFTER = 1.0  # Seconds after which a worker that is gone counts as lost, though its executor has not said so
 _MOST_HELD = 8
 _EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker does singly, and those that are sent together in the end
@@ -351,8 +351,7 @@ def chosen_executor(
 
     No more workers are started than there are tasks.
     """
-    if not 1 <= jobs <= MOST_JOBS:
-        raise InputError(f"the number of jobs must lie between 1 and {MOST_JOBS}, not {jobs}")
+    check_run(jobs, executor, None)
     if executor is not None or min(jobs, tasks) <= 1:
         yield executor
         return

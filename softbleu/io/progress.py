@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from softbleu.errors import one_line, without_secrets
+from softbleu.io.arguments import check_progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
@@ -22,6 +23,7 @@ def shown(progress: types.Progress | bool | None) -> AbstractContextManager[type
     """Function that is called with the progress of some work: a bar for True, the one that was given, or none."""
     if isinstance(progress, bool):
         return ProgressBar(quiet=not progress, asked=True)
+    check_progress(progress)
     return nullcontext(progress)
 
 

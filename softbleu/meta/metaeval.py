@@ -20,6 +20,7 @@ from softbleu.corpora.judgements import (
     read_rankings,
 )
 from softbleu.errors import InputError, Parameter, known_name
+from softbleu.io.arguments import by_text, check_run, several
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
@@ -194,16 +195,24 @@ def metaeval(
     >>> metaeval(scores=[bleu], human={"judges": judges}, samples=100).records()[0]["spearman"]
     0.8
     """
+    check_run(jobs, executor, progress)
+    scores, metrics, candidates, references, human, rank_by = map(
+        several, (scores, metrics, candidates, references, human, rank_by)
+    )
     asked = question or default_question(scores or metrics, human or rankings, assessments)
     question = known_name("table", asked, QUESTIONS)
     for option, value in {"rankings_start": rankings_start, "rank_by": rank_by, "expand": not expand}.items():
         if rankings is None and value:
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
+    if isinstance(human, Mapping):
+        human = {name: by_text("systems", judged) for name, judged in by_text("judges", human).items()}
+    else:
+        human = read_human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
     judges = Evidence(
         tables,
-        human if isinstance(human, Mapping) else read_human(human, direction, encoding, column),
+        human,
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,

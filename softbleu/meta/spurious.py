@@ -14,6 +14,7 @@ from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.vectors import Broadcast, broadcast
 from softbleu.engine.worker import MINI_BATCH
+from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
 from softbleu.matching.ngrams import Chunk, check_order
@@ -128,8 +129,9 @@ def spurious(
     >>> credit.facts["text"], credit.table("orders").columns[:4]
     ('alternations, paraphrase, seed 0', ['matcher', 'variant', 'order', 'threshold'])
     """
-    made = make_variants({**settings, "order": order}, matchers, variants)
-    grid = read_thresholds([f"{threshold}" for threshold in thresholds])
+    check_run(jobs, executor, progress)
+    made = make_variants({**settings, "order": order}, several(matchers), several(variants))
+    grid = read_thresholds([f"{threshold}" for threshold in several(thresholds)])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
     tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
     with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):

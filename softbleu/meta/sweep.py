@@ -15,6 +15,7 @@ from softbleu.config.signature import format_value
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.arguments import check_run
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting
@@ -224,6 +225,7 @@ def sweep_corpus(
     progress
         Told how many systems are done.
     """
+    check_run(jobs, executor, progress)
     plan = make_plan([point.metric for point in points], corpus)
     varied, rows = _varied(points), SweepRows()
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:

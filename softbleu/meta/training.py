@@ -16,6 +16,7 @@ from softbleu.corpora.segments import Segments
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, known_name
+from softbleu.io.arguments import several
 from softbleu.io.tabular import Records, Value
 from softbleu.meta.correlation import FEWEST_POINTS, Difference, Estimate, check_samples, correlate, difference
 from softbleu.meta.evidence import loaded, open_outputs
@@ -450,7 +451,7 @@ def train(
     ('glove-6b-100d', 0.0)
     """
     check_samples(samples, seed)
-    files = judgements
+    options, files = RunOptions(**run), several(judgements)
     if bool(candidates) != bool(references):
         raise InputError("judgements that name systems and segments need candidates and references")
     if not isinstance(files, Mapping) and candidates:
@@ -472,7 +473,7 @@ def train(
         metrics=written,
         prices=((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written)),
     )
-    judged, unrelated = JudgedDistances.of(unit, files, seed, RunOptions(**run))
+    judged, unrelated = JudgedDistances.of(unit, files, seed, options)
     if not judged.measured.distances.any():
         raise InputError("every candidate is equal to its reference: there is nothing to learn from")
     if len(np.unique(judged.folds)) < 2:

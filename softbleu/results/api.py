@@ -10,7 +10,7 @@ from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
@@ -172,10 +172,13 @@ def compare_corpus(
 
     Of several metrics there is a table each.
     """
+    settings = SignificanceSettings() if significance is None else significance
+    if not isinstance(settings, SignificanceSettings):
+        raise InputError(Parameter("significance"), f" must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
-    settings = significance or SignificanceSettings()
-    tables = [compare_systems(each, baseline or each.systems[0], settings, progress) for each in statistics]
+    first = corpus.systems[0] if baseline is None else str(baseline)
+    tables = [compare_systems(each, first, settings, progress) for each in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
     return ComparisonTables(tables) if isinstance(metric, list | tuple) else tables[0]
 

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.scores import scored_rows
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_score
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.base import Level
 from softbleu.metrics.making import settings_of
 
 
@@ -32,13 +31,6 @@ def broken_promises(signature: str, made: str) -> Iterator[str]:
     for key, value in promised.items():
         if kept.get(key) != value:
             yield f"{key} is {kept.get(key, 'missing')} here, {value} in the signature"
-
-
-def find_level(name: str | None, signature: str | None) -> Level:
-    """See that there is such a level; without a name it is that of the signature, or the corpus."""
-    if name is None:
-        name = parse_signature(signature).get("level", "corpus") if signature is not None else "corpus"
-    return cast("Level", known_name("level", name, get_args(Level)))
 
 
 _RESOURCES = ("vectors", "idf", "language", "meteor-data")  # Keys of signatures that name inputs other than the text

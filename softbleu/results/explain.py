@@ -15,6 +15,7 @@ from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
+from softbleu.io.arguments import is_whole_number, listed
 from softbleu.io.limits import Limit
 from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
@@ -201,6 +202,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     InputError
         A number beyond the corpus, or a metric without single matches or findings.
     """
+    segments = _checked(segments, len(corpus))
     metric = make_metric(metric)
     check_explained(metric)
     (metric,) = make_plan([metric]).metrics
@@ -237,6 +239,14 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
                     found[place, system] = explanation
         start += len(block)
     return Explanations(found[key] for key in sorted(found))
+
+
+def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
+    numbers: Sequence[int] = listed("segments", segments, "a list of numbers")
+    for number in numbers:
+        if not is_whole_number(number) or not 1 <= number <= count:
+            raise InputError(f"no segment {number!r}: the corpus has segments 1 to {count}")
+    return numbers
 
 
 def _findings(
@@ -332,9 +342,6 @@ def matching_of(metric: Metric) -> Matcher:
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
     """Take segments of a corpus by their numbers, from 1, with their source."""
-    for number in numbers:
-        if not 1 <= number <= len(corpus):
-            raise InputError(f"no segment {number}: the corpus has segments 1 to {len(corpus)}")
     candidates: dict[str, list[str]] = {system: [""] * len(numbers) for system in corpus.systems}
     references: list[Sequence[str]] = [()] * len(numbers)
     source = [""] * len(numbers)

@@ -18,6 +18,7 @@ from softbleu.engine.lists import ListCorpus
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
+from softbleu.io.arguments import listed
 from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
@@ -281,21 +282,24 @@ def select(
     >>> [choice.text for choice in select([["a cat sat", "the cat sat", "the dog sat"]], "chrf").choices]
     ['the cat sat']
     """
-    listed = [each if isinstance(each, TextList) else TextList.of(each) for each in lists]
-    if not listed:
+    texts = [
+        each if isinstance(each, TextList) else TextList.of(each)
+        for each in listed("lists", lists, "a list of lists of texts")
+    ]
+    if not texts:
         raise InputError("there are no lists of candidates")
     (made,) = make_metrics(metric, **settings)
     # Equal texts are compared once, and those of the references count as often as they are there.
-    distinct = listed
+    distinct = texts
     if not mean_reference:
-        distinct = [TextList(*(list(dict.fromkeys(texts)) for texts in vars(each).values())) for each in listed]
+        distinct = [TextList(*(list(dict.fromkeys(texts)) for texts in vars(each).values())) for each in texts]
     choices = []
     with (
         shown(progress) as shower,
         _comparing(distinct, made, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
     ):
         scorer, (signature, _), _, found = compared
-        every = zip(listed, distinct, _scores(scorer, found), strict=True)
+        every = zip(texts, distinct, _scores(scorer, found), strict=True)
         for number, (each, own, scores) in enumerate(every, start=1):
             if not mean_reference:
                 counts = Counter(each.references)

@@ -228,7 +228,7 @@ def test_a_plug_in_brings_its_options(command, refused, files):
     assert json.loads(done.out)["signature"].startswith("metric:excess|per-word:2.5|order:2|strict:no|shape:round|")
     again = command("score", *given, "--metric", "excess(per_word=2.5, strict=no, order=2)", "-f", "json")
     assert again.out == done.out
-    assert "per_word must be" in refused("score", *given, "--metric", "excess", "--excess-per-word", -1)
+    assert "--excess-per-word must be" in refused("score", *given, "--metric", "excess", "--excess-per-word", -1)
     assert "round, flat" in refused("score", *given, "--metric", "excess", "--excess-shape", "x")
     words = {"COMP_WORDS": "softbleu score --metric ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
     assert {"excess", "near", "bleu"} <= set(command(environment=words).out.split())

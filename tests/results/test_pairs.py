@@ -155,7 +155,7 @@ def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> N
 
 def test_lists_that_are_none() -> None:
     wrong: list[tuple[str, Any]] = [
-        ("candidates are a list of texts, not str", lambda: softbleu.select(["one text"])),  # type: ignore[list-item]
+        ("candidates are a list of texts, not one text", lambda: softbleu.select(["one text"])),  # type: ignore[list-item]
         ("references are texts, not 3", lambda: TextList.of(["a"], [3])),  # type: ignore[list-item]
         ("there are no lists of candidates", lambda: softbleu.select([])),
     ]

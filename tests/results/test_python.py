@@ -9,7 +9,9 @@ import pydoc
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 
 import softbleu
 from softbleu import InputError, Results, compare, score
@@ -207,6 +210,8 @@ def test_generators_and_columns_are_texts() -> None:
     assert score(candidates, references, source, metric="gleu") == known
     with pytest.raises(InputError, match="candidates are a list with an entry per segment, or a column"):
         score(pandas.DataFrame({"text": ["a"]}), ["a"])
+    named = compare({1: candidates, 2.5: references}, dict.fromkeys(references).keys(), baseline=2.5)  # type: ignore
+    assert named.baseline == "2.5"
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "no", b"no", 2.5])
@@ -220,6 +225,45 @@ def test_what_is_no_text_is_refused(wrong: Any) -> None:
     if wrong is not None:
         with pytest.raises(InputError, match="source"):
             score(["a"], ["a"], wrong, metric="gleu")
+
+
+HUMAN = {"judges": {"A": 1.0, "B": 2.0}}
+CALLS: dict[str, Callable[..., Any]] = {
+    "score": partial(score, ["a"], ["a"]),
+    "corpus_score": partial(softbleu.Bleu().corpus_score, ["a"], ["a"]),
+    "compare": partial(compare, {"A": ["a"]}, ["a"]),
+    "explain": partial(softbleu.explain, ["a"], ["a"]),
+    "sweep": partial(softbleu.sweep, ["a"], ["a"], vary={"order": [1]}),
+    "metaeval": partial(softbleu.metaeval, human=HUMAN, metrics="bleu", candidates={"A": ["a"]}, references=["a"]),
+    "pairwise": partial(softbleu.pairwise, ["a"], ["a"]),
+    "select": partial(softbleu.select, [["a"]]),
+    "spurious": partial(softbleu.spurious, count=1),
+    "train": partial(softbleu.train, []),
+    "files": partial(softbleu.ParallelFiles.open, "a.txt", "b.txt"),
+}
+WRONG = {
+    "jobs": (
+        "2",
+        1.5,
+        None,
+        True,
+        0,
+        "score corpus_score compare sweep metaeval pairwise select spurious train files",
+    ),
+    "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise select spurious train"),
+    "progress": ("x", 3, "score compare sweep metaeval select spurious train"),
+    "level": (None, 3, "line", "score corpus_score"),
+    "significance": ("x", "compare"),
+    "segments": (None, 1, "1", [1.5], ["1"], [2], [True], "explain"),
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "value"),
+    [(call, name, value) for name, (*values, calls) in WRONG.items() for call in calls.split() for value in values],
+)
+def test_arguments_are_checked_in_one_way(call: str, name: str, value: Any) -> None:
+    refused(InputError, rf"\b{name.rstrip('s')}", CALLS[call], **{name: value})
 
 
 def test_what_goes_by_another_name_is_said() -> None:

@@ -10,7 +10,8 @@ from itertools import accumulate, combinations
 from typing import Literal, Self, get_args
 
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
-from softbleu.errors import known_name
+from softbleu.errors import InputError, known_name
+from softbleu.io.arguments import check_texts, listed
 from softbleu.metrics.edits.errant import errant_edits
 from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
 
@@ -87,8 +88,13 @@ def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extra
     """
     known_name("extraction", extraction, get_args(Extraction))
     find = errant_edits() if extraction == "errant" else extract_edits
+    texts = [listed("source lines", source), *(listed("output lines", each) for each in outputs)]
+    for number, lines in enumerate(texts):
+        check_texts(f"output {number}" if number else "source", lines)
+        if len(lines) != len(texts[0]):
+            raise InputError(f"the source has {len(texts[0])} lines, output {number} has {len(lines)}")
     segments = []
-    for text, *others in zip(source, *outputs, strict=True):
+    for text, *others in zip(*texts, strict=True):
         words = text.split()
         edits = (find(words, other.split()) for other in others)
         segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
