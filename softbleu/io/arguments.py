@@ -23,16 +23,16 @@ def check_run(jobs: object, executor: object, progress: object) -> None:
     if not is_whole_number(jobs) or not 1 <= jobs <= MOST_JOBS:  # type: ignore[operator]
         raise InputError(Parameter("jobs"), f" must be a whole number from 1 to {MOST_JOBS}, not {jobs!r}")
     if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
-        said = f" must have submit and map, as those of concurrent.futures have, not be {executor!r}"
-        raise InputError(Parameter("executor"), said)
+        said = "executor must have submit and map, as those of concurrent.futures have, not be"
+        raise InputError(f"{said} {executor!r}")
     check_progress(progress)
 
 
 def check_progress(progress: object) -> None:
     """See that this can be called with how much is done and how much there is."""
     if progress is not None and not callable(progress):
-        said = " must be a function of what is done and of all, True (a bar, where that is said) or None"
-        raise InputError(Parameter("progress"), f"{said}, not {progress!r}")
+        said = "progress must be a function of what is done and of all, True (a bar, where that is said) or None"
+        raise InputError(f"{said}, not {progress!r}")
 
 
 def listed(what: str, values: object, of: str = _ENTRIES) -> Sequence[Any]:

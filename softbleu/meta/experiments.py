@@ -16,6 +16,7 @@ from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
+from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.meta.calibration import Calibration, calibrate
 from softbleu.meta.matched_text import MatchedText, generated_text
@@ -318,6 +319,7 @@ def run_definition(
     """
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
+    check_run(jobs, executor, progress)
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
     run |= {"checkpoint": checkpoint} if definition.kind == "sweep" else {}
     with keys_named(definition.section_of):

@@ -10,7 +10,7 @@ from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
-from softbleu.errors import InputError, Parameter
+from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
@@ -174,7 +174,7 @@ def compare_corpus(
     """
     settings = SignificanceSettings() if significance is None else significance
     if not isinstance(settings, SignificanceSettings):
-        raise InputError(Parameter("significance"), f" must be SignificanceSettings, not {settings!r}")
+        raise InputError(f"significance must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
