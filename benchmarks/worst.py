@@ -54,7 +54,6 @@ _TEXTS = {
     "page": "score -c {text}.c -r {text}.r -f html -o out.html",
     "train": "embeddings train {text}.c --dimension 10 --epochs 1 -o trained",
     "networks": "networks make -r {text}.r -o out.jsonl",
-    "expand": "embeddings expand -r {text}.r --budget 2 --output-prefix expanded",
     "coverage": "embeddings evaluate --corpus {text}.c",
 }
 _READERS = {

@@ -30,7 +30,7 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
     ),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",
-        "convert info similarity expand neighbours train evaluate list_sets",
+        "convert info similarity neighbours train evaluate list_sets",
     ),
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
     "networks": ("Reference networks: many alternative references in one network.", "make info sample show"),

@@ -11,7 +11,6 @@ import numpy as np
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
-from softbleu.embeddings.expansion import spell_like
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.errors import InputError, Parameter, VectorError
@@ -191,7 +190,7 @@ class Expander:
         new = [other for other in others if other not in taken][: self._rules.alternatives]
         for other in new:
             taken[other] = None
-            yield spell_like(word, other), round(cost, 2), kind
+            yield _spell_like(word, other), round(cost, 2), kind
 
     @cached_property
     def _source(self) -> Any:
@@ -284,7 +283,7 @@ class Expander:
         for start, length, node in zip(*(values.tolist() for values in phrases), strict=True):
             others = self._renderings(node)
             if others:
-                yield start, start + length, [(spell_like(words[start], one[0]), *one[1:]) for one in others]
+                yield start, start + length, [(_spell_like(words[start], one[0]), *one[1:]) for one in others]
 
     def _renderings(self, node: int) -> list[tuple[str, ...]]:
         if node not in self._phrases:
@@ -297,6 +296,13 @@ class Expander:
             # Other threads must not see it half made.
             self._phrases[node] = renderings
         return self._phrases[node]
+
+
+def _spell_like(word: str, name: str) -> str:
+    """Spell a name as a word is: with a capital, or in capitals."""
+    if word.isupper() and len(word) > 1:
+        return name.upper()
+    return name[0].upper() + name[1:] if word[0].isupper() else name
 
 
 def _ending(word: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ from softbleu.io.tabular import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
-    from softbleu.embeddings.expansion import ExpandedReference
     from softbleu.results.diff import RunDifference
     from softbleu.results.pairs import PairScores
 
@@ -85,33 +83,3 @@ def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
     }
     columns = ("of", "measure", "without_a_vector", "value", "found", "all")
     return Records(columns, rows, facts, digits=_DIGITS, notes=evaluation.notes)
-
-
-def expansion_json(segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]) -> Iterator[str]:
-    """An object per segment; segments, references and tokens are numbered from 1."""
-    for number, (texts, variants) in enumerate(zip(segments, found, strict=True), start=1):
-        entries = [
-            {
-                "text": " ".join(variant.tokens),
-                "probability": variant.probability,
-                "reference": variant.reference + 1,
-                "replacements": [
-                    {"token": each.position + 1, "word": each.word, "by": each.by, "similarity": each.similarity}
-                    for each in variant.replacements
-                ],
-            }
-            for variant in variants
-        ]
-        entry = {"segment": number, "references": list(texts), "variants": entries}
-        yield json.dumps(entry, ensure_ascii=False) + "\n"
-
-
-def expansion_records(counts: Sequence[int], names: Sequence[str]) -> Records:
-    """Make a table of how many segments got 0, 1, … new references, which were written to these files."""
-    facts: dict[str, str | int] = {
-        "segments": sum(counts),
-        "new references": sum(number * count for number, count in enumerate(counts)),
-        "written": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0],
-    }
-    rows = [(str(number), count) for number, count in enumerate(counts) if count]
-    return Records(("new references", "segments"), rows, facts)

@@ -108,59 +108,6 @@ def test_a_model_becomes_an_encoder(command, tmp_path):
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
 
 
-OPTIONS = ("--threshold", 0.5, "--budget", 3)
-
-
-def expand(command, files, *arguments, reference=None):
-    given = ("-r", reference or files.reference, "--vectors", files.vectors, *OPTIONS, *arguments)
-    return command("embeddings", "expand", *given)
-
-
-def written(files, count=3):
-    return [(files.folder / f"more.{number}").read_text().splitlines() for number in range(1, count + 1)]
-
-
-def test_parallel_files(command, files):
-    done = expand(command, files, "--output-prefix", files.folder / "more")
-    assert (done.code, done.err) == (0, "")
-    assert written(files) == [
-        ["a cat sat on the mat", "the little dog barked loudly", "it rained all night long"],
-        ["the cat sat on a mat", "a small dog barked loudly", "it rained all night long"],
-        ["a cat sat on a mat", "a little hound barked loudly", "it rained all night long"],
-    ]
-    assert done.out.split()[:3] == ["segments", "3", "new"]
-    assert "new references  6\n" in done.out
-
-
-def test_jsonl(command, files):
-    done = expand(command, files, "--format", "jsonl", "--max-replacements", 1)
-    entries = [json.loads(line) for line in done.out.splitlines()]
-    assert [entry["segment"] for entry in entries] == [1, 2, 3]
-    assert [entry["references"] for entry in entries] == [[line] for line in files.reference.read_text().splitlines()]
-    assert [len(entry["variants"]) for entry in entries] == [2, 3, 0]
-    best = entries[1]["variants"][1]
-    assert (best["text"], best["reference"]) == ("a small dog barked loudly", 1)
-    (replaced,) = best["replacements"]
-    assert replaced == {"token": 2, "word": "little", "by": "small", "similarity": best["probability"]}
-    assert best["probability"] == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
-
-
-def test_standard_input_and_blocks(command, files):
-    lines = [f"one dog number {number}" for number in range(2500)]
-    given = ("-r", "-", "--vectors", files.vectors, *OPTIONS, "--format", "jsonl")
-    piped = command("embeddings", "expand", *given, stdin="".join(f"{line}\n" for line in lines).encode())
-    entries = [json.loads(line) for line in piped.out.splitlines()]
-    assert [entry["variants"][0]["text"] for entry in entries] == [line.replace("dog", "hound") for line in lines]
-
-
-def test_13a_finds_words_at_punctuation_and_leaves_unchanged_lines_as_they_are(command, files):
-    text = files.write("raw.txt", ["One dog, too.", 'Nothing "known", here.'])
-    expand(command, files, "--tokenize", "13a", "--output-prefix", files.folder / "more", reference=text)
-    assert written(files, 1) == [["One hound , too .", 'Nothing "known", here.']]
-    expand(command, files, "--output-prefix", files.folder / "more", reference=text)
-    assert written(files, 1) == [["One dog, too.", 'Nothing "known", here.']]
-
-
 TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
 
 
