@@ -315,11 +315,11 @@ def _numbered(name: str, rows: Sequence[TableRow], *, by_system: bool) -> Assess
     outputs, scores = _means(name, scored)
     if not outputs:
         raise InputError(f"{name}: there are no assessments")
-    order = list(range(len(outputs)))
+    order = np.arange(len(outputs))
     if by_system:
-        systems = list(dict.fromkeys(system for system, _ in places))
-        order.sort(key=lambda number: (systems.index(outputs[number][0]), outputs[number][1]))
-    groups = [outputs[number][0].split("+") if not by_system else [outputs[number][0]] for number in order]
+        ranks = {system: rank for rank, system in enumerate(dict.fromkeys(system for system, _ in places))}
+        order = np.lexsort(([segment for _, segment in outputs], [ranks[system] for system, _ in outputs]))
+    groups = [[outputs[number][0]] if by_system else outputs[number][0].split("+") for number in order.tolist()]
     names = plain_names({system for group in groups for system in group})
-    segments = [outputs[number][1] - start for number in order]
+    segments = [outputs[number][1] - start for number in order.tolist()]
     return Assessments(scores[order], [[names[system] for system in group] for group in groups], segments)

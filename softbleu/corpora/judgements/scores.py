@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -101,7 +101,7 @@ def read_scores(
     entries = [
         _entry(where, row, label or stem)
         for where, row in rows
-        if direction in (None, row.get("lp", direction)) and "reference" not in row
+        if "reference" not in row and (direction is None or row.get("lp", direction) == direction)
     ]
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
@@ -181,8 +181,11 @@ def table_rows(
     comment
         How lines begin that are passed over.
     """
-    lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
-    lines = ((where, line) for where, line in lines if not comment or not line.startswith(comment))
+    lines = (
+        (f"{name}, line {number}", line)
+        for number, line in enumerate(text, start=1)
+        if line.strip() and not (comment and line.startswith(comment))
+    )
     place, first = next(lines, (f"{name}, line 1", ""))
     mark = "\t" if "\t" in first else None
     try:
@@ -226,31 +229,41 @@ def score_rows(name: str, text: Iterable[str], column: str | None) -> Iterator[T
         return _COLUMNS.get(len(cells), ()), False
 
     _, rows = table_rows(name, text, columns_of, "#")
-    counts: Counter[str] = Counter()  # Segments of each system, where they are not numbered
+    if not name.removesuffix(".gz").endswith(".seg.score"):
+        yield from rows
+        return
+    counts: Counter[str] = Counter()  # Segments of each system, which are not numbered
     for where, row in rows:
-        if name.removesuffix(".gz").endswith(".seg.score"):
-            yield where, {**row, "segment": str(counts[row["system"]])}
-            counts[row["system"]] += 1
-        else:
-            yield where, row
+        yield where, {**row, "segment": str(counts[row["system"]])}
+        counts[row["system"]] += 1
 
 
 def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
-    segment, system, metric, signature = (row.get(key) for key in ("segment", "system", "metric", "signature"))
+    segment, system, metric = row.get("segment"), row.get("system"), row.get("metric")
     if not isinstance(system, str):
         raise InputError(f"{where}: a system's name is needed, not {system!r}")
     number = None if segment is None else segment_number(where, segment)
-    better = row["better"] if row.get("better") in ("higher", "lower") else ""
-    said = str(signature or metric or "")
-    return _Entry(where, str(metric or name), said, better, system, number, score_of(where, row["score"]))
+    better = row.get("better", "")
+    return _Entry(
+        where,
+        str(metric or name),
+        str(row.get("signature") or metric or ""),
+        better if better in ("higher", "lower") else "",
+        system,
+        number,
+        score_of(where, row["score"]),
+    )
 
 
 def segment_number(where: str, text: object) -> int:
     """Read the number of a segment. InputError: it is no whole number from 0."""
-    with suppress(ValueError):
-        if (number := parse_whole(str(text))) >= 0:
-            return number
-    raise InputError(f"{where}: the number of a segment is needed, not {text!r}")
+    try:
+        number = parse_whole(str(text))
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise InputError(f"{where}: the number of a segment is needed, not {text!r}")
+    return number
 
 
 def score_of(where: str, value: object) -> float:
@@ -277,14 +290,14 @@ def _gather(
     """Put the scores of one metric together: of systems, and of their segments."""
     systems: dict[str, float] = {}
     parts: dict[str, dict[int, float]] = {}
-    for where, *_, system, segment, score in entries:
-        system = names[system]
-        scores = systems if segment is None else parts.setdefault(system, {})
-        key: Any = system if segment is None else segment
+    for entry in entries:
+        system = names[entry.system]
+        scores: dict[Any, float] = systems if entry.segment is None else parts.setdefault(system, {})
+        key = system if entry.segment is None else entry.segment
         if key in scores:
-            raise InputError(f"{where}: a second score of {system!r} (several directions? name one)")
-        if segment is not None or not np.isnan(score):
-            scores[key] = score
+            raise InputError(f"{entry.where}: a second score of {system!r} (several directions? name one)")
+        if entry.segment is not None or not np.isnan(entry.score):
+            scores[key] = entry.score
     start = first_segment(name, chain.from_iterable(parts.values()))
     segments = {system: np.full(max(map(max, parts.values())) + 1 - start, np.nan) for system in parts}
     for system, scored in parts.items():
