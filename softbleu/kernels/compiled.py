@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from numba.core import event
@@ -9,7 +10,18 @@ from numba.core import event
 from softbleu.io.platform import load_njit
 from softbleu.io.progress import note
 
-njit = load_njit()
+_njit = partial(load_njit(), nogil=True, cache=True, no_cfunc_wrapper=True)
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function that Python calls."""
+    return _njit()(function)
+
+
+def part(function: Any = None, **options: Any) -> Any:
+    """Compile a function that only compiled ones call, without what Python would need to call it."""
+    compile_part = _njit(no_cpython_wrapper=True, **options)
+    return compile_part if function is None else compile_part(function)
 
 
 class _CompilingNote(event.Listener):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.kernels.compiled import njit
+from softbleu.kernels.compiled import kernel, part
 from softbleu.kernels.numba_ngrams import find_ngram
 from softbleu.kernels.scale import SCALE, ZERO_NORM
 
@@ -53,17 +53,17 @@ def sum_matches(
         (candidates.codes, candidates.offsets, references.codes, references.offsets, segment_offsets),
         (np.asarray(words.rows), np.asarray(words.norms)),
         (_array(words.weights, np.float64), _array(words.self_only, np.bool_)),
-        (meets, threshold, unit),
+        (meets, meets.any(axis=1), threshold, unit),
         (
             np.full((slots, _COLUMNS), -1, np.int32),
             np.zeros((orders, width), np.int32),
             np.zeros((orders, height), np.bool_),
         ),
         (
-            # Words are multiplied two by two, so there is room for one more.
-            np.zeros((height + 1, words.rows.shape[1])),
-            np.zeros((width + 1, words.rows.shape[1])),
-            np.zeros((height + 1, width + 1)),
+            # Words are multiplied three by three, so there is room for two more.
+            np.zeros((height + 2, words.rows.shape[1])),
+            np.zeros((width + 2, words.rows.shape[1])),
+            np.zeros((height + 2, width + 2)),
             np.zeros((orders, height)),
             np.zeros((orders, width)),
             np.zeros((orders + 1, max(height, width))),
@@ -84,7 +84,7 @@ def multiply_pairs(
 ) -> Floats:
     """Products of the words of each pair, unweighted; as `UnitVectors.of_pairs` of `softbleu.matching.similarity`."""
     found = np.empty(int(pairs.cells[-1]))
-    height, width = (int(np.diff(bounds).max(initial=0)) + 1 for bounds in (pairs.rows, pairs.columns))
+    height, width = (int(np.diff(bounds).max(initial=0)) + 2 for bounds in (pairs.rows, pairs.columns))
     dimension = words.rows.shape[1]
     _multiply_pairs(
         (candidate, pairs.rows, reference, pairs.columns, pairs.cells),
@@ -100,7 +100,7 @@ def _array(values: NDArray[Any] | None, kind: type[np.generic]) -> NDArray[Any]:
     return np.zeros(0, kind) if values is None else np.asarray(values)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _match(texts, table, measure, rules, exact, similar, given, found):  # type: ignore[no-untyped-def]
     codes, offsets, reference, bounds, segments = texts
     rows, norms = table
@@ -117,8 +117,8 @@ def _match(texts, table, measure, rules, exact, similar, given, found):  # type:
         looked = False
         for line in range(segment, len(offsets) - 1, count):
             words = codes[offsets[line] : offsets[line + 1]]
-            _match_equal(ngrams, words, mask, segment, line, waiting, found[line])
-            if not len(text) or not (rules[0].any() and waiting[:, : len(words)].any()):
+            left = _match_equal(ngrams, words, mask, segment, line, rules[1], waiting, found[line])
+            if not left or not len(text):
                 continue
             if not looked:
                 _look_up(text, rows, norms, others)
@@ -131,7 +131,7 @@ def _match(texts, table, measure, rules, exact, similar, given, found):  # type:
             _serve(rules, exact, similar, given, line, len(words), len(text), found[line])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _multiply_pairs(texts, table, measure, room, found):  # type: ignore[no-untyped-def]
     codes, offsets, reference, bounds, cells = texts
     rows, norms = table
@@ -150,7 +150,7 @@ def _multiply_pairs(texts, table, measure, room, found):  # type: ignore[no-unty
                 place += 1
 
 
-@njit(cache=True, nogil=True)
+@part(inline="always")
 def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  # type: ignore[no-untyped-def]
     """Count the n-grams of a segment's references, and note the place of each that is the first of its kind.
 
@@ -160,7 +160,7 @@ def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  #
     places[:, : bounds[last] - start] = -1
     for line in range(first, last):
         for place in range(bounds[line], bounds[line + 1]):
-            head = -1
+            head = np.int64(-1)
             for order in range(min(len(places), bounds[line + 1] - place)):
                 word = reference[place + order]
                 slot = find_ngram(ngrams, head, word, mask, stamp)
@@ -176,12 +176,13 @@ def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  #
                 head = slot
 
 
-@njit(cache=True, nogil=True)
-def _match_equal(ngrams, words, mask, stamp, line, waiting, found):  # type: ignore[no-untyped-def]
-    """Match equal n-grams, the leftmost first; note which are left."""
+@part(inline="always")
+def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, found):  # type: ignore[no-untyped-def]
+    """Match equal n-grams, the leftmost first; note which are left, and count those of orders that are searched."""
     waiting[:, : len(words)] = False
+    left = 0
     for place in range(len(words)):
-        head, known = -1, True
+        head, known = np.int64(-1), True
         for order in range(min(len(waiting), len(words) - place)):
             if known:
                 slot = find_ngram(ngrams, head, words[place + order], mask, stamp)
@@ -195,9 +196,11 @@ def _match_equal(ngrams, words, mask, stamp, line, waiting, found):  # type: ign
                     found[order] += SCALE
                     continue
             waiting[order, place] = True
+            left += searched[order]
+    return left
 
 
-@njit(cache=True, nogil=True)
+@part
 def _look_up(words, rows, norms, found):  # type: ignore[no-untyped-def]
     """Unit vectors of words, those without being 0."""
     for place in range(len(words)):
@@ -207,23 +210,30 @@ def _look_up(words, rows, norms, found):  # type: ignore[no-untyped-def]
             found[place, k] = np.float64(rows[word, k]) * norm
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@part(fastmath={"reassoc", "contract"})
 def _multiply(own, others, height, width, cross):  # type: ignore[no-untyped-def]
-    """Products of unit vectors, four at a time; those of a row and column too many are not looked at."""
-    for row in range(0, height, 2):
-        for column in range(0, width, 2):
-            a = b = c = d = 0.0
+    """Products of unit vectors, nine at a time; those of rows and columns too many are not looked at."""
+    for row in range(0, height, 3):
+        for column in range(0, width, 3):
+            a = b = c = d = e = f = g = h = i = 0.0
             for k in range(own.shape[1]):
-                one, two, left, right = own[row, k], own[row + 1, k], others[column, k], others[column + 1, k]
+                one, two, three = own[row, k], own[row + 1, k], own[row + 2, k]
+                left, middle, right = others[column, k], others[column + 1, k], others[column + 2, k]
                 a += one * left
-                b += one * right
-                c += two * left
-                d += two * right
-            cross[row, column], cross[row, column + 1] = a, b
-            cross[row + 1, column], cross[row + 1, column + 1] = c, d
+                b += one * middle
+                c += one * right
+                d += two * left
+                e += two * middle
+                f += two * right
+                g += three * left
+                h += three * middle
+                i += three * right
+            cross[row, column], cross[row, column + 1], cross[row, column + 2] = a, b, c
+            cross[row + 1, column], cross[row + 1, column + 1], cross[row + 1, column + 2] = d, e, f
+            cross[row + 2, column], cross[row + 2, column + 1], cross[row + 2, column + 2] = g, h, i
 
 
-@njit(cache=True, nogil=True)
+@part
 def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
     """What the measure makes of the product of two words."""
     weights, self_only = measure
@@ -234,12 +244,12 @@ def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
     return product * weights[one] * weights[other] if len(weights) else product
 
 
-@njit(cache=True, nogil=True)
+@part(inline="always")
 def _is_plain(measure):  # type: ignore[no-untyped-def]
     return len(measure[0]) + len(measure[1]) == 0
 
 
-@njit(cache=True, nogil=True)
+@part(inline="always")
 def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
     """Make of products of unit vectors those of words."""
     plain = _is_plain(measure)
@@ -253,20 +263,27 @@ def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
                 cross[row, column] = _related(cross[row, column], one, text[column], measure)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@part(fastmath={"reassoc", "contract"})
 def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
     """Products of the words of a text that stand so far apart, by their distance."""
     length = len(words)
     bands[0, :length] = 1.0
-    for apart in range(1, min(len(bands), length)):
+    for apart in range(1, min(len(bands), length), 3):
         for place in range(length - apart):
-            total = 0.0
+            a = b = c = 0.0
             for k in range(vectors.shape[1]):
-                total += vectors[place, k] * vectors[place + apart, k]
-            bands[apart, place] = 1.0 if words[place] == words[place + apart] else total
+                one = vectors[place, k]
+                a += one * vectors[place + apart, k]
+                b += one * vectors[place + apart + 1, k]
+                c += one * vectors[place + apart + 2, k]
+            bands[apart, place] = 1.0 if words[place] == words[place + apart] else a
+            if apart + 1 < len(bands) and place + apart + 1 < length:
+                bands[apart + 1, place] = 1.0 if words[place] == words[place + apart + 1] else b
+            if apart + 2 < len(bands) and place + apart + 2 < length:
+                bands[apart + 2, place] = 1.0 if words[place] == words[place + apart + 2] else c
 
 
-@njit(cache=True, nogil=True)
+@part
 def _measure_ngrams(words, vectors, measure, bands, found):  # type: ignore[no-untyped-def]
     """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.inverse_norms`."""
     length, orders = len(words), min(len(found), len(words))
@@ -287,17 +304,17 @@ def _measure_ngrams(words, vectors, measure, bands, found):  # type: ignore[no-u
             found[order, place] = 1 / np.sqrt(square) if square > ZERO_NORM else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@part(inline="always")
 def _serve(rules, exact, similar, given, line, height, width, found):  # type: ignore[no-untyped-def]  # noqa: C901
     """Give pool n-grams to those that wait, left to right, each the most similar one that is left."""
-    meets, threshold, unit = rules
+    meets, searched, threshold, unit = rules
     ngrams, places, waiting = exact
     _, _, cross, own_norms, other_norms, _ = similar
     strips, boxes, scaled, capacity = given
     orders, cells = len(meets), height * width
     _sum_strips(cross, strips, min(orders, width), height, width)
     for n in range(min(orders, height)):
-        if not meets[n].any():
+        if not searched[n]:
             continue
         _offer(ngrams, places, meets[n], n, line, width, other_norms, scaled, capacity)
         for row in range(height - n):
@@ -335,7 +352,7 @@ def _serve(rules, exact, similar, given, line, height, width, found):  # type: i
                     scaled[met, place] = 0
 
 
-@njit(cache=True, nogil=True)
+@part(inline="always")
 def _offer(ngrams, places, meets, n, line, width, norms, scaled, capacity):  # type: ignore[no-untyped-def]
     """What is left of the pool for n-grams of one order: instances, and norms, 0 where nothing is."""
     for m in range(min(len(meets), width)):
@@ -351,7 +368,7 @@ def _offer(ngrams, places, meets, n, line, width, norms, scaled, capacity):  # t
             scaled[m, column] = norms[m, column] * np.float64(SCALE) if left > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@part(inline="always")
 def _sum_strips(cross, strips, orders, height, width):  # type: ignore[no-untyped-def]
     """Sums of products along the reference, for each of its orders."""
     for row in range(height):

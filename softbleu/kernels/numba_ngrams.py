@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.kernels.compiled import njit
+from softbleu.kernels.compiled import kernel, part
 from softbleu.kernels.numpy_backend import LONG
 from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STAMP, _HEAD, _WORD, _IN_CANDIDATE, _IN_REFERENCE, _BEST, _READER = range(7)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
     """Slot of the n-gram (head, word) of this segment, or the free slot where it belongs."""
     mixed = np.uint64(head) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(word) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -28,11 +28,11 @@ def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
     return slot
 
 
-@njit(cache=True, nogil=True)
+@part
 def _learn(table, words, order, mask, stamp):  # type: ignore[no-untyped-def]
     """Count the n-grams of a candidate, each a path of (head n-gram, next word) through the table."""
     for start in range(len(words)):
-        head = -1
+        head = np.int64(-1)
         for place in range(start, min(start + order, len(words))):
             slot = find_ngram(table, head, words[place], mask, stamp)
             if table[slot, _STAMP] != stamp:
@@ -46,11 +46,11 @@ def _learn(table, words, order, mask, stamp):  # type: ignore[no-untyped-def]
             head = slot
 
 
-@njit(cache=True, nogil=True)
+@part
 def _clip(table, words, order, mask, stamp, reader, counts):  # type: ignore[no-untyped-def]
     """Raise the clipped counts by what one more reference (number `reader`) has of the candidate's n-grams."""
     for start in range(len(words)):
-        head = -1
+        head = np.int64(-1)
         for place in range(start, min(start + order, len(words))):
             slot = find_ngram(table, head, words[place], mask, stamp)
             if table[slot, _STAMP] != stamp:
@@ -66,7 +66,7 @@ def _clip(table, words, order, mask, stamp, reader, counts):  # type: ignore[no-
             head = slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts):  # type: ignore[no-untyped-def]
     size = 64
     for segment in range(len(counts)):

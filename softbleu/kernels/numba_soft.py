@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.kernels.compiled import njit
+from softbleu.kernels.compiled import kernel, part
 from softbleu.kernels.numpy_soft import TIE
 from softbleu.kernels.scale import SCALE
 
@@ -30,15 +30,20 @@ def raise_to_spellings(
     most = int((parts.bounds[reference + 1] - parts.bounds[reference]).sum())
     bounds = pairs.rows, pairs.columns, pairs.cells
     entries = np.empty((most + 1, 2), np.int32)
-    _raise(products, *bounds, candidate, reference, parts.codes, parts.bounds, weight, last, entries)
+    shared = np.zeros(_greatest(pairs.columns), np.int32)
+    _raise(products, *bounds, candidate, reference, parts.codes, parts.bounds, weight, last, entries, shared)
 
 
-@njit(cache=True, nogil=True)
+def _greatest(bounds: Integers) -> int:
+    """Most entries between two bounds that follow one another."""
+    return int((bounds[1:] - bounds[:-1]).max(initial=0))
+
+
+@kernel
 def _raise(  # type: ignore[no-untyped-def]
-    products, rows, columns, cells, candidate, reference, parts, bounds, weight, last, entries
+    products, rows, columns, cells, candidate, reference, parts, bounds, weight, last, entries, shared
 ):
     """Count the parts that words share: of each part the words of a segment that have it are a chain of entries."""
-    shared = np.zeros(np.diff(columns).max() if len(cells) > 1 else 0, np.int32)
     made = 0
     for segment in range(len(cells) - 1):
         first, before = columns[segment], made
@@ -63,7 +68,8 @@ def _raise(  # type: ignore[no-untyped-def]
                 if shared[column]:
                     code = reference[first + column]
                     alike = weight * (2.0 * shared[column] / (end - start + bounds[code + 1] - bounds[code]))
-                    products[cell + column] = max(products[cell + column], alike)
+                    if alike > products[cell + column]:
+                        products[cell + column] = alike
                     shared[column] = 0
 
 
@@ -72,80 +78,96 @@ def matched_weights(
 ) -> Integers:
     """Do what `softbleu.kernels.numpy_soft.matched_weights` does, with the same digits."""
     found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
-    _match(similarities, pairs.rows, pairs.columns, pairs.cells, candidate, reference, greedy, found)
+    room = max(_greatest(pairs.rows), _greatest(pairs.columns))
+    _match(
+        (similarities, pairs.rows, pairs.columns, pairs.cells, candidate, reference),
+        greedy,
+        (np.empty((2, room)), np.empty((2, room)), np.empty((2, _greatest(pairs.cells)))),
+        (np.empty((5, room)), np.empty((5, room), np.int64)),
+        found,
+    )
     return found
 
 
-@njit(cache=True, nogil=True)
-def _match(similarities, rows, columns, cells, candidate, reference, greedy, found):  # type: ignore[no-untyped-def]
-    room = most = 1
+@kernel
+def _match(texts, greedy, tables, work, found):  # type: ignore[no-untyped-def]
+    similarities, rows, columns, cells, candidate, reference = texts
+    weights, matched, pairs = tables
     for segment in range(len(found)):
-        room = max(room, rows[segment + 1] - rows[segment], columns[segment + 1] - columns[segment])
-        most = max(most, cells[segment + 1] - cells[segment])
-    weights, matched, tables = np.empty((2, room)), np.empty((2, room)), np.empty((2, most))
-    work = np.empty((5, room)), np.empty((5, room), np.int64)
-    for segment in range(len(found)):
-        own, other = candidate[rows[segment] : rows[segment + 1]], reference[columns[segment] : columns[segment + 1]]
-        table = similarities[cells[segment] : cells[segment + 1]]
+        lengths = rows[segment + 1] - rows[segment], columns[segment + 1] - columns[segment]
         for n in range(1, found.shape[1] + 1):
-            sizes = max(len(own) - n + 1, 0), max(len(other) - n + 1, 0)
-            heaviest = _add_windows(own, n, weights[0, : sizes[0]]) + _add_windows(other, n, weights[1, : sizes[1]])
-            matched[:] = 0
-            if sizes[0] and sizes[1]:
-                _fill(table, len(other), n, sizes, tables[0], matched)
-                matched *= greedy
-                if greedy < 1:
-                    _pair(tables, weights, max(heaviest, 1e-300), sizes, work, matched, 1 - greedy)
+            sizes = _count_ngrams(lengths[0], n), _count_ngrams(lengths[1], n)
+            heaviest = _add_windows(candidate, rows[segment], n, sizes[0], weights[0])
+            heaviest += _add_windows(reference, columns[segment], n, sizes[1], weights[1])
+            _fill(similarities, cells[segment], lengths[1], n, sizes, pairs[0], matched)
+            if greedy < 1 and sizes[0] and sizes[1]:
+                _pair(pairs, weights, heaviest, sizes, work, matched, greedy)
             for side in range(2):
-                part = total = 0.0
+                part_sum = total = 0.0
                 for place in range(sizes[side]):
-                    part += matched[side, place] * weights[side, place]
+                    part_sum += matched[side, place] * weights[side, place]
                     total += weights[side, place] * SCALE
-                found[segment, n - 1, 2 * side] = np.rint(part)
+                found[segment, n - 1, 2 * side] = np.rint(part_sum)
                 found[segment, n - 1, 2 * side + 1] = np.rint(total)
 
 
-@njit(cache=True, nogil=True)
-def _add_windows(values, n, sums):  # type: ignore[no-untyped-def]
+@part
+def _count_ngrams(length, n):  # type: ignore[no-untyped-def]
+    return length - n + 1 if length >= n else 0
+
+
+@part
+def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
     """Sum every n values that follow one another; the greatest sum."""
     greatest = 0.0
-    for start in range(len(sums)):
+    for start in range(size):
         total = 0.0
         for k in range(n):
-            total += values[start + k]
+            total += values[first + start + k]
         sums[start] = total
-        greatest = max(greatest, total)
+        if total > greatest:
+            greatest = total
     return greatest
 
 
-@njit(cache=True, nogil=True)
-def _fill(table, stride, n, sizes, alike, best):  # type: ignore[no-untyped-def]
+@part
+def _fill(similarities, cell, stride, n, sizes, alike, best):  # type: ignore[no-untyped-def]
     """Similarities of n-grams, and the greatest of each."""
     height, width = sizes
     scale = SCALE / n
+    for column in range(width):
+        best[1, column] = 0.0
     for row in range(height):
+        greatest = 0.0
         for column in range(width):
-            total = table[row * stride + column]
+            place = cell + row * stride + column
+            total = similarities[place]
             for k in range(1, n):
-                total += table[(row + k) * stride + column + k]
+                total += similarities[place + k * (stride + 1)]
             value = np.rint(total * scale)
             alike[row * width + column] = value
-            best[0, row] = max(best[0, row], value)
-            best[1, column] = max(best[1, column], value)
+            if value > greatest:
+                greatest = value
+            if value > best[1, column]:
+                best[1, column] = value
+        best[0, row] = greatest
 
 
-@njit(cache=True, nogil=True)
-def _pair(tables, weights, heaviest, sizes, work, matched, share):  # type: ignore[no-untyped-def]
+@part
+def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ignore[no-untyped-def]
     """Add a share of the similarities of n-grams that are paired one to one, by the least total cost."""
     alike, costs = tables
     height, width = sizes
     # The n-grams of the shorter side are served, one after the other.
     flipped = width < height
-    short, long = min(height, width), max(height, width)
-    ties = work[0]
+    short, long = (width, height) if flipped else (height, width)
+    ties, share = work[0], 1 - greedy
+    if heaviest < 1e-300:
+        heaviest = 1e-300
     for side in range(2):
         for place in range(sizes[side]):
             ties[side, place] = weights[side, place] / heaviest * TIE
+            matched[side, place] *= greedy
     for row in range(height):
         for column in range(width):
             place = column * long + row if flipped else row * long + column
@@ -158,7 +180,7 @@ def _pair(tables, weights, heaviest, sizes, work, matched, share):  # type: igno
         matched[1, column] += share * alike[row * width + column]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
     """Give each row a column at the least total cost, by shortest augmenting paths (Crouse 2016).
 
@@ -186,7 +208,7 @@ def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
             column, partner[row] = partner[row], column
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@part(fastmath={"nnan", "nsz"})
 def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped-def]
     """Find the way to the nearest column without a row; how many columns were passed, that one the last.
 

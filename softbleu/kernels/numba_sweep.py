@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.kernels.assignment import Intervals
-from softbleu.kernels.compiled import njit
+from softbleu.kernels.compiled import kernel, part
 from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, threshol
     return Intervals(*made[:, :count])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
     """Serve the rows at the lowest threshold; then let the least similar match fall away, again and again."""
     batch, rows = similarities.shape[:2]
@@ -56,7 +56,7 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
     return made, count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _serve(table, capacity, threshold, partner, value):  # type: ignore[no-untyped-def]
     """Give each row, left to right, its most similar column that is left, the leftmost of equal ones."""
     left = capacity.copy()
@@ -71,7 +71,7 @@ def _serve(table, capacity, threshold, partner, value):  # type: ignore[no-untyp
             value[row] = most
 
 
-@njit(cache=True, nogil=True)
+@part
 def _least_similar(value):  # type: ignore[no-untyped-def]
     """Row of the least similar match, the leftmost of equal ones; -1 if there is none."""
     least = -1
@@ -81,7 +81,7 @@ def _least_similar(value):  # type: ignore[no-untyped-def]
     return least
 
 
-@njit(cache=True, nogil=True)
+@part
 def _with_room(made, count, more):  # type: ignore[no-untyped-def]
     """Return the same entries with space for more."""
     if count + more <= made.shape[1]:
@@ -91,7 +91,7 @@ def _with_room(made, count, more):  # type: ignore[no-untyped-def]
     return grown
 
 
-@njit(cache=True, nogil=True)
+@part
 def _note(made, count, segment, row, partner, value, since, now):  # type: ignore[no-untyped-def]
     """Note the match of a row that ends now, if there was one at any threshold."""
     if value[row] <= 0 or since[row] >= now:

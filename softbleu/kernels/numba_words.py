@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from softbleu.kernels.compiled import njit
+from softbleu.kernels.compiled import kernel, part
 from softbleu.text.tokenizers import ESCAPES_13A, MARKS_13A
 from softbleu.text.tokens import Tokens
 
@@ -157,7 +157,7 @@ class CompiledCoder:
         return Tokens(parts[: offsets[-1]].copy(), offsets)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _blank_length(text, place):  # type: ignore[no-untyped-def]
     """Bytes of the white space (as `str.split` knows it) that starts here; 0 if none does."""
     byte = text[place]
@@ -178,7 +178,7 @@ def _blank_length(text, place):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
     """Replace an escape, wherever it stands in a word, by what it stands for; the new length."""
     end = place = 0
@@ -201,12 +201,12 @@ def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
     return end
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part
 def _is_digit(byte):  # type: ignore[no-untyped-def]
     return 48 <= byte <= 57
 
 
-@njit(cache=True, nogil=True)
+@part
 def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
     """Write a word with blanks between its tokens, as 13a has them; where the next may be written."""
     first = place
@@ -240,19 +240,20 @@ def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
     return end
 
 
-@njit(cache=True, nogil=True)
+@part
 def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
     """Do what `_split_word` does after what is escaped is read as 13a reads it; overwrites the word."""
     length = len(word)
     for escape in _ESCAPES:
         length = _unescaped(word, length, escape)
-    return _split_word(word, 0, length, out, end)
+    return _split_word(word, np.int64(0), length, out, end)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
     """Write words with blanks between the tokens of each, a line each and blanks at the end; where these begin."""
-    end = 0
+    # Not a literal, for which what is called would be compiled once more.
+    end = np.int64(0)
     for word in range(len(bounds) - 1):
         start, stop = bounds[word], bounds[word + 1]
         escaped = False
@@ -268,20 +269,20 @@ def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spread(codes, offsets, numbers, bounds, parts):  # type: ignore[no-untyped-def]
     """Put the parts of each word in its place; changes the bounds of lines to those of parts."""
     count = place = 0
     for line in range(1, len(offsets)):
         while place < offsets[line]:
-            for part in range(bounds[codes[place]], bounds[codes[place] + 1]):
-                parts[count] = numbers[part]
+            for number in range(bounds[codes[place]], bounds[codes[place] + 1]):
+                parts[count] = numbers[number]
                 count += 1
             place += 1
         offsets[line] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enter_again(slots, keys, used):  # type: ignore[no-untyped-def]
     shift = _ALL - _bits(slots)
     for number in range(1, used + 1):
@@ -291,7 +292,7 @@ def _enter_again(slots, keys, used):  # type: ignore[no-untyped-def]
         slots[slot] = number
 
 
-@njit(cache=True, nogil=True)
+@part
 def _bits(slots):  # type: ignore[no-untyped-def]
     """Bits of a slot's number."""
     bits = np.uint64(0)
@@ -300,7 +301,7 @@ def _bits(slots):  # type: ignore[no-untyped-def]
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-untyped-def]  # noqa: C901
     """Code the words of a text; False where the table is full, which begins anew where `state` says.
 
