@@ -214,9 +214,11 @@ def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[st
 
 
 def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]:
-    """Read a label per segment: the lines of a file, or a column of a table with a header, as ``FILE:COLUMN``.
+    """Read a label per segment: the lines of a file, or a column of a table, as ``FILE:COLUMN``.
 
-    A name that ends in ``.csv`` has commas between its columns, any other tabs.
+    A name that ends in ``.csv`` has commas between its columns, any other tabs. The column is named as in the header;
+    of a table without a header it is a number, from 1. Raises `InputError`: no label for each segment, or a table of
+    several columns of which none is named.
     """
     name, _, column = (place, "", "") if Path(place).is_file() else place.rpartition(":")
     if not name:
@@ -226,13 +228,16 @@ def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]
         delimiter = "," if name.lower().endswith(".csv") else "\t"
         rows = [row for _, row in read_rows(lines, name, delimiter)]
         header = rows[0] if rows else []
-        if column not in header:
-            raise InputError(f"{name}: no column {column!r}; it has: {', '.join(header)}")
-        number = header.index(column)
+        numbered = column not in header and column.isdecimal() and 0 < int(column) <= len(header)
+        if column not in header and not (numbered and len(rows) == segments):
+            raise InputError(f"{name}: no column {column!r}; the first line has: {', '.join(header)}")
+        number = int(column) - 1 if numbered else header.index(column)
         short = next((at for at, row in enumerate(rows, start=1) if len(row) <= number), None)
         if short is not None:
             raise InputError(f"{name}, line {short}: no column {column!r}")
-        lines = [row[number] for row in rows[1:]]
+        lines = [row[number] for row in (rows if numbered else rows[1:])]
+    elif len(lines) in (segments, segments + 1) and all("\t" in line for line in lines):
+        raise InputError(f"{name} has several columns: name one by {name}:COLUMN, or by its number {name}:1")
     labels = [line.rstrip("\n") for line in lines]
     if len(labels) != segments:
         raise InputError(f"{name} has {len(labels)} labels for {segments} segments")

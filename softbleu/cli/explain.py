@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 
 from softbleu.cli.command import Given, command
-from softbleu.cli.settings import about_matches
 from softbleu.errors import InputError
-
-_SHOWN = {"hyter", "meteor", "softbleu", "bertscore", "ter", "m2", "cleme", "cleme2", "uot"}
 
 
 @command(
@@ -16,8 +13,7 @@ _SHOWN = {"hyter", "meteor", "softbleu", "bertscore", "ter", "m2", "cleme", "cle
 Input
   --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
 """,
-    # What says how n-grams are matched, what paths are closest, or what edits are found.
-    settings=lambda each: about_matches(each) or not _SHOWN.isdisjoint(each.owners),
+    settings=lambda each: True,
 )
 def explain(given: Given) -> None:
     """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found.

@@ -46,7 +46,7 @@ def metaeval(given: Given) -> None:
     Metrics are read (--scores) or computed (--metric); judgements come by --rankings, --human or --da.
     """
     from softbleu.cli.inputs import system_files
-    from softbleu.corpora import split_name
+    from softbleu.corpora import split_file
     from softbleu.errors import InputError, known_name
     from softbleu.meta.metaeval import QUESTIONS, default_question
     from softbleu.meta.metaeval import metaeval as evaluate
@@ -54,7 +54,7 @@ def metaeval(given: Given) -> None:
 
     asked = given.table or default_question(given.scores or given.metric, given.human or given.rankings, given.da)
     question = known_name("table", asked, QUESTIONS)
-    inputs = [split_name(text)[1] for text in given.files("scores", "human")]
+    inputs = [split_file(text)[1] for text in given.files("scores", "human")]
     inputs += [*system_files(given).values(), *given.files("reference", "rankings", "da", "source", "gold")]
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")

@@ -170,8 +170,8 @@ Differences
     disagreeing ones (two metrics); or n-grams that one system matches and another misses (ngrams).
   --top N: How many lines or n-grams --show shows (default: 20).
   --by NAME|FILE <length,rarity,coverage,order,type,operation,errant>: Score parts instead: by length, rarity or
-    coverage (of words), order (of n-grams), by a file with a label per segment (FILE:COLUMN of a table with a
-    header); of M2's edits by type, operation or errant.
+    coverage (of words), order (of n-grams), by a file with a label per segment (FILE:COLUMN of a table; the
+    number of the column where it has no header); of M2's edits by type, operation or errant.
 Output
   page_format --format -f NAME <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default: by the
     suffix of --output, else text).

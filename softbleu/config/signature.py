@@ -119,6 +119,20 @@ def parse_expression(text: str) -> tuple[str, dict[str, str]]:
 _Token = tuple[str, str, int]  # Its mark, `text`, or nothing at the end; what it says; where it stands
 
 
+def split_name(text: str) -> tuple[str | None, str]:
+    """Split off a name that is given before an equals sign.
+
+    >>> split_name("GLEU=scores.tsv"), split_name("scores.tsv"), split_name("metric:bleu|vectors:a=b")
+    (('GLEU', 'scores.tsv'), (None, 'scores.tsv'), (None, 'metric:bleu|vectors:a=b'))
+    >>> split_name("soft=vleu(threshold=0.8)"), split_name("vleu(threshold=0.8)")
+    (('soft', 'vleu(threshold=0.8)'), (None, 'vleu(threshold=0.8)'))
+    """
+    name, equals, rest = text.partition("=")
+    if not equals or not name or not rest or set(name) & set("(:|/\\"):
+        return None, text
+    return name, rest
+
+
 def _tokens(text: str) -> list[_Token]:
     found: list[_Token] = []
     place = 0

@@ -14,6 +14,7 @@ from softbleu.io.limits import Limit
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
+_BAR, _AND = "&#124;", "&#38;"  # In corrections, where a bar would separate them
 
 
 def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
@@ -35,8 +36,8 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
 def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     """Write sentences and their edits as a `.m2` file has them, a piece of text each; see `read_m2`.
 
-    An annotator without edits has a line of type `noop`. Raises `InputError` where a correction has `||`, which
-    separates alternatives.
+    An annotator without edits has a line of type `noop`. Where bars in a correction would be taken for what separates
+    corrections and fields, they are written as ``&#124;``, which `read_m2` reads as bars.
 
     Examples
     --------
@@ -45,17 +46,30 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0
     <BLANKLINE>
     """
-    for number, segment in enumerate(segments, start=1):
+    for segment in segments:
         lines = [f"S {segment.source}"]
         for annotation in segment.annotations:
             for edit in annotation.edits or (_NOOP,):
-                if any("||" in text for text in edit.corrections):
-                    raise InputError(f"sentence {number}: '||' in a correction: a .m2 file separates corrections so")
-                text = "||".join(text or NO_CORRECTION for text in edit.corrections) or NO_CORRECTION
+                text = "||".join(_escaped(text) or NO_CORRECTION for text in edit.corrections) or NO_CORRECTION
                 text = "" if edit.corrections == ("",) else text
                 fields = (edit.kind, text, edit.required, edit.comment, str(annotation.annotator))
                 lines.append("|||".join((f"A {edit.start} {edit.end}", *fields)))
         yield "\n".join((*lines, "", ""))
+
+
+def _escaped(text: str) -> str:
+    """Write bars so that they separate nothing.
+
+    >>> _escaped("a || b"), _escaped("a | b"), _unescaped(_escaped("&#124; ||"))
+    ('a &#124;&#124; b', 'a | b', '&#124; ||')
+    """
+    if "||" in text or _BAR in text or _AND in text or text[:1] == "|" or text[-1:] == "|":
+        return text.replace("&#", f"{_AND}#").replace("|", _BAR)
+    return text
+
+
+def _unescaped(text: str) -> str:
+    return text.replace(_BAR, "|").replace(_AND, "&")
 
 
 def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:
@@ -103,6 +117,6 @@ def _read_edit(where: str, text: str, words: int) -> tuple[int, Edit | None]:
         return number, None
     if not 0 <= start <= end <= words:
         raise InputError(f"{where}: no words {start} to {end} in a sentence of {words} words")
-    alternatives = () if correction == NO_CORRECTION else tuple(correction.split("||"))
+    alternatives = () if correction == NO_CORRECTION else tuple(map(_unescaped, correction.split("||")))
     corrections = tuple("" if text.strip() == NO_CORRECTION else " ".join(text.split()) for text in alternatives)
     return number, Edit(start, end, kind, corrections, required, comment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -11,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
+from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import read_m2
@@ -285,18 +287,19 @@ def text_blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
         yield list(zip(*(file.read_lines(number) for file in files), strict=True))
 
 
-def split_name(text: str) -> tuple[str | None, str]:
-    """Split off a name that is given before an equals sign.
+def split_file(text: str) -> tuple[str | None, str]:
+    """Split off the name that is given to a file before an equals sign; a file of the whole name goes before.
 
-    >>> split_name("GLEU=scores.tsv"), split_name("scores.tsv"), split_name("metric:bleu|vectors:a=b")
-    (('GLEU', 'scores.tsv'), (None, 'scores.tsv'), (None, 'metric:bleu|vectors:a=b'))
-    >>> split_name("soft=vleu(threshold=0.8)"), split_name("vleu(threshold=0.8)")
-    (('soft', 'vleu(threshold=0.8)'), (None, 'vleu(threshold=0.8)'))
+    >>> split_file("GPT-4 (few-shot)=-"), split_file("out/a=b.txt"), split_file("ours=new.txt")
+    (('GPT-4 (few-shot)', '-'), (None, 'out/a=b.txt'), ('ours', 'new.txt'))
     """
-    name, equals, rest = text.partition("=")
-    if not equals or not name or not rest or set(name) & set("(:|/\\"):
+    if is_url(text) or Path(text).exists():
         return None, text
-    return name, rest
+    for equals in re.finditer("(?<=.)=(?=.)", text):
+        name, file = text[: equals.start()], text[equals.end() :]
+        if file == STDIN or is_url(file) or Path(file).exists():
+            return name, file
+    return split_name(text)
 
 
 def name_files(paths: Sequence[str]) -> dict[str, str]:
@@ -347,7 +350,7 @@ def _places(names: Sequence[str]) -> set[Path]:
 
 def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None, str]]:
     """Names, where there are some, and files."""
-    name, path = (None, entry) if Path(entry).exists() else split_name(entry)
+    name, path = split_file(entry)
     folder = Path(path)
     if is_url(path) or not folder.is_dir():
         yield name, path

@@ -166,7 +166,8 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
     signature, short = (statistics.signature(level, short=short) for short in (False, True))
     aggregation = scorer.aggregation
     macro = level == "macro" or (level != "corpus" and not aggregation.has_corpus_score)
-    label = f"{scorer.label} (macro)" if level == "macro" else scorer.label
+    label = scorer.called or scorer.label
+    label = f"{label} (macro)" if level == "macro" else label
     streamed = None if statistics.streamed is None else statistics.streamed.scores()
     results = []
     for number, system in enumerate(statistics.systems):

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
+from softbleu.config.signature import split_name
+from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.progress import note
@@ -238,7 +239,7 @@ def _negated(scores: Mapping[str, float]) -> dict[str, float]:
 def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> Iterator[ScoreTable]:
     for named in scores:
         if isinstance(named, str):
-            label, file = split_name(named)
+            label, file = split_file(named)
             yield from read_scores(file, label=label, direction=direction, encoding=encoding)
         else:
             yield named
@@ -337,7 +338,7 @@ def read_human(
         Column of the scores; None: the first of `SCORED`.
     """
     human: dict[str, Mapping[str, float]] = {}
-    for label, file in map(split_name, files):
+    for label, file in map(split_file, files):
         for made in read_scores(file, label=label, direction=direction, column=column, encoding=encoding):
             name = label or Path(file.removesuffix(".gz")).stem
             if name in human:

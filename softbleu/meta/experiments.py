@@ -12,7 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from softbleu.corpora import ParallelFiles, read_segments, split_name
+from softbleu.config.signature import split_name
+from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named

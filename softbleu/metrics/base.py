@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, fields, replace
+from dataclasses import InitVar, dataclass, field, fields, replace
 from functools import cache, cached_property
 from inspect import Parameter as Argument
 from inspect import Signature
@@ -155,10 +155,11 @@ class MetricClass(ABCMeta):
 
     def __call__(cls, *own: object, **given: Any) -> Any:
         """Make a value; see `Metric`."""
-        fields = {each.field: each for each in own_settings(cls)}
+        fields = {setting.field: setting for setting in own_settings(cls)}
+        called = {name: given.pop(name) for name in ("called",) if name in given}
         if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
-            return super().__call__(*own, **given)
-        return with_settings(cls(*own), given)
+            return super().__call__(*own, **given, **called)
+        return with_settings(cls(*own, **called), given)
 
     @property
     def __signature__(cls) -> Signature:
@@ -187,6 +188,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice())
+    called: str = field(default="", repr=False)  # In tables, instead of its usual name; no score depends on it
     if TYPE_CHECKING:
         # What may be given, for type checkers; at run time these are settings of the two parts above.
         tokenize: InitVar[str | Tokenizer] = "none"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from softbleu.config.declare import Setting, all_settings, check_given
-from softbleu.config.signature import parse_expression, parse_signature
+from softbleu.config.signature import parse_expression, parse_signature, split_name
 from softbleu.errors import InputError, UnknownNameError, keys_named
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
@@ -29,7 +29,7 @@ def make_metric(
     """
     if isinstance(metric, str):
         name, settings = read_settings(metric)
-        metric, given = METRICS.find(name)(), {**settings, **given}
+        metric, given = METRICS.find(name)(called=split_name(metric)[0] or ""), {**settings, **given}
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
     return with_settings(metric, given, unused, plain=plain)
@@ -48,8 +48,7 @@ def read_metric(text: str, **given: Any) -> Metric:
     >>> read_metric("vleu(threshold=0.8)", order=2)
     vleu(threshold=0.8, order=2)
     """
-    head, settings = read_settings(text)
-    return make_metric(head, **{**settings, **given})
+    return make_metric(text, **given)
 
 
 def metric_from_signature(signature: str, **given: Any) -> Metric:
@@ -79,12 +78,12 @@ def metric_from_signature(signature: str, **given: Any) -> Metric:
 
 
 def read_settings(text: str) -> tuple[str, dict[str, Any]]:
-    """Read the name of the metric and the settings of an expression, or of a signature's first words.
+    """Read the name of the metric and the settings of an expression, maybe behind a name: `NAME=METRIC`.
 
     >>> read_settings("xleu(threshold=0.5, lowercase=yes)")
     ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
     """
-    head, texts = parse_expression(text)
+    head, texts = parse_expression(split_name(text)[1])
     if MATCHERS.has_module(head) or (not METRICS.has_module(head) and MATCHERS.has(head)):
         head, texts = "bleu", {"matcher": head.lower(), **texts}
     elif not METRICS.has(head):

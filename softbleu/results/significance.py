@@ -329,7 +329,7 @@ def compare_systems(
         comparisons,
         baseline,
         str(statistics.metric),
-        metric.label,
+        metric.called or metric.label,
         signature,
         short,
         metric.higher_is_better,
