@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, combinations
-from typing import Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, known_name
 from softbleu.io.arguments import check_texts, listed
 from softbleu.metrics.edits.errant import errant_edits
 from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Extraction = Literal["own", "errant"]
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
@@ -159,29 +163,45 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
 
 def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
     """Steps of the cheapest alignment; of equally cheap ones order comes first, then substitution, then insertion."""
-    reorder = _Reordering.of(source, output)
-    costs, ways = [list(map(float, range(len(output) + 1)))], [[-1] * (len(output) + 1)]
+    reorder, substituted = _Reordering.of(source, output), _substitution_costs(source, output)
+    first, last = _diagonals(source, output)
+    size, none = len(output), float("inf")
+    costs, ways = [list(map(float, range(size + 1)))], [[-1] * (size + 1)]
     for row, word in enumerate(source):
-        above, cost, way = costs[-1], [row + 1.0], [-2]
+        above, cost, way, here = costs[-1], [none] * (size + 1), [0] * (size + 1), substituted[row]
+        cost[0], way[0] = row + 1.0, -2
         costs.append(cost)
-        for column, other in enumerate(output):
-            if word == other:
-                cost.append(above[column])
-                way.append(0)
+        ways.append(way)
+        moves = reorder.source[row] >= 0
+        for column in range(max(0, row + first), min(size, row + last + 1)):
+            if word == output[column]:
+                cost[column + 1] = above[column]
                 continue
             # 1 substitutes, -1 inserts, -2 deletes, more is the number of words in another order.
-            least, chosen = above[column] + substitution_cost(word, other), 1
+            least, chosen = above[column] + here[column], 1
             if cost[column] + 1 < least:
                 least, chosen = cost[column] + 1, -1
             if above[column + 1] + 1 < least:
                 least, chosen = above[column + 1] + 1, -2
-            size = reorder.size(costs, row, column)
-            if size and (moved := costs[row + 1 - size][column + 1 - size] + size - 1) <= least:
-                least, chosen = moved, size
-            cost.append(least)
-            way.append(chosen)
-        ways.append(way)
+            if moves and reorder.output[column] >= 0:
+                moved = reorder.size(costs, row, column)
+                if moved and (there := costs[row + 1 - moved][column + 1 - moved] + moved - 1) <= least:
+                    least, chosen = there, moved
+            cost[column + 1], way[column + 1] = least, chosen
     return _traced(ways)
+
+
+def _diagonals(source: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
+    """By how many words a cheapest alignment may run ahead in the output, at the least and at the most.
+
+    Each word that it runs ahead, or behind, is an insertion or a deletion. No alignment need cost more than that
+    without substitutions; three times as much allows for all that words in another order are compared with.
+    """
+    from rapidfuzz.distance.Indel import distance
+
+    longer = len(output) - len(source)
+    slack = (3 * distance(source, output) - abs(longer)) // 2
+    return min(0, longer) - slack, max(0, longer) + slack
 
 
 @dataclass(frozen=True)
@@ -204,11 +224,9 @@ class _Reordering:
     def size(self, costs: Sequence[Sequence[float]], row: int, column: int) -> int:
         """Number of words, 2 or more, that end here and are the same in another order; 0 if there are none.
 
-        Order is looked for back to where equal words stand in order.
+        Both texts have the words that stand here. Order is looked for back to where equal words stand in order.
         """
         source, output = self.source, self.output
-        if source[row] < 0 or output[column] < 0:
-            return 0
         one, other = self.sums
         gap = one[row + 1] - other[column + 1]
         for here, there in zip(range(row - 1, -1, -1), range(column - 1, -1, -1), strict=False):
@@ -235,19 +253,38 @@ def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
     return steps[::-1]
 
 
-@lru_cache(1 << 16)
 def substitution_cost(word: str, other: str) -> float:
     """Cost of writing a word in the place of another: 0 if only case differs, below 2.
 
     >>> [round(substitution_cost("goes", word), 2) for word in ("Goes", "go", "went", "house", "the")]
     [0.0, 0.33, 0.75, 1.05, 1.71]
     """
-    if word.lower() == other.lower():
-        return 0.0
-    classes = {word_class(word), word_class(other)}
-    base = 0 if base_form(word.lower()) == base_form(other.lower()) else _DIFFERENT_BASE
-    kind = 0 if len(classes) == 1 else _OTHER_CONTENT if classes <= CONTENT else _OTHER_CLASS
-    return base + kind + 1 - _likeness(word, other)
+    return _substitution_costs((word,), (other,))[0][0]
+
+
+def _substitution_costs(source: Sequence[str], output: Sequence[str]) -> list[list[float]]:
+    """Costs of writing the words of one text in the place of those of another: a row for each of the first."""
+    import numpy as np
+    from rapidfuzz.distance.Indel import normalized_similarity
+    from rapidfuzz.process import cdist
+
+    sides = [{word: number for number, word in enumerate(dict.fromkeys(text))} for text in (source, output)]
+    cut = ([word[:_LETTERS] for word in side] for side in sides)
+    likeness = cdist(next(cut), next(cut), scorer=normalized_similarity, dtype=np.float64)
+
+    def numbers(of: Callable[[str], str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        known: dict[str, int] = {}
+        one, other = (np.array([known.setdefault(of(word), len(known)) for word in side], np.int64) for side in sides)
+        return one[:, None], other[None, :]
+
+    content = [np.array([word_class(word) in CONTENT for word in side], bool) for side in sides]
+    base = np.where(np.equal(*numbers(lambda word: base_form(word.lower()))), 0, _DIFFERENT_BASE)
+    other = np.where(content[0][:, None] & content[1], _OTHER_CONTENT, _OTHER_CLASS)
+    costs = base + np.where(np.equal(*numbers(word_class)), 0, other) + 1 - likeness
+    costs[np.equal(*numbers(str.lower))] = 0
+    places = ([side[word] for word in text] for side, text in zip(sides, (source, output), strict=True))
+    table: list[list[float]] = costs[np.ix_(*places)].tolist()
+    return table
 
 
 @lru_cache(1 << 16)
