@@ -4,14 +4,13 @@ import compileall
 import os
 import re
 import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 import pytest
-from test_readme import ENVIRONMENT, ROOT
+from test_readme import ROOT, in_shell
 
 PAGE = ROOT / "docs" / "architecture.md"
 SECTIONS = dict(
@@ -61,17 +60,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def run(line: str, folder: Path, tree: Path) -> str:
-    done = subprocess.run(
-        line,
-        shell=True,
-        cwd=folder,
-        env={**ENVIRONMENT, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{line}: {done.stderr}"
-    return done.stdout
+    return in_shell(line, folder=folder, PYTHONPATH=str(tree), PYTHONDONTWRITEBYTECODE="1")
 
 
 def test_the_picture_is_made_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:

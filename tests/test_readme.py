@@ -37,8 +37,11 @@ def commands(page: Path) -> list[tuple[str, str]]:
     return [(line, expected) for line, expected in plain if not line.startswith((_TESTS, "pip "))]
 
 
-def in_shell(line: str, stdin: bytes = b"") -> str:
-    done = subprocess.run(line, shell=True, input=stdin, capture_output=True, check=False, env=ENVIRONMENT)
+def in_shell(line: str, stdin: bytes = b"", folder: Path | None = None, **more: str) -> str:
+    environment = ENVIRONMENT | more
+    done = subprocess.run(
+        line, shell=True, input=stdin, capture_output=True, check=False, cwd=folder, env=environment
+    )
     assert done.returncode == 0, f"{line}: {done.stderr!r}"
     return done.stdout.decode()
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -34,7 +33,7 @@ TASKS = {
 def files_of(folder: Path) -> None:
     """Make the files that the page begins with, and those that it says a reader has: a model, judgements, a clone."""
     lines = [line for block in blocks("console", START) for line in block.splitlines() if line.startswith("$ printf")]
-    in_shell("\n".join(["cd " + shlex.quote(str(folder)), *(line[2:] for line in lines)]))
+    in_shell("\n".join(line[2:] for line in lines), folder=folder)
     shutil.copytree(ROOT / "tests" / "golden" / "encoders" / "bert", folder / "my-bert")
     shutil.copytree(ROOT / "docs" / "tutorial_metric", folder / "docs" / "tutorial_metric")
     texts = ("the cat sat", "a cat sat", "dogs bark", "the dog barked", "it rains", "rain")
