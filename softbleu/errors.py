@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-_USER = re.compile(r"(?<=://)(?:[^\s/?#:@]*:(?!\d*(?:[/?#\s]|$))\S*@|[^\s/?#]*@)")
-_QUERY = re.compile(r"(?<=://)([^\s?]*\?)(\S*?)(?=[:,'\")\]]*(?:\s|$))")
+_SCHEME = r"((?<![\w+.-])[A-Za-z][\w+.-]+:/{1,2})"  # Paths have one slash less
+_USER = re.compile(_SCHEME + r"(?:[^\s/?#:@]*:(?!\d*(?:[/?#\s]|$))\S*@|[^\s/?#]*@)")
+_QUERY = re.compile(_SCHEME + r"([^\s?]*\?)(\S*?)(?=[:,'\")\]]*(?:\s|$))")
 _VALUE = re.compile(r"(^|[&;])([^=&;]*=)?[^&;]+")
 
 
@@ -30,9 +31,9 @@ def without_secrets(text: str) -> str:
     >>> print(without_secrets("http://me:pw@host/x.txt?X-Amz-Signature=ab12&v=2: cannot be read"))
     http://host/x.txt?X-Amz-Signature=…&v=…: cannot be read
     """
-    if "://" not in text:
+    if ":/" not in text:
         return text
-    return _QUERY.sub(lambda query: query[1] + _VALUE.sub(r"\1\2…", query[2]), _USER.sub("", text))
+    return _QUERY.sub(lambda query: query[1] + query[2] + _VALUE.sub(r"\1\2…", query[3]), _USER.sub(r"\1", text))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, UnknownNameError, one_line
 from softbleu.io.files import check_apart, encoded, is_special, write_output
-from softbleu.io.urls import is_url, remove_urls, write_url
+from softbleu.io.urls import file_name, is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from softbleu.report import Layout
@@ -74,7 +74,8 @@ class Output:
     @property
     def suffix(self) -> str:
         """Part of the name after its last dot."""
-        return "" if self.is_printed else Path(self.url or str(self.path)).suffix.removeprefix(".").lower()
+        name = str(self.path or "") if self.url is None else file_name(self.url)
+        return Path(name).suffix.removeprefix(".").lower()
 
     @property
     def is_printed(self) -> bool:

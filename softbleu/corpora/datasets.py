@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import os
+import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from softbleu.corpora.files import hash_file, open_text
-from softbleu.errors import InputError
+from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import read_toml
-from softbleu.io.files import leads_inside, open_own, write_whole
+from softbleu.io.files import drafts_of, leads_inside, open_own
 from softbleu.io.resources import required_resource
+from softbleu.io.streams import open_stream
 from softbleu.io.urls import file_name, is_url, open_url, read_range, url_size
 
+_Blocks = Iterator[bytes]
 _STEP = 1 << 22  # Bytes that are asked for at once
 _MOST = 1 << 28  # Bytes of a file, as it comes and unpacked, unless the list allows other sizes
 
@@ -66,29 +67,35 @@ class DataSet:
         Raises `InputError` for a file with another hash, which is not kept, for one that is longer than the list
         says, and for links in the place of folders or files.
         """
-        archives: dict[str, bytes] = {}
-        wanted = [path for path in self.lacking(folder) if self.url(path)]
-        for path in wanted:
+        by_url: dict[str, list[tuple[str, str]]] = {}
+        for path in self.lacking(folder):
             url, _, member = self.url(path).partition("#")
-            target = folder / path
-            for place in (folder, *(folder / parent for parent in PurePosixPath(path).parents)):
-                if place.is_symlink():
-                    raise InputError(f"{place}: a link is in the place of a folder: move it away")
-            if os.path.lexists(target):
-                raise InputError(f"{target}: is there, with another hash than in the studies: move it away")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if url not in archives:
-                part = target.with_name(f"{file_name(url)}.part")
-                archives = {url: _download(url, part, self.bytes)}
-            packed = member or (url.endswith(".gz") and not path.endswith(".gz"))
+            if url:
+                _check_target(folder, path)
+                by_url.setdefault(url, []).append((path, member))
+        for url, paths in by_url.items():
+            for path, _ in paths:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            part = (folder / paths[0][0]).with_name(f"{file_name(url)[:200]}.part")
+            _download(url, part, self.bytes)
             try:
-                content = _unpack(archives[url], member, url, self.bytes) if packed else archives[url]
-            except (KeyError, tarfile.TarError, OSError, EOFError) as error:
-                raise InputError(f"{url}: no archive with {path} ({error})") from error
-            if hashlib.sha256(content).hexdigest() != self.sums[path]:
+                for path, member in paths:
+                    self._keep(url, _unpacked(part, url, path, member, self.bytes), path, folder / path)
+            finally:
+                part.unlink()
+        return sum(map(len, by_url.values()))
+
+    def _keep(self, url: str, blocks: _Blocks, path: str, target: Path) -> None:
+        """Write a file block by block, if it is the one that is meant."""
+        digest, size = hashlib.sha256(), 0
+        with drafts_of([target]) as (draft,), open_own(draft, "wb") as stream:
+            for block in blocks:
+                digest.update(block)
+                if (size := size + len(block)) > self.bytes:
+                    raise _too_long(url, self.bytes)
+                stream.write(block)
+            if digest.hexdigest() != self.sums[path]:
                 raise InputError(f"{url}: another hash than that of {self.name}/{path} in the studies: not kept")
-            write_whole(target, content)
-        return len(wanted)
 
 
 def read_datasets(path: Path | None = None) -> dict[str, DataSet]:
@@ -101,7 +108,7 @@ def read_datasets(path: Path | None = None) -> dict[str, DataSet]:
     for line in open_text(str(path.with_suffix(".sha256"))):
         known, _, file = line.partition("  ")
         name, _, inside = file.partition("/")
-        if not leads_inside(file) or not inside:
+        if not re.fullmatch("[0-9a-f]{64}", known) or not leads_inside(file) or not inside:
             raise InputError(f"{path.with_suffix('.sha256')}: {line[:80]!r} is no hash and file of a data set")
         sums.setdefault(name, {})[inside] = known
     tables = read_toml(path)
@@ -114,45 +121,77 @@ def read_datasets(path: Path | None = None) -> dict[str, DataSet]:
         raise InputError(f"{path}: no list of data sets ({error}): describe them as those of the studies") from error
 
 
-def _download(url: str, part: Path, most: int) -> bytes:
-    """Read a file, range by range where that can be done; what is there of an earlier attempt is not read again."""
+def _check_target(folder: Path, path: str) -> None:
+    """See that a file can be written inside a folder, in the place of nothing."""
+    for place in (folder, *(folder / parent for parent in PurePosixPath(path).parents)):
+        if place.is_symlink():
+            raise InputError(f"{place}: a link is in the place of a folder: move it away")
+    if os.path.lexists(folder / path):
+        raise InputError(f"{folder / path}: is there, with another hash than in the studies: move it away")
+
+
+def _download(url: str, part: Path, most: int) -> None:
+    """Copy a file, range by range where that can be done; what is there of an earlier attempt is not read again."""
     size = url_size(url)
-    if size is None:
-        with open_url(url) as stream:
-            return _bounded(stream, url, most)
-    if size > most:
+    if size is not None and size > most:
         raise _too_long(url, most)
-    with open_own(part, "ab") as file:
-        for start in range(file.tell(), size, _STEP):
-            file.write(read_range(url, start, min(start + _STEP, size)))
-            file.flush()
-    with open_own(part, "rb") as file:
-        content = file.read(most)
-    part.unlink()
-    return content
+    if part.is_symlink():
+        part.unlink()
+    if size is not None:
+        with open_own(part, "ab") as file:
+            for start in range(file.tell(), size, _STEP):
+                file.write(read_range(url, start, min(start + _STEP, size)))
+                file.flush()
+        return
+    try:
+        with open_own(part, "wb") as file, open_url(url) as stream:
+            while block := stream.read(_STEP):
+                file.write(block)
+                if file.tell() > most:
+                    raise _too_long(url, most)
+    except BaseException:
+        # Nothing can go on from there.
+        part.unlink(missing_ok=True)
+        raise
 
 
-def _unpack(content: bytes, member: str, url: str, most: int) -> bytes:
-    """Unpack a file, or one of an archive."""
-    if not member:
-        with gzip.open(io.BytesIO(content)) as stream:
-            return _bounded(stream, url, most)
-    with gzip.open(io.BytesIO(content)) as whole:
-        # An archive is unpacked up to its member, once.
-        packed = io.BytesIO(_bounded(whole, url, most)) if content[:2] == b"\x1f\x8b" else io.BytesIO(content)
-    with tarfile.open(fileobj=packed, mode="r:") as archive:
-        file = archive.extractfile(member)
-        return file.read() if file is not None else b""
+def _unpacked(part: Path, url: str, path: str, member: str, most: int) -> Iterator[bytes]:
+    """Read a file out of what was downloaded: a member of an archive, what was packed, or the whole."""
+    try:
+        if not member and not (url.endswith(".gz") and not path.endswith(".gz")):
+            with open_own(part, "rb") as plain:
+                yield from iter(lambda: plain.read(_STEP), b"")
+            return
+        with open_stream(part) as packed:
+            if not member:
+                yield from iter(lambda: packed.content.read(_STEP), b"")
+                return
+            with tarfile.open(fileobj=_Bounded(packed.content, url, most), mode="r|") as archive:
+                while (info := archive.next()) is not None and info.name != member:
+                    # They would all be remembered.
+                    vars(archive)["members"].clear()
+                inside = info and archive.extractfile(info)
+                if not inside:
+                    raise KeyError(f"it has no file {member}")
+                yield from iter(lambda: inside.read(_STEP), b"")
+    except InputError:
+        raise
+    except (KeyError, tarfile.TarError, OSError, EOFError, VectorError, ValueError) as error:
+        raise InputError(f"{url}: no archive with {path} ({error})") from error
 
 
-def _bounded(stream: IO[bytes] | gzip.GzipFile, url: str, most: int) -> bytes:
-    """Read a stream to its end, which must come soon enough."""
-    content = bytearray()
-    while part := stream.read(_STEP):
-        content += part
-        if len(content) > most:
-            raise _too_long(url, most)
-    return bytes(content)
+class _Bounded(io.RawIOBase):
+    """The content of an archive, up to so many bytes."""
+
+    def __init__(self, content: io.BufferedIOBase, url: str, most: int) -> None:
+        self._content, self._url, self._left, self._most = content, url, most, most
+
+    def read(self, size: int = -1, /) -> bytes:
+        block = self._content.read(size)
+        self._left -= len(block)
+        if self._left < 0:
+            raise _too_long(self._url, self._most)
+        return block
 
 
 def _too_long(url: str, most: int) -> InputError:

@@ -17,7 +17,7 @@ from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
-from softbleu.errors import InputError, Parameter
+from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.arguments import check_run, several
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.urls import is_url
@@ -309,9 +309,12 @@ def name_files(paths: Sequence[str]) -> dict[str, str]:
     {'umd.2922': 'out/umd.2922.txt', 'online-A': 'out/online-A.txt.gz'}
     >>> name_files(["a/out.txt", "b/out.txt"])
     {'a/out.txt': 'a/out.txt', 'b/out.txt': 'b/out.txt'}
+    >>> name_files(["http://host/umd.txt?signature=ab12"])
+    {'umd': 'http://host/umd.txt?signature=ab12'}
     """
+    shown = {path: without_secrets(path).partition("?")[0] if is_url(path) else path for path in paths}
     for name in (lambda path: Path(path.removesuffix(".gz")).stem, lambda path: Path(path).name, str):
-        named = {name(path): path for path in paths}
+        named = {name(shown[path]): path for path in paths}
         if len(named) == len(paths):
             return named
     raise InputError("the same candidate file is named twice")

@@ -7,6 +7,7 @@ import codecs
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ BLOCK_SIZE = 1 << 20
 _UNPACKERS: dict[bytes, Callable[[Any], object]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
     b"BZh": bz2.BZ2File,
+    b"\xfd7z": lzma.LZMAFile,
 }
 _LONGEST_MAGIC = 3
 UTF8 = ("utf-8", "ascii")
@@ -84,7 +86,7 @@ Watch = Callable[[Stream], None]  # Told now and then how far a stream is
 
 @contextmanager
 def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
-    """Open a file for one pass; gzip and bzip2 are recognised by the first bytes, not by the file's name.
+    """Open a file for one pass; gzip, bzip2 and xz are recognised by the first bytes, not by the file's name.
 
     Raises `VectorError`: within the ``with`` block too: the file cannot be read, or its packing is damaged.
     """
@@ -104,7 +106,7 @@ def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
                     content = io.BufferedReader(unpacked, block_size)
             size = os.fstat(handle.fileno()).st_size
             yield Stream(content, size, reader, packed, block_size)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
     except OSError as error:
         if error.errno is not None:

@@ -13,6 +13,8 @@ from typing import IO, Any, TypeGuard, TypeVar, cast
 from softbleu.errors import InputError, MissingExtraError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_HTTP = re.compile(r"(?:^|::)(https?)://")
+_AS_IT_IS = {"Accept-Encoding": "identity"}
 _ATTEMPTS = 3
 _PART = 1 << 20  # Bytes that are read at once
 _PAUSE = 0.5  # Seconds before reading is tried again; the next pause is twice as long
@@ -23,7 +25,7 @@ _FINAL = (
 """Errors that no other attempt mends."""
 SILENCE = 30.0  # Seconds without a byte after which a server is given up
 _NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
-_SERVER_FAILS = 500  # The first of HTTP's numbers that say so
+_PARTIAL, _NO_RANGE, _SERVER_FAILS = 206, 416, 500  # HTTP's numbers; the last is the first of many
 
 _Found = TypeVar("_Found")
 
@@ -48,32 +50,51 @@ def file_name(url: str) -> str:
 
 def read_range(url: str, start: int, stop: int) -> bytes:
     """Read the bytes from `start` up to `stop`."""
-    return _tried(url, lambda files, path: _range(files, path, start, stop))
+    return _tried(url, lambda files, path: _range(files, path, start, stop)) if start < stop else b""
 
 
 def url_size(url: str) -> int | None:
     """Bytes of a file that can be read in ranges; None where it is read as a whole only."""
 
     def measured(files: Any, path: str) -> int | None:
-        size = cast("int | None", files.info(path)["size"])
-        if size is None or not path.startswith("http"):
-            return size
+        if not _by_http(files):
+            return cast("int | None", files.info(path)["size"])
         try:
-            return size if len(_range(files, path, 1, 2)) == 1 else None
-        except ValueError:
-            # The server knows nothing of ranges.
-            return None
+            with _open(files, path, "bytes=0-0") as stream:
+                size = stream.r.headers.get("Content-Range", "").rpartition("/")[2]
+                return int(size) if stream.r.status == _PARTIAL and re.fullmatch("[0-9]{1,18}", size) else None
+        except Exception as error:
+            # An empty file has no such range.
+            if getattr(error, "status", 0) == _NO_RANGE:
+                return None
+            raise
 
     return _tried(url, measured)
 
 
 def _range(files: Any, path: str, start: int, stop: int) -> bytes:
-    """Read a range; a server that sends more than was asked for is not read to its end: a `ValueError`."""
-    if not path.startswith("http"):
+    if not _by_http(files):
         return cast("bytes", files.cat_file(path, start=start, end=stop))
-    with files.open(path, "rb", size=max(stop, 1), block_size=max(stop - start, 1), cache_type="none") as stream:
-        stream.seek(start)
-        return cast("bytes", stream.read(stop - start))
+    content = bytearray()
+    with _open(files, path, f"bytes={start}-{stop - 1}") as stream:
+        if stream.r.status != _PARTIAL:
+            raise ValueError("the server does not read ranges any more")
+        while part := stream.read(stop - start - len(content)):
+            content += part
+    return bytes(content)
+
+
+def _by_http(files: Any) -> bool:
+    return isinstance(files.protocol, tuple) and "http" in files.protocol
+
+
+def _open(files: Any, path: str, ranges: str = "") -> Any:
+    """Open a file; by HTTP as a stream, of which no more is taken than is read, however much the server sends."""
+    if not _by_http(files):
+        return files.open(path, "rb")
+    headers = {**_AS_IT_IS, **({"Range": ranges} if ranges else {})}
+    # With a size the server is not asked for it.
+    return files.open(path, "rb", block_size=0, size=1, headers=headers)
 
 
 def url_state(url: str) -> str:
@@ -83,8 +104,7 @@ def url_state(url: str) -> str:
 
 def open_url(url: str) -> IO[bytes]:
     """Open a file for reading, from its begin to its end."""
-    stream = _tried(url, lambda files, path: files.open(path, "rb"))
-    return cast("IO[bytes]", io.BufferedReader(_Stream(url, stream), _PART))
+    return io.BufferedReader(_Stream(url, _tried(url, _open)), _PART)
 
 
 class _Stream(io.RawIOBase):
@@ -150,12 +170,14 @@ def _file_system(url: str) -> tuple[Any, str]:
         core: Any = import_module("fsspec.core")
     except ImportError:
         raise MissingExtraError(f"{url}: URLs need other packages: pip install 'softbleu[remote]'") from None
-    more: dict[str, Any] = {}
-    if url.startswith("http"):
-        timeout = import_module("aiohttp").ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
-        more = {"client_kwargs": {"timeout": timeout}}
-    files, path = core.url_to_fs(url, **more)
+    files, path = core.url_to_fs(url, **{scheme: _http_options() for scheme in _HTTP.findall(url)})
     return files, path
+
+
+def _http_options() -> dict[str, Any]:
+    """How long a server may be silent; what it sends is taken as it is, not unpacked."""
+    timeout = import_module("aiohttp").ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
+    return {"client_kwargs": {"timeout": timeout, "auto_decompress": False}, "headers": _AS_IT_IS}
 
 
 def _failure(url: str, error: Exception, done: str) -> InputError:

@@ -7,6 +7,7 @@ import http.server
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from typing import Any
 
 import fsspec
 import pytest
+from adversarial.server import hostile_server
 
 from softbleu.corpora import ParallelFiles, files
 from softbleu.corpora.datasets import read_datasets
@@ -327,29 +329,6 @@ def test_a_sweep_goes_on_at_a_url(command, request, tmp_path, place, monkeypatch
         assert stream.read() == b"something else"
 
 
-class _Hostile(Silent):
-    """A body without end, one that never begins, and a small file that unpacks to a large one."""
-
-    packed = gzip.compress(bytes(1 << 22))
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        if self.path.endswith("bomb.gz"):
-            self.send_header("Content-Length", str(len(self.packed)))
-            self.end_headers()
-            self.wfile.write(self.packed)
-            return
-        self.end_headers()
-        if self.path.endswith("silent"):
-            time.sleep(1)
-        with contextlib.suppress(OSError):
-            while self.path.endswith("endless"):
-                self.wfile.write(bytes(1 << 16))
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-
 SUM = hashlib.sha256(b"").hexdigest()
 
 
@@ -383,22 +362,47 @@ def test_data_sets_are_not_written_through_links(refused: Any, tmp_path: Path) -
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[str]:
+    with hostile_server() as address:
+        yield address
+
+
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("endless", "more than the 1,048,576 bytes"),
-        ("bomb.gz", "more than the 1,048,576 bytes"),
+        ("bomb.gz", "more than the 20,480 bytes"),
+        ("cut.gz", "more than the 20,480 bytes"),
+        ("flipped.gz", "no archive with y"),
+        ("large.tar.gz#a", "more than the 20,480 bytes"),
+        ("behind.tar.gz#a", "more than the 20,480 bytes"),
+        ("long.tar.gz#a", "more than the 20,480 bytes"),
+        ("link.tar.gz#a", "no archive with y"),
+        ("other.tar.gz#a", "no archive with y"),
+        ("good.gz#a", "no archive with y"),
+        ("endless", "more than the 20,480 bytes"),
+        ("ranges", "another hash"),
+        ("huge", "more than the 20,480 bytes"),
+        ("odd", "another hash"),
+        ("packed", "another hash"),
+        ("half", "cannot be read"),
         ("silent", "nothing answers"),
+        ("stalled", "nothing answers"),
+        ("round", "cannot be read"),
+        ("busy", "cannot be read (503"),
     ],
 )
-def test_downloads_end(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, said: str) -> None:
+def test_downloads_end(refused: Any, files: Any, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
+    """Files are what they were, and nothing secret is told."""
     monkeypatch.setattr(urls, "SILENCE", 0.3)
-    with served(_Hostile, tmp_path) as place:
-        listed = list_of(tmp_path, "x", "y", f"{place}/{file}")
-        done = command("experiments", "fetch", "--list", listed, "-d", tmp_path / "near", "x")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert said in done.err
-    assert not any((tmp_path / "near").rglob("y"))
+    place, sign, member = f"{hostile.replace('//', '//user:PASSWORD@')}/{file}".partition("#")
+    if not sign and not file.endswith(".gz"):
+        place += "?X-Amz-Signature=SECRET"
+    (near := files.folder / "near").joinpath("x").mkdir(parents=True)
+    listed = list_of(files.folder, "x", "y", f"{place}{sign}{member}", size=20_480)
+    message = refused("experiments", "fetch", "--list", listed, "-d", near, "x")
+    assert said in message
+    assert not {"PASSWORD", "SECRET"} & set(re.split(r"\W", message))
 
 
 @pytest.mark.parametrize("answer", [bytes(1 << 12), (1).to_bytes(8, "little") + (3).to_bytes(8, "little") + b"abc"])
@@ -433,9 +437,15 @@ def test_what_is_secret_in_urls_is_nowhere(command: Any, files: Any, monkeypatch
         ended = [
             command("score", "-c", named("none.txt"), "-r", named("none.txt"), *more) for more in ((), ("--debug",))
         ]
+        ended += [
+            command("score", *texts, "-o", named("o.jsom")),
+            command("embeddings", "train", named("c"), "-o", "t"),
+        ]
+        both = ("-c", named(files.candidate), named("candidate.txt").replace("SECRET", "SECRET2"))
+        ended += [command("score", *both, "-r", named(files.reference))]
         runs = [command("score", *texts, *soft), command("score", *texts, *soft, "-f", "json"), *ended]
     assert ends == [0, 0, 0]
-    assert [done.code for done in runs] == [0, 0, 2, 2]
+    assert [done.code for done in runs] == [0, 0, 2, 2, 2, 2, 2]
     written = [path.name.encode() + path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     shown = "".join(done.out + done.err for done in runs).encode() + b"".join(written)
     assert b"PASSWORD" not in shown
