@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.analysis.corrections import find_corrections
-from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.gleu import Gleu
-from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
-from softbleu.metrics.meteor import Meteor
-from softbleu.metrics.optional import ShowsEdits, ShowsSimilarities
+from softbleu.metrics.marks import CANDIDATE, SOURCE, Mark
+from softbleu.metrics.optional import ShowsEdits, ShowsMarks, ShowsSimilarities
 
 if TYPE_CHECKING:
     from softbleu.analysis.page_matches import ShownText
     from softbleu.corpora.corpus import Corpus
+    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
     from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.types import Integers
 
-CANDIDATE, REFERENCE, SOURCE = range(3)
 HEAT_STEPS = 50  # Similarities of a page are so many to 1
 LEAST_HEAT = 0.2  # Lower ones are left blank
 _SEGMENTS, _PAIRS = 64, 1 << 20
 """Segments, and pairs of their tokens, whose similarities are looked at together, unless one segment has more."""
-
-Mark = tuple[int, int, int, str, int, str]
-"""Which text (the references of a segment count as one), its first token, how many, the kind, a number that those
-which belong together share, and what is said of it."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +56,18 @@ class ShownHeat:
 
 def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
     """Find the marks of a metric that has any."""
-    maker = _judged_marks if isinstance(metric, ShowsEdits) else _MARKERS.get(type(metric))
-    if maker is None:
+    lines: Iterable[Iterable[Mark]]
+    if isinstance(metric, ShowsEdits):
+        lines = (_edit_marks(line) for system in find_corrections(corpus, metric) for line in system[: len(text)])
+    elif isinstance(metric, ShowsMarks):
+        lines = chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks())
+    else:
         return None
     rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
-    for row, marks in enumerate(maker(corpus, metric, text, words)):
-        for side, start, length, kind, link, label in marks:
-            numbers = kinds.setdefault(kind, len(kinds)), link, labels.setdefault(label, len(labels))
-            rows.append((row, side, start, length, *numbers))
+    for row, marks in enumerate(lines):
+        for mark in marks:
+            numbers = kinds.setdefault(mark.kind, len(kinds)), mark.link, labels.setdefault(mark.said, len(labels))
+            rows.append((row, mark.text, mark.start, mark.length, *numbers))
     columns = np.array(rows, np.int64).reshape(-1, 7).T
     return ShownMarks(list(kinds), list(labels), *columns)
 
@@ -119,13 +116,8 @@ def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
         start = end
 
 
-def _judged_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
-    """Edits, and missed gold edits where they should be; of edits that are like gold edits, how much."""
-    for lines in find_corrections(corpus, metric):
-        yield from (list(_edit_marks(line)) for line in lines[: len(text)])
-
-
 def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
+    """Edits, and missed gold edits where they should be; of edits that are like gold edits, how much."""
     link = 0
     for number, edit in enumerate(line.edits):
         start, end, first, last = edit.spans
@@ -133,82 +125,12 @@ def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
         for one, other, share in line.links:
             if one == number and share < 1:
                 said += f"; {share:.2f} of “{' '.join(line.gold[other].text)}”"
-        yield CANDIDATE, first, last - first, edit.verdict, link, said
-        yield SOURCE, start, end - start, edit.verdict, link, said
+        yield Mark(CANDIDATE, first, last - first, edit.verdict, link, said)
+        yield Mark(SOURCE, start, end - start, edit.verdict, link, said)
         link += 1
     for edit in line.gold:
         start, end, _, _ = edit.spans
         if edit.verdict == "missed":
             said = f"missed, {edit.kind}: {end - start} words should become “{' '.join(edit.text)}”"
-            yield SOURCE, start, end - start, "missed", link, said
+            yield Mark(SOURCE, start, end - start, "missed", link, said)
             link += 1
-
-
-def _imeasure_marks(corpus: Corpus, metric: Any, text: ShownText, words: object) -> Iterator[list[Mark]]:
-    """Columns of the alignment with the reference that counts."""
-    for chunk in text.chunks():
-        rows = metric.statistics(chunk, None, None)
-        chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
-        sources, candidates, references = (
-            tokens.by_line() for tokens in (chunk.source or chunk.candidates, chunk.candidates, chunk.references)
-        )
-        starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
-        for segment, line in enumerate(chosen):
-            shift = int(chunk.references.offsets[line] - starts[segment])
-            columns = align_columns((sources[segment], candidates[segment], references[line]))
-            yield list(_column_marks(columns, shift))
-
-
-def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
-    said = {"right": "changed as in the reference", "wrong": "changed wrongly", "missed": "should be changed"}
-    for link, ((source, candidate, reference), kinds) in enumerate(columns):
-        if FALSE_POSITIVE in kinds:
-            kind = "wrong"
-        elif TRUE_POSITIVE in kinds:
-            kind = "right"
-        elif FALSE_NEGATIVE in kinds:
-            kind = "missed"
-        else:
-            continue
-        sides = ((CANDIDATE, candidate, 0), (REFERENCE, reference, shift), (SOURCE, source, 0))
-        yield from ((side, at + more, 1, kind, link, said[kind]) for side, at, more in sides if at is not None)
-
-
-def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> Iterator[list[Mark]]:
-    """The alignment with the best reference, and the stage at which words matched."""
-    for chunk in text.chunks():
-        for first, pairs in zip(chunk.segment_offsets.tolist(), metric.pairs(chunk, words), strict=False):
-            marks: list[Mark] = []
-            for link, pair in enumerate(pairs):
-                offsets = chunk.references.offsets
-                other = int(offsets[first + pair.reference] - offsets[first]) + pair.reference_start
-                marks.append((CANDIDATE, pair.start, pair.length, pair.kind, link, pair.kind))
-                marks.append((REFERENCE, other, pair.reference_length, pair.kind, link, pair.kind))
-            yield marks
-
-
-def _gleu_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
-    """What became of each word: clipped counts of source and of the references together."""
-    said = {
-        "kept": "kept: in source and reference",
-        "corrected": "corrected: in the reference, not in the source",
-        "missed": "missed: left as in the source, not in the reference",
-        "spoiled": "spoiled: in neither",
-    }
-    names = [["spoiled", "missed"], ["corrected", "kept"]]
-    for chunk in text.chunks():
-        (right,) = chunk.ngrams(1)
-        (left,) = Chunk(chunk.candidates, chunk.source or chunk.candidates, np.arange(len(chunk) + 1)).ngrams(1)
-        offsets = chunk.candidates.offsets
-        # Every candidate token starts a 1-gram, in both.
-        kinds = [names[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]
-        for start, stop in pairwise(offsets.tolist()):
-            own = kinds[start:stop]
-            yield [(CANDIDATE, index, 1, kind, index, said[kind]) for index, kind in enumerate(own)]
-
-
-_MARKERS: dict[type, Callable[..., Iterator[list[Mark]]]] = {
-    IMeasure: _imeasure_marks,
-    Meteor: _meteor_marks,
-    Gleu: _gleu_marks,
-}

@@ -49,6 +49,7 @@ ROWS = 15_000  # Candidates that a page shows; its scores are of all
 STEPS = 100  # Thresholds of a page lie so many to 1 apart
 COARSE_STEPS = 20  # The same for matchers that must match anew at every threshold
 _SLOWNESS = 16  # How much longer it takes to match at every threshold than to score by exact matches
+_NO_ROWS = np.zeros((0, 0, 0), np.int64)
 _NGRAMS = 10  # N-grams of each pair and direction that a page of a comparison shows
 
 
@@ -73,7 +74,7 @@ class Page:
     run: int  # Which of them is the run's own
     clipped_matches: Integers  # In millionths: (systems, thresholds, orders); empty without thresholds
     rows: Integers
-    """Statistics of the segments shown: (systems, segments, k); no segments where there is not one row for each."""
+    """Lengths and totals of the segments shown, (systems, segments, k), for BLEU's formula; none for other metrics."""
     segments: int  # Segments of the corpus; `text` has the first of them
     text: ShownText
     matches: ShownMatches
@@ -175,7 +176,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
         thresholds=thresholds,
         run=run,
         clipped_matches=clipped,
-        rows=statistics.rows[:, : shown if isinstance(shown_metric, BleuFormula) else 0],
+        rows=metric.parts_of(statistics.rows[:, :shown])[1] if isinstance(metric, BleuFormula) else _NO_ROWS,
         segments=len(corpus),
         text=text.with_own_words(),
         matches=matches,
@@ -210,11 +211,9 @@ def _matched(
     vectors = None if table is None else table.words.vectors
     matching = Matching(matcher, order, thresholds, run, vectors, runner.kernels)
     matches, clipped, too_long = matching.of(text)
-    if thresholds and (too_long or len(text) < len(runner.corpus)):
-        found = [with_threshold(metric, threshold) for threshold in thresholds]
-        swept = runner.collect(found, keep_rows=False)
-        # Behind two lengths a row has the matches of each order.
-        clipped = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
+    if isinstance(metric, BleuFormula) and thresholds and (too_long or len(text) < len(runner.corpus)):
+        swept = runner.collect([with_threshold(metric, threshold) for threshold in thresholds], keep_rows=False)
+        clipped = np.stack([metric.parts_of(statistics.rows[:, 0])[0] for statistics in swept], axis=1)
     return matches, clipped, too_long
 
 

@@ -107,6 +107,11 @@ class ClippedPrecision(MatcherMetric):
         """Statistics of each segment, its matches by order being known."""
         return self._rows_of(chunk.candidates.lengths, chunk.closest_reference_lengths(), matched)
 
+    def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
+        """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
+        totals = 2 + self.order
+        return rows[..., 2:totals], np.concatenate((rows[..., :2], rows[..., totals:]), axis=-1)
+
     def _rows_of(self, lengths: Integers, closest: Any, matched: Any) -> NDArray[Any]:
         return np.column_stack((lengths, closest, matched, self._totals(lengths, closest)))
 

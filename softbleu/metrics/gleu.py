@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ from softbleu.metrics.base import (
     order_setting,
     requirements_of,
 )
+from softbleu.metrics.marks import CANDIDATE, Mark
 from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
@@ -47,6 +49,11 @@ MOST_ITERATIONS = 1_000_000
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
 _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
 """Of a candidate, its references and its source together (0.5 GB)."""
+_BECAME = (
+    (("spoiled", "in neither"), ("missed", "left as in the source, not in the reference")),
+    (("corrected", "in the reference, not in the source"), ("kept", "in source and reference")),
+)
+"""What is said of a word by how many of the references', and of the source's, it has."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,18 @@ class Gleu(MatcherMetric):
     def at_level(self, level: Level) -> Self:
         """Without the smoothing of segment scores for a corpus."""
         return replace(self, segment_smoothing=False) if level == "corpus" and self.segment_smoothing else self
+
+    def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
+        """What became of each word: clipped counts of the source and of the references together."""
+        (right,) = chunk.ngrams(1)
+        (left,) = Chunk(chunk.candidates, chunk.source or chunk.candidates, np.arange(len(chunk) + 1)).ngrams(1)
+        # Every candidate token starts a 1-gram, in both.
+        kinds = [_BECAME[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]
+        for start, stop in pairwise(chunk.candidates.offsets.tolist()):
+            yield [
+                Mark(CANDIDATE, place, 1, kind, place, f"{kind}: {said}")
+                for place, (kind, said) in enumerate(kinds[start:stop])
+            ]
 
     @property
     def aggregation(self) -> Aggregation:

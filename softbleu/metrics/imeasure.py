@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -14,8 +14,10 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.io.limits import Limit
+from softbleu.kernels import choose_kernels
 from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import Metric, Requirements, lacking
+from softbleu.metrics.marks import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.metrics.result import Score, column
 from softbleu.types import Words
 
@@ -113,10 +115,37 @@ class IMeasure(Metric):
         improvement = np.where(weighted == baseline, np.floor(weighted), improvement)
         return improvement, weighted, _share(right + kept, columns), baseline
 
+    def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
+        """Columns of each alignment with the reference that counts, but for those that stay as they are."""
+        rows = self.statistics(chunk, words, choose_kernels("numpy"))
+        chosen = self.aggregation.chosen(rows, chunk.segment_offsets).tolist()
+        sources, candidates, references = (
+            tokens.by_line() for tokens in (chunk.source or chunk.candidates, chunk.candidates, chunk.references)
+        )
+        offsets = chunk.references.offsets
+        first = offsets[chunk.segment_offsets[:-1]]
+        for segment, line in enumerate(chosen):
+            columns = align_columns((sources[segment], candidates[segment], references[line]))
+            yield list(_column_marks(columns, int(offsets[line] - first[segment])))
+
     @property
     def aggregation(self) -> BestReference:
         """The best references."""
         return _BestAccuracy(self)
+
+
+def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
+    verdicts = {
+        FALSE_POSITIVE: ("wrong", "changed wrongly"),
+        TRUE_POSITIVE: ("right", "changed as in the reference"),
+        FALSE_NEGATIVE: ("missed", "should be changed"),
+    }
+    for link, ((source, candidate, reference), kinds) in enumerate(columns):
+        verdict = next((said for kind, said in verdicts.items() if kind in kinds), None)
+        if verdict is not None:
+            for text, at in ((CANDIDATE, candidate), (REFERENCE, reference), (SOURCE, source)):
+                if at is not None:
+                    yield Mark(text, at + shift * (text == REFERENCE), 1, verdict[0], link, verdict[1])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
+from softbleu.metrics.marks import Mark, marks_of_pairs
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.word_pairs import WordPair
 from softbleu.text.tokenizers import Blanks, Tokenizer
@@ -362,6 +363,10 @@ class Meteor(Metric):
         """The matches that hold of each candidate with each of its references, and the line of the best of these."""
         matches, _, best = self._matched(chunk, words)
         return matches, best
+
+    def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
+        """The alignment of each candidate with its best reference, and the stage at which words match."""
+        return marks_of_pairs(chunk, self.pairs(chunk, words))
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """The pairs of each candidate with its best reference, by their place in the candidate."""

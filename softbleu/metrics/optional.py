@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
+    from softbleu.metrics.marks import Mark
     from softbleu.metrics.word_pairs import SimilarityTable, WordPair
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
@@ -55,6 +56,9 @@ class BleuFormula(SharedMatches, Protocol):
     @property
     def effective_order(self) -> bool | None:
         """Whether orders are left out that a text is too short for."""
+
+    def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
+        """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
 
 
 @runtime_checkable
@@ -114,6 +118,14 @@ class ShowsPairs(Protocol):
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """The pairs of each segment, by their place in the candidate."""
+
+
+@runtime_checkable
+class ShowsMarks(Protocol):
+    """Marks words in the lines of a page."""
+
+    def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
+        """The marks of each segment."""
 
 
 @runtime_checkable

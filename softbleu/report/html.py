@@ -144,7 +144,7 @@ def _columns(page: Page) -> dict[str, Integers]:
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
         # Lengths and totals; what matches, the page adds up.
-        "statistics": np.concatenate((page.rows[..., :2], page.rows[..., 2 + page.order :]), axis=-1).reshape(-1),
+        "statistics": page.rows.reshape(-1),
         "counts": np.bincount(groups, minlength=rows * page.order),
         "start": matches.start,
         "mass": matches.matched,

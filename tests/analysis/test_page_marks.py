@@ -1,6 +1,9 @@
 """What pages mark, against what the metrics count."""
 
 from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,9 @@ from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.marks import Mark, marks_of_pairs
+from softbleu.metrics.word_pairs import WordPair
+from softbleu.results.explain import explain_corpus
 
 CORPUS = Segments.of_gold({name: SYSTEMS[name] for name in ("good", "mixed")}, GOLD)
 
@@ -116,3 +122,27 @@ def test_any_metric_has_a_page(metric: str) -> None:
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)
+
+
+def test_a_metric_from_outside_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The word error rate of the tutorial, which says by a method which words are right."""
+    tutorial = Path(__file__).parents[2] / "docs" / "tutorial_metric"
+    monkeypatch.syspath_prepend(str(tutorial))
+    wer = import_module("softbleu_wer").WordErrorRate
+
+    class Shown(wer):  # type: ignore[misc, valid-type]
+        def pairs(self, chunk: Any, words: Any) -> Iterator[tuple[WordPair, ...]]:
+            for line, other in zip(chunk.candidates.by_line(), chunk.references.by_line(), strict=True):
+                places = [n for n, (one, two) in enumerate(zip(line, other, strict=False)) if one == two]
+                yield tuple(WordPair("right", n, 1, 0, n, 1) for n in places)
+
+        def marks(self, chunk: Any, words: Any) -> Iterator[list[Mark]]:
+            return marks_of_pairs(chunk, self.pairs(chunk, words))
+
+    texts = Segments.of(["he eats a apple", "it rains"], ["he eats an apple", "it rains"])
+    assert make_page(texts, wer()).marks is None
+    page = make_page(texts, Shown())
+    assert marks_of(page, 0, 0) == [(0, place, 1, "right", "right") for place in (0, 1, 3)]
+    assert len(marks_of(page, 1)) == 4
+    (explained,) = explain_corpus(texts, Shown(), [1])
+    assert [pair.kind for pair in explained.pairs or ()] == ["right"] * 3
