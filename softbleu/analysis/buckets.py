@@ -224,8 +224,8 @@ def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]
     if not name:
         raise InputError(f"{place}: no such file, nor one of length, rarity, coverage, order")
     lines = list(open_text(name, encoding))
+    delimiter = "," if name.lower().endswith(".csv") else "\t"
     if column:
-        delimiter = "," if name.lower().endswith(".csv") else "\t"
         rows = [row for _, row in read_rows(lines, name, delimiter)]
         header = rows[0] if rows else []
         numbered = column not in header and column.isdecimal() and 0 < int(column) <= len(header)
@@ -236,7 +236,7 @@ def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]
         if short is not None:
             raise InputError(f"{name}, line {short}: no column {column!r}")
         lines = [row[number] for row in (rows if numbered else rows[1:])]
-    elif len(lines) in (segments, segments + 1) and all("\t" in line for line in lines):
+    elif len(lines) in (segments, segments + 1) and all(delimiter in line for line in lines):
         raise InputError(f"{name} has several columns: name one by {name}:COLUMN, or by its number {name}:1")
     labels = [line.rstrip("\n") for line in lines]
     if len(labels) != segments:

@@ -74,7 +74,7 @@ class Page:
     run: int  # Which of them is the run's own
     clipped_matches: Integers  # In millionths: (systems, thresholds, orders); empty without thresholds
     rows: Integers
-    """Lengths and totals of the segments shown, (systems, segments, k), for BLEU's formula; none for other metrics."""
+    """Lengths and totals of the segments shown, (systems, segments, k), for the formula of BLEU; none for others."""
     segments: int  # Segments of the corpus; `text` has the first of them
     text: ShownText
     matches: ShownMatches

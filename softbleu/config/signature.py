@@ -128,7 +128,7 @@ def split_name(text: str) -> tuple[str | None, str]:
     (('soft', 'vleu(threshold=0.8)'), (None, 'vleu(threshold=0.8)'))
     """
     name, equals, rest = text.partition("=")
-    if not equals or not name or not rest or set(name) & set("(:|/\\"):
+    if not equals or not name or not rest or set(name) & set("|/\\") or name.count("(") != name.count(")"):
         return None, text
     return name, rest
 

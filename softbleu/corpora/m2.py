@@ -14,7 +14,7 @@ from softbleu.io.limits import Limit
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
-_BAR, _AND = "&#124;", "&#38;"  # In corrections, where a bar would separate them
+_BAR, _LIKE_BAR = "&verbar;", "&verbar"  # In corrections, where a bar would separate them
 
 
 def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
@@ -37,7 +37,7 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     """Write sentences and their edits as a `.m2` file has them, a piece of text each; see `read_m2`.
 
     An annotator without edits has a line of type `noop`. Where bars in a correction would be taken for what separates
-    corrections and fields, they are written as ``&#124;``, which `read_m2` reads as bars.
+    corrections and fields, they are written as ``&verbar;``, which `read_m2` reads as bars.
 
     Examples
     --------
@@ -60,16 +60,16 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
 def _escaped(text: str) -> str:
     """Write bars so that they separate nothing.
 
-    >>> _escaped("a || b"), _escaped("a | b"), _unescaped(_escaped("&#124; ||"))
-    ('a &#124;&#124; b', 'a | b', '&#124; ||')
+    >>> _escaped("a || b"), _escaped("a | b"), _unescaped(_escaped("&verbar; &#124; ||"))
+    ('a &verbar;&verbar; b', 'a | b', '&verbar; &#124; ||')
     """
-    if "||" in text or _BAR in text or _AND in text or text[:1] == "|" or text[-1:] == "|":
-        return text.replace("&#", f"{_AND}#").replace("|", _BAR)
+    if "||" in text or _LIKE_BAR in text or text[:1] == "|" or text[-1:] == "|":
+        return text.replace(_LIKE_BAR, f"{_LIKE_BAR}x").replace("|", _BAR)
     return text
 
 
 def _unescaped(text: str) -> str:
-    return text.replace(_BAR, "|").replace(_AND, "&")
+    return text.replace(_BAR, "|").replace(f"{_LIKE_BAR}x", _LIKE_BAR)
 
 
 def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:

@@ -46,6 +46,9 @@ def make_plan(
     """
     known: dict[object, Any] = {}
     resolved = tuple(resolve_metric(metric, known) for metric in metrics)
+    names = [metric.called for metric in distinct(resolved) if metric.called]
+    if len(set(names)) < len(names):
+        raise InputError("two metrics have one name: name them apart, by NAME=METRIC")
     if corpus is not None:
         for metric in resolved:
             check_requirements(corpus, metric)
@@ -139,4 +142,4 @@ def distinct(metrics: Iterable[Metric]) -> list[Metric]:
 def key_of(metric: Metric) -> tuple[object, ...]:
     """Key that tells a metric from others; vectors in memory are told by their identity."""
     where, choice = metric.vector_choice.key
-    return replace(metric, vector_choice=choice), where
+    return replace(metric, vector_choice=choice), where, metric.called

@@ -88,9 +88,9 @@ def score_records(results: Sequence[Result], layout: Layout) -> Records:
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
-    groups: dict[str, list[Result]] = {}
+    groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        groups.setdefault(result.metric, []).append(result)
+        groups.setdefault((result.metric, result.label), []).append(result)
     return list(groups.values())
 
 

@@ -187,9 +187,9 @@ def test_mean_of_a_single_reference_is_that_reference():
 
 @pytest.mark.parametrize("name", ["GPT-4 (few-shot)", "a:b", "x=y"])
 def test_systems_and_metrics_have_the_names_that_they_are_given(command, files, name):
-    metrics = ("-m", "thirteen=bleu(tokenize=13a)", "bleu(tokenize=char)", "soft=vleu(threshold=0.8)")
+    metrics = ("-m", "a:(13)=bleu(tokenize=13a)", "bleu(tokenize=13a)", "soft=vleu(threshold=0.8)")
     vectors = ("--vectors", files.vectors)
     done = command("score", "-c", f"{name}={files.candidate}", "-r", files.reference, *metrics, *vectors, "-q")
-    assert done.out.splitlines()[0].split() == ["system", "thirteen", "BLEU", "soft", "vectors"]
+    assert done.out.splitlines()[0].split() == ["system", "a:(13)", "BLEU", "soft", "vectors"]
     assert done.out.splitlines()[2].startswith(name)
     assert "metric:bleu|matcher:vleu|threshold:0.8" in done.out
