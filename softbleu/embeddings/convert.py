@@ -50,13 +50,35 @@ def convert_vectors(
 ) -> Conversion:
     """Write vectors as a store, atomically, in one pass; memory holds the words, but no more than a block of rows.
 
-    A file may be word2vec, GloVe or fastText's `.vec`, packed with gzip or bzip2 or not. As float16 (the default) a
-    store has half the size of float32, which changes similarities in the fourth decimal at most; int8 has a quarter.
-    A pickle of gensim's is refused, for it can run any code: give the KeyedVectors that gensim has loaded.
-    `normalize` scales rows to length 1, which changes no cosine. `limit` keeps so many words from the first,
-    `vocabulary` only these. `progress` is called with the bytes read of a file, and its size. Raises `VectorError`
-    for what cannot be read, naming the word and the byte or line, or not be written; then nothing is changed.
+    Parameters
+    ----------
+    location
+        A word2vec, GloVe or fastText `.vec` file, packed with gzip or bzip2 or not, or whatever `open_vectors` opens.
+        A pickle of gensim's is refused, for it can run any code: give the KeyedVectors that gensim has loaded.
+    directory
+        Folder of the store.
+    dtype
+        float16 has half the size of float32, and changes similarities in the fourth decimal at most; int8 a quarter.
+    normalize
+        Scale rows to length 1, which changes no cosine.
+    limit
+        Keep so many words, from the first.
+    vocabulary
+        Keep only these words.
+    name, source, licence
+        What ``meta.json`` says of the set; by default the name of the folder and that of the file.
+    force
+        Replace a store that is there.
+    progress
+        Called with the bytes read of a file, and its size.
 
+    Raises
+    ------
+    VectorError
+        A file that cannot be read, by word and byte or line, or a folder that cannot be written; nothing is changed.
+
+    Examples
+    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
     >>> convert_vectors({"yes": [3.0, 4.0], "no": [0.0, 0.0]}, place).zero_rows

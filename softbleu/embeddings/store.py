@@ -96,12 +96,37 @@ def write_store(
 ) -> str:
     """Write a store atomically: beside its place first, then renamed; an older store there is replaced.
 
-    Words are all different, none with a line break; rows have shape (words, dimension) and are finite. ``int8``
-    rounds each row to multiples of its largest magnitude / 127. `extra` and what `measure` finds in the finished
-    draft are further entries of ``meta.json``. Other files already there (a licence, a card) are kept. Returns the
-    fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary. Raises
-    `VectorError`: words and rows that do not fit together, repeated words, values that are not finite.
+    Other files already there (a licence, a card) stay.
 
+    Parameters
+    ----------
+    directory
+        Folder of the store.
+    words
+        All different, none with a line break.
+    rows
+        Shape (words, dimension), finite.
+    dtype
+        ``int8`` rounds each row to multiples of its largest magnitude / 127.
+    name, source, licence
+        What ``meta.json`` says of the set.
+    extra
+        Further entries of ``meta.json``.
+    measure
+        Measures the finished draft, for further entries.
+
+    Returns
+    -------
+    str
+        The fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary.
+
+    Raises
+    ------
+    VectorError
+        Words and rows that do not fit together, repeated words, values that are not finite.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> place = Path(tempfile.mkdtemp()) / "tiny"

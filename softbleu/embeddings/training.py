@@ -167,14 +167,40 @@ def train_vectors(
     """Train vectors on tokenized segments and write them as a store, the most frequent word first.
 
     Rows have unit length; equally frequent words come in the order of their code points. The corpus is gone through
-    once more than there are epochs, and never held in memory: a `TextCorpus`, a list, anything that starts anew.
-    ``meta.json`` has the settings, the size of the corpus, how it was tokenized, gensim's version and, of a
-    `TextCorpus`, the hex SHA-256 of each file. `progress` is told, from another thread, the tokens read in all epochs
-    so far, and how many that will be. With `card` the vectors are measured (`evaluate_vectors`), and ``card.md`` says
-    these facts first. Raises `InputError`: the corpus lies in the folder that is to be replaced, is empty, can be
-    gone through once only, changes, or has no word that is frequent enough; `VectorError`: the store cannot be
-    written.
+    once more than there are epochs, and never held in memory.
 
+    Parameters
+    ----------
+    corpus
+        Segments as lists of tokens, that start anew each time: a list, or a `TextCorpus`, of which ``meta.json``
+        has the hex SHA-256 of each file.
+    directory
+        Folder of the store.
+    settings
+        How the vectors are trained.
+    dtype
+        How values are kept: float16, float32 or int8.
+    name, source, licence
+        What ``meta.json`` says of the set; by default the name of the folder and those of the files.
+    tokenization
+        What ``meta.json`` says of how the corpus was tokenized.
+    force
+        Replace a store that is there.
+    progress
+        Called, from another thread, with the tokens read in all epochs so far, and how many that will be.
+    card
+        Facts that ``card.md`` says first; with them the vectors are measured (`evaluate_vectors`).
+
+    Raises
+    ------
+    InputError
+        The corpus lies in the folder that is to be replaced, is empty, can be gone through once only, changes, or has
+        no word that is frequent enough.
+    VectorError
+        The store cannot be written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from softbleu.embeddings import open_vectors
     >>> place = Path(tempfile.mkdtemp()) / "tiny"

@@ -74,11 +74,29 @@ def convert_encoder(
 ) -> EncoderConversion:
     """Write a model as the store of an encoder, atomically.
 
-    The folder has ``config.json``, ``model.safetensors`` or its parts and their index, and ``tokenizer.json``, of
-    BERT, DistilBERT, RoBERTa or its variants, or MPNet. `layers` are those that the store recommends; the mean of
-    their states is used, and layers above them are left out. Without them all are kept, and the one at three
-    quarters of the depth is recommended. int8 matrices have a scale per row. `extra` are further entries of
-    ``meta.json``. Raises `VectorError` for what cannot be read, trusted or written; then nothing is changed.
+    Parameters
+    ----------
+    folder
+        A model of BERT, DistilBERT, RoBERTa or its variants, or MPNet: ``config.json``, ``model.safetensors`` or its
+        parts and their index, and ``tokenizer.json``.
+    directory
+        Folder of the store.
+    layers
+        Layers that the store recommends: the mean of their states is used, and layers above them are left out.
+        Without them all are kept, and the one at three quarters of the depth is recommended.
+    dtype
+        How matrices are kept: float16, float32, or int8 with a scale per row.
+    name, source, licence
+        What ``meta.json`` says of the encoder; by default the name of the folder and that of the model.
+    extra
+        Further entries of ``meta.json``.
+    force
+        Replace a store that is there.
+
+    Raises
+    ------
+    VectorError
+        A model that cannot be read or trusted, or a folder that cannot be written; nothing is changed.
     """
     model = Path(folder)
     target = new_place(directory, [model / CONFIG], force=force)
