@@ -110,7 +110,7 @@ class WorkerError(SoftbleuError, RuntimeError):
     """A process or machine that did part of the work is gone."""
 
 
-REMOVED = {"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no"}
+REMOVED = {"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no", "inflection": "no"}
 """Settings and variants that version 0.4 took away; for settings the value in signatures that changes nothing."""
 REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
 

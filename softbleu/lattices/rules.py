@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
 """Where what is replaced begins and ends, what stands there instead, cost, kind."""
-_ENDINGS = ("ing", "ed", "est", "er", "ly", "s")
 _NEAREST = 20  # Neighbours of each word that are kept
 
 
@@ -57,7 +56,7 @@ class NetworkRules(Declared):
     `softbleu networks make` writes it. Synonyms share a synonym set. A paraphrase, and the phrase that it stands for,
     have a word that is no function word. A neighbour costs less, the nearer it is; neighbours are among the 20
     nearest words. Stems and synonyms are found among the first 50,000 words of the vectors: those taken are the most
-    frequent ones, of paraphrases the first. Endings that are kept are -s, -ed, -ing, -er, -est, -ly or none of them.
+    frequent ones, of paraphrases the first.
     """
 
     notation: Notation = setting("text", "Form of the reference lines: text, brackets or a network")
@@ -68,7 +67,6 @@ class NetworkRules(Declared):
     optional_cost: float | None = _cost("leaving out a function word")
     neighbour_quantile: str = setting("p99.9", "Quantile of random similarities that neighbours must exceed")
     alternatives: int = setting(10, "Most stems, synonyms or paraphrases of a word or phrase", least=1, most=_NEAREST)
-    inflection: bool = setting(False, "Synonyms and neighbours keep the ending of the word")
     network_vectors: NetworkVectors | None = setting(
         None,
         "Vectors that give neighbours, from their most frequent words",
@@ -232,11 +230,7 @@ class Expander:
     def _synonyms(self, word: str) -> list[str]:
         (sets,) = self._tables.synsets([word])
         others = {other for number in sets.tolist() for other in self._by_set.get(number, ())}
-        return sorted(filter(self._inflected(word), others), key=self._vocabulary.__getitem__)
-
-    def _inflected(self, word: str) -> Callable[[str], bool]:
-        ending = _ending(word)
-        return lambda other: not self._rules.inflection or _ending(other) == ending
+        return sorted(others, key=self._vocabulary.__getitem__)
 
     @cached_property
     def _threshold(self) -> float:
@@ -267,12 +261,8 @@ class Expander:
         names, numbers = self._names
         if word not in numbers:
             return []
-        place_of_word, fits = numbers[word], self._inflected(word)
-        return [
-            (names[place], similarity)
-            for place, similarity in self._graph.neighbours(place_of_word)
-            if similarity > self._threshold and fits(names[place])
-        ]
+        near = self._graph.neighbours(numbers[word])
+        return [(names[place], similarity) for place, similarity in near if similarity > self._threshold]
 
     def paraphrases(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[tuple[str, ...]]]]:
         """Phrases of a line that have paraphrases: where each begins and ends, and these."""
@@ -303,7 +293,3 @@ def _spell_like(word: str, name: str) -> str:
     if word.isupper() and len(word) > 1:
         return name.upper()
     return name[0].upper() + name[1:] if word[0].isupper() else name
-
-
-def _ending(word: str) -> str:
-    return next((ending for ending in _ENDINGS if word.endswith(ending) and len(word) > len(ending) + 2), "")

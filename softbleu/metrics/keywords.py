@@ -84,7 +84,6 @@ class Settings(MatchSettings, total=False):
     optional_cost: float | None
     neighbour_quantile: str
     alternatives: int
-    inflection: bool
     network_vectors: str | NetworkVectors | None
     average: Literal["segments", "pieces"]
     task: Literal["rank", "adq"]
