@@ -169,11 +169,11 @@ def called(name: str) -> set[str]:
 
 
 def test_one_class_scores_chunks_and_one_function_resolves_metrics() -> None:
-    """Corpora, lists of texts and sentences go through the worker; marks of a page look at one candidate alone."""
+    """Corpora, lists of texts and sentences go through the worker."""
     above = [name for name in MODULES if not name.startswith("softbleu.metrics")]
     ways = {"statistics", "statistics_of", "pair_statistics", "average_statistics"}
     found = {name for name in above if called(name) & ways}
-    assert found == {"softbleu.engine.worker", "softbleu.analysis.page_marks"}
+    assert found == {"softbleu.engine.worker"}
     assert {name for name in above if "resolve_metric" in called(name)} == {"softbleu.engine.plan"}
 
 
