@@ -1,6 +1,7 @@
 """Tokenizers are sacrebleu's, also where words are looked at one by one."""
 
 from collections.abc import Callable
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,6 +13,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from softbleu.engine.encode import LineCoder
 from softbleu.text.tokenizers import Tokenizer, make_tokenizer
+from softbleu.text.tokens import WORD_PARTS, character_grams
 
 BLANKS = " \t\u00a0\u2009\u3000\u2028\x0b\x1c\x85"
 PIECES = [
@@ -58,3 +60,13 @@ def test_words_are_looked_at_one_by_one_and_the_old_characters_keep_spaces() -> 
     assert [make_tokenizer(name).by_word for name in ("13a", "intl", "zh")] == [True, False, False]
     assert make_tokenizer("char+space").split("so  it") == ["s", "o", " ", " ", "i", "t"]
     assert coded(make_tokenizer("char+space"), ["a b", ""]) == [["a", " ", "b"], []]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text(st.sampled_from("aab\u00e4\u4e2d\U0001f600\udcff"), max_size=6), max_size=8))
+def test_grams_of_many_words_are_those_of_each(words: list[str]) -> None:
+    parts, alone = character_grams(words), [WORD_PARTS["spelling"](word) for word in words]
+    coded = [parts.codes[start:stop].tolist() for start, stop in pairwise(parts.bounds.tolist())]
+    for one, other in product(range(len(words)), repeat=2):
+        assert len({*coded[one]} & {*coded[other]}) == len({*alone[one]} & {*alone[other]})
+    assert [len(line) for line in coded] == [len(line) for line in alone]

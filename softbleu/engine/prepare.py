@@ -22,7 +22,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.idf import IdfCorpus, rarity_of
 from softbleu.text.tokenizers import Tokenizer
-from softbleu.text.tokens import Tokens, Vocabulary, word_features
+from softbleu.text.tokens import Tokens, Vocabulary, sorted_once, word_features
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -178,10 +178,7 @@ class PreparedCorpus:
 def _once_a_line(lines: Tokens, size: int) -> Integers:
     """Codes of lines, each below `size`, and once for each line that has it."""
     owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
-    keys = owner * size + lines.codes
-    # np.unique, without its hash table, which takes four times as long.
-    keys.sort()
-    codes: Integers = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]] % max(size, 1)
+    codes: Integers = sorted_once(owner * size + lines.codes) % max(size, 1)
     return codes
 
 

@@ -32,7 +32,7 @@ class _CompilingNote(event.Listener):
         kernel = event.data["dispatcher"]
         if kernel.py_func.__module__.startswith("softbleu."):
             note(
-                "numba compiles softbleu's kernels, which takes up to 20 seconds, once: they are kept in "
+                "numba compiles softbleu's kernels, which takes up to 10 seconds, once: they are kept in "
                 f"{kernel.stats.cache_path}"
             )
 

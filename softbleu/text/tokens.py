@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PARTS = 1 << 14  # Words whose parts are remembered
+_MANY = range(
+    1 << 10, 1 << 17
+)  # Numbers of words whose character n-grams are numbered all at once: in 200 MB at most
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,12 @@ def chosen_places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDAr
     return np.arange(offsets[-1]) + np.repeat(bounds[chosen] - offsets[:-1], lengths), offsets
 
 
+def sorted_once(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort keys and keep one of equal ones: `np.unique` without its hash table, which takes five times as long."""
+    keys.sort()
+    return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+
+
 class Vocabulary(dict[str, int]):
     """Codes of words, given in order of first appearance.
 
@@ -167,6 +176,33 @@ def _character_grams(word: str) -> Sequence[str]:
     pairs = list(map(add, marked, marked[1:]))
     triples = list(map(add, pairs, marked[2:]))
     return list(dict.fromkeys(chain(pairs, triples, map(add, triples, marked[3:]))))
+
+
+def character_grams(words: Sequence[str]) -> WordParts:
+    """Character 2- to 4-grams as `_character_grams` has them, in another order, of many words at once.
+
+    >>> character_grams(["aaa", "a"]).bounds.tolist()
+    [0, 7, 10]
+    """
+    text = "".join(f"\x02{word}\x03" for word in words).encode("utf-32-le", "surrogatepass")
+    characters = np.frombuffer(text, "<u4").astype(np.int64)
+    lengths = np.fromiter(map(len, words), np.int64, len(words)) + 2
+    owners = np.repeat(np.arange(len(words)), lengths)
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(characters))  # Characters to the end of the word
+    bits, kinds = (3 * len(characters)).bit_length(), 0
+    ids, keys = characters, []
+    for n in (2, 3, 4):
+        starts = np.flatnonzero(left >= n)
+        # An n-gram is the pair of the one without its last character and that character, which has 21 bits at most.
+        pairs = ids[starts] << 21 | characters[starts + n - 1]
+        distinct, numbers = np.unique(pairs, return_inverse=True)
+        keys.append(owners[starts] << bits | kinds + numbers)
+        kinds += len(distinct)
+        ids = np.zeros(len(characters), np.int64)
+        ids[starts] = numbers
+    once = sorted_once(np.concatenate(keys))
+    bounds = np.searchsorted(once, np.arange(len(words) + 1) << bits)
+    return WordParts((once & (1 << bits) - 1).astype(np.int32), bounds)
 
 
 def _without_punctuation(word: str) -> Sequence[str]:
@@ -206,5 +242,6 @@ def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str,
     """
     if not isinstance(part, str):
         return part.of(words)
-    parts = WordParts.of(words, _part_splitter(part))
+    many = part == "spelling" and len(words) in _MANY
+    parts = character_grams(words) if many else WordParts.of(words, _part_splitter(part))
     return {part: parts.codes, f"{part}_bounds": parts.bounds}

@@ -60,7 +60,7 @@ def test_compiling_is_noted_once(program, files, tmp_path, more):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     first, again = (program(*arguments, environment=kept) for _ in range(2))
     assert first.err.startswith(
-        "softbleu: note: numba compiles softbleu's kernels, which takes up to 20 seconds, once"
+        "softbleu: note: numba compiles softbleu's kernels, which takes up to 10 seconds, once"
     )
     assert first.err.count("\n") == 1
     assert str(tmp_path / "kernels") in first.err
