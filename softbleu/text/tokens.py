@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PARTS = 1 << 14  # Words whose parts are remembered
-_MANY = range(
-    1 << 10, 1 << 17
-)  # Numbers of words whose character n-grams are numbered all at once: in 200 MB at most
+_MANY = range(1 << 10, 1 << 17)
+"""Numbers of words whose character n-grams are numbered all at once: in 200 MB at most."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,8 @@ def chosen_places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDAr
 def sorted_once(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sort keys and keep one of equal ones: `np.unique` without its hash table, which takes five times as long."""
     keys.sort()
-    return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    once: NDArray[np.int64] = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    return once
 
 
 class Vocabulary(dict[str, int]):

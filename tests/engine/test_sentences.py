@@ -100,7 +100,8 @@ def test_a_metric_that_scored_sentences_is_what_it_was() -> None:
 
 def test_what_is_refused() -> None:
     bad: list[tuple[str, Any, Any]] = [("text is needed, not NoneType", None, ["a"])]
-    bad += [("text is needed, not int", *texts) for texts in ((3, ["a"]), ("a", [3]), ("a", 3))]
+    bad += [("text is needed, not int", *texts) for texts in ((3, ["a"]), ("a", [3]))]
+    bad += [("references of segment 1 are text, or a list of texts, not int", "a", 3)]
     bad += [("segment 1 has no reference", "a", references) for references in ([], None)]
     for message, candidate, references in bad:
         refused(InputError, message, read_metric("bleu").sentence_score, candidate, references)
