@@ -182,7 +182,7 @@ def character_grams(words: Sequence[str]) -> WordParts:
     """Character 2- to 4-grams as `_character_grams` has them, in another order, of many words at once.
 
     >>> character_grams(["aaa", "a"]).bounds.tolist()
-    [0, 7, 10]
+    [0, 8, 11]
     """
     text = "".join(f"\x02{word}\x03" for word in words).encode("utf-32-le", "surrogatepass")
     characters = np.frombuffer(text, "<u4").astype(np.int64)
