@@ -283,6 +283,8 @@ TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)
 def make_tokenizer(name: str, **options: object) -> Tokenizer:
     """Make a tokenizer from its name and its options; options that are None keep their defaults.
 
+    Examples
+    --------
     >>> make_tokenizer("13a", lowercase=True)
     Tokenizer13a(lowercase=True)
     """
