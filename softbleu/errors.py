@@ -60,15 +60,15 @@ class Parameter:
 class SoftbleuError(Exception):
     """Base of every error that softbleu raises on purpose; the command line turns it into exit code 2.
 
-    Its message is made of parts: texts and parameters.
+    Its message is made of parts: texts and parameters. Worker processes send it as it is.
 
+    Examples
+    --------
     >>> error = InputError(Parameter("count"), " is at most 9: lower ", Parameter("count", 20))
     >>> print(error)
     count is at most 9: lower count=20
     >>> error.spelt(lambda parameter: f"--{parameter.name}")
     '--count is at most 9: lower --count'
-
-    Worker processes send it as it is.
 
     >>> import pickle
     >>> pickle.loads(pickle.dumps(error)).parameters == error.parameters
