@@ -108,7 +108,8 @@ def test_docstrings_are_understood(site: Path) -> None:
     assert len(items) > 100
     assert not [item for item in items if not re.search(r'"doc-md-description">\s*<p>\w*\W*\w', item)]
     assert "<blockquote>" not in page
-    assert "setting(" not in re.sub(r"<[^>]+>", "", page)
+    # But for the function of that name itself.
+    assert "setting(" not in re.sub(r"<[^>]+>", "", page).replace("setting(\n    default: Any", "")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
