@@ -13,14 +13,13 @@ import numpy as np
 
 from softbleu.analysis.page_matches import shown_text
 from softbleu.corpora.files import open_text
-from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import read_rows
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.results.api import GivenMetrics, make_metrics
+from softbleu.results.api import GivenMetrics, plan_metrics
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -103,7 +102,8 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    scorers = make_plan(make_metrics(metrics)).metrics
+    plan = plan_metrics(metrics)
+    first = plan.metrics[0]
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
@@ -111,16 +111,16 @@ def bucket_scores(
                 Parameter("by", "length"),
                 " takes a source",
             )
-        return scores_by_word(prepare_corpus(corpus, scorers[0].tokenizer, Requirements()), scorers[0], by)
+        return scores_by_word(prepare_corpus(corpus, first.tokenizer, Requirements()), first, by)
     labels: list[str] | None = None
     if by not in ("length", "order"):
         labels = read_labels(by, len(corpus), encoding)
-    statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     if by == "order":
         return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
     if labels is None:
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
-        return scores_by_length(prepare_corpus(corpus, scorers[0].tokenizer, needed), statistics)
+        return scores_by_length(prepare_corpus(corpus, first.tokenizer, needed), statistics)
     names = sorted(set(labels))
     buckets = np.array([names.index(label) for label in labels])
     rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]

@@ -16,11 +16,12 @@ from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits.errant import Classify, errant_types
 from softbleu.metrics.edits.judged import JudgedEdits
 from softbleu.metrics.m2 import M2
+from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.judged import check_edits, judge_corpus, operation
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.metrics.base import Metric
+    from softbleu.engine.plan import Plan
 
 By = Literal["type", "operation", "errant"]
 ALL = "all"
@@ -52,7 +53,7 @@ class KindScores(list[KindScore], Tabular):
         return [vars(each) for each in self]
 
 
-def correction_kinds(corpus: Corpus, metric: Metric, by: By = "type") -> KindScores:
+def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type") -> KindScores:
     """Score the edits of every system kind by kind, as a metric judges them, with its choice of references.
 
     Parameters
@@ -69,20 +70,22 @@ def correction_kinds(corpus: Corpus, metric: Metric, by: By = "type") -> KindSco
     InputError, MissingExtraError
         A metric that judges no edits, no gold edits or references, or no ERRANT.
     """
-    lines = [list(system) for system in find_corrections(corpus, metric, by)]
-    beta: float = getattr(metric, "beta", 0.5)
+    plan = plan_metrics(metric)
+    lines = [list(system) for system in find_corrections(corpus, plan, by)]
+    beta: float = getattr(plan.only, "beta", 0.5)
     return KindScores(
         score for name, own in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, own, beta)
     )
 
 
-def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[list[JudgedEdits]]:
+def find_corrections(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type") -> list[list[JudgedEdits]]:
     """Find the edits of every segment of every system; see `correction_kinds`."""
-    check_edits(metric)
+    plan = plan_metrics(metric)
+    check_edits(plan.only)
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))
     classify = errant_types() if by == "errant" else None
-    judged, _ = judge_corpus(corpus, metric)
+    judged, _ = judge_corpus(corpus, plan)
     return judged if by == "type" else [[_with_kinds(line, classify) for line in lines] for lines in judged]
 
 

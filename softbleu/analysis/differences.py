@@ -16,7 +16,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.base import Requirements
-from softbleu.results.api import GivenMetrics, make_metrics
+from softbleu.results.api import GivenMetrics, plan_metrics
 from softbleu.results.explain import pick_segments
 from softbleu.results.significance import segment_numbers
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
@@ -105,10 +105,10 @@ def choose_lines(
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
     [(1, -94)]
     """
-    scorers = make_metrics(metrics)
+    plan = plan_metrics(metrics)
     baseline = corpus.systems[0] if baseline is None else baseline
-    _check(corpus, kind, len(scorers), top, baseline)
-    statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    _check(corpus, kind, len(plan.metrics), top, baseline)
+    statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
     upward = np.array([1 if each.metric.higher_is_better else -1 for each in statistics])
     index = corpus.systems.index(baseline)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.analysis.corrections import find_corrections
+from softbleu.engine.plan import Plan
 from softbleu.metrics.marks import CANDIDATE, SOURCE, Mark
 from softbleu.metrics.optional import ShowsEdits, ShowsMarks, ShowsSimilarities
 
@@ -58,7 +59,9 @@ def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable
     """Find the marks of a metric that has any."""
     lines: Iterable[Iterable[Mark]]
     if isinstance(metric, ShowsEdits):
-        lines = (_edit_marks(line) for system in find_corrections(corpus, metric) for line in system[: len(text)])
+        lines = (
+            _edit_marks(line) for system in find_corrections(corpus, Plan((metric,))) for line in system[: len(text)]
+        )
     elif isinstance(metric, ShowsMarks):
         lines = chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks())
     else:

@@ -18,15 +18,15 @@ from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
-from softbleu.engine.plan import make_plan, with_threshold
+from softbleu.engine.plan import Plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
 from softbleu.errors import InputError, Parameter
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
-from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import BleuFormula, ShowsEdits, ShowsSimilarities, matcher_of
+from softbleu.results.api import GivenMetrics, plan_metrics
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -97,7 +97,7 @@ class PageTable:
 
 def make_page(
     corpus: Corpus,
-    metric: str | Metric = "bleu",
+    metrics: GivenMetrics = "bleu",
     *,
     level: Level = "corpus",
     jobs: int = 1,
@@ -105,36 +105,33 @@ def make_page(
     kernels: KernelName = "auto",
     progress: Progress | None = None,
     title: str = "",
-    others: Sequence[Metric] = (),
 ) -> Page:
     """Score a corpus and collect what a page shows of it.
 
     BLEU over a soft matcher is scored at every threshold from 0 to 1 in hundredths, and at the run's own; where each
     threshold needs a matching of its own (assignment `optimal`, consumption `similarity`), in twentieths.
-    At level `segment` the corpus is scored as segments are (BLEU: with effective order). Of each of `others` lines
-    show the score.
+    At level `segment` the corpus is scored as segments are (BLEU: with effective order). The page is about the first
+    metric; lines show scores by the others, too.
     """
     if level not in ("corpus", "segment"):
         raise InputError(
             f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out ", Parameter("level")
         )
-    metrics = [make_metric(metric), *others]
-    with _collected(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as found:
+    options = RunOptions(jobs, executor, kernels, progress=progress)
+    with _collected(corpus, plan_metrics(metrics), options) as found:
         return _page_of(*found, level, title)
 
 
 @contextmanager
-def _collected(
-    corpus: Corpus, given: Sequence[Metric], options: RunOptions
-) -> Iterator[tuple[Runner, list[Statistics]]]:
+def _collected(corpus: Corpus, plan: Plan, options: RunOptions) -> Iterator[tuple[Runner, list[Statistics]]]:
     """Run the metrics of a page, of which the first may be swept."""
-    metrics = make_plan(given).metrics
+    metrics = plan.metrics
     swept = [with_threshold(metrics[0], threshold) for threshold in _slider(metrics[0])[0][:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
         kernels = choose_kernels(options.kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
         options = replace(options, kernels=kernels)
-    plan = make_plan([*metrics, *swept], corpus, keep_rows=True, whole=True)
+    plan = replace(plan, metrics=(*metrics, *swept)).over(corpus, keep_rows=True, whole=True)
     with running(corpus, plan, options) as runner, single_threaded_blas():
         # Lines that are prepared first are known to what scores them.
         runner.prepared(metrics[0].tokenizer)
@@ -251,7 +248,7 @@ def _intervals(
 
 def make_comparison_page(
     corpus: Corpus,
-    metrics: Sequence[Metric],
+    metrics: GivenMetrics,
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -265,7 +262,7 @@ def make_comparison_page(
     The page is about the first metric; lines show scores by the others, too. See `compare_corpus` for the rest.
     """
     options = RunOptions(jobs, executor, progress=progress)
-    with _collected(corpus, metrics, options) as (runner, statistics):
+    with _collected(corpus, plan_metrics(metrics), options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         tables = [compare_systems(each, baseline, settings, progress) for each in statistics]
@@ -287,7 +284,7 @@ def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[C
         if table.pairs
     ]
     if isinstance(metric, ShowsEdits):
-        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, metric).records()))
+        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, Plan((metric,))).records()))
     if not corpus.has_references:
         return shown
     prepared = runner.prepared(metric.tokenizer)

@@ -17,9 +17,8 @@ Output
 )
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    from softbleu.cli.inputs import input_files, metrics_from, open_corpus
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.cli.output import Output
-    from softbleu.engine.plan import distinct
     from softbleu.errors import InputError, known_name
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
     from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
@@ -39,7 +38,7 @@ def compare(given: Given) -> None:
     output = given.open_output(inputs, write)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     picture = given.open_picture("plot", inputs)
-    measures = metrics_from(given, also=["seed"])
+    plan = plan_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
     asked["all_pairs"] = given.all_pairs or picture is not None
@@ -49,15 +48,15 @@ def compare(given: Given) -> None:
     if page_wanted and (resampled or picture or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     found: Any
-    with open_corpus(given, measures) as corpus, given.progress() as progress:
+    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
             run["title"] = given.title or ""
-            found = make_comparison_page(corpus, distinct(measures), progress=progress, **run)
+            found = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
-            found = compare_corpus(corpus, distinct(measures), checkpoint=checkpoint, progress=progress, **run)
+            found = compare_corpus(corpus, plan, checkpoint=checkpoint, progress=progress, **run)
     if resampled is not None:
         resampled.write(write_distribution(found))
     if picture is not None:
@@ -69,7 +68,7 @@ def compare(given: Given) -> None:
 def _write_view(given: Given) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
-    from softbleu.cli.inputs import input_files, metrics_from, open_corpus
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
@@ -81,17 +80,17 @@ def _write_view(given: Given) -> None:
     lines = given.show not in (None, "ngrams")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.output_format)
     output = given.open_output([*input_files(given), given.by], write)
-    measures = metrics_from(given, also=["seed"])
+    plan = plan_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     found: Any
-    with open_corpus(given, measures) as corpus, given.progress() as progress:
+    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
-            found = choose_lines(corpus, measures, given.show.lower(), top=top, baseline=given.baseline, **run)
+            found = choose_lines(corpus, plan, given.show.lower(), top=top, baseline=given.baseline, **run)
         elif given.show:
-            found = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=measures[0].tokenizer)
+            found = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
         elif given.by in ("type", "operation", "errant"):
-            found = correction_kinds(corpus, measures[0], given.by)
+            found = correction_kinds(corpus, plan, given.by)
         else:
-            found = bucket_scores(corpus, measures, by=given.by, encoding=given.encoding, **run)
+            found = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)
     output.write(found)

@@ -23,7 +23,7 @@ def explain(given: Given) -> None:
     For other metrics it shows the numbers that the score of a segment is made of.
     """
     from softbleu.analysis import choose_lines
-    from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.metrics.making import make_metric
     from softbleu.report import EXPLAINERS
     from softbleu.results.explain import check_explained, explain_corpus
@@ -32,14 +32,14 @@ def explain(given: Given) -> None:
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     check_explained(make_metric((given.metric or ["bleu"])[0]))
-    measures = metrics_from(given) if given.show == "disagreeing" else [metric_from(given)]
-    with open_corpus(given, measures) as corpus, given.progress():
+    plan = plan_from(given, one=given.show != "disagreeing")
+    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress():
         if given.show:
-            lines = choose_lines(corpus, measures, given.show.lower(), top=20 if given.top is None else given.top)
+            lines = choose_lines(corpus, plan, given.show.lower(), top=20 if given.top is None else given.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(given.segment or [f"1-{min(3, len(corpus))}"], len(corpus))
-        explanations = explain_corpus(corpus, measures[0], chosen)
+        explanations = explain_corpus(corpus, plan.metrics[0], chosen)
     output.write(explanations)
 
 

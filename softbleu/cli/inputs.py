@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
@@ -11,6 +12,7 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from softbleu.cli.command import Given
     from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.plan import Plan
     from softbleu.metrics.base import Metric
 
 
@@ -37,27 +39,21 @@ def system_files(given: Given) -> dict[str, str]:
 
 
 @contextmanager
-def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
-    """Open the corpus that the options name, or else the bundled sample that has what measures need.
+def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[float] = ()) -> Iterator[Corpus]:
+    """Open the corpus that the options name, or else the bundled sample that has what the metrics need.
 
-    Once all is done it notes a threshold that nobody chose; options that contradict one another are an InputError.
+    Once all is done it notes thresholds that were recommended, as nobody chose one; options that contradict one
+    another are an InputError.
     """
+    from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.results.samples import notes_on
 
-    with _open_corpus(given, measures) as corpus:
+    with _open_corpus(given, metrics) as corpus:
         # The sample is known.
-        for note in notes_on(corpus, measures) if given.candidate or given.pairs else ():
+        for note in notes_on(corpus, metrics) if given.candidate or given.pairs else ():
             given.note(note)
         yield corpus
-    if given.get("preset") or given.get("signature") or given.get("threshold", 0) is not None:
-        return
-    from softbleu.engine.plan import threshold_of
-    from softbleu.matching.base import DEFAULT_THRESHOLD
-    from softbleu.metrics.making import read_settings
-
-    named = zip(measures, given.metric or ["bleu"], strict=True)
-    unasked = [threshold_of(measure) for measure, text in named if "threshold" not in read_settings(text)[1]]
-    for threshold in dict.fromkeys(each for each in unasked if each is not None):
+    for threshold in recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 
@@ -90,12 +86,15 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         yield corpus
 
 
-def metrics_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
-    """Make the measures that the options describe; note those without effect, unless `also` names them."""
+def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) -> Plan:
+    """Plan the metrics that the options describe, or the `one` that there may be.
+
+    Options without effect are noted, unless `also` names them.
+    """
     from softbleu.cli.signatures import check_origin
     from softbleu.config.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.engine.plan import make_plan, threshold_of, with_threshold
+    from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
     from softbleu.metrics.base import Metric
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
     from softbleu.metrics.optional import matcher_of
@@ -123,15 +122,9 @@ def metrics_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
     _check_idle(given, measures, set.intersection(*idle) - set(also))
-    return list(make_plan(measures).metrics)
-
-
-def metric_from(given: Given) -> Metric:
-    """Make the measure that the options describe, for what takes one at a time; see `metrics_from`."""
-    measures = metrics_from(given)
-    if len(measures) > 1:
-        raise InputError(f"one metric at a time here, not {len(measures)}: leave out all --metric but one")
-    return measures[0]
+    plan = make_plan(measures)
+    plan = replace(plan, metrics=tuple(distinct(plan.metrics)))
+    return replace(plan, metrics=(plan.only,)) if one else plan
 
 
 def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> None:

@@ -17,7 +17,7 @@ Score
 )
 def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
-    from softbleu.cli.inputs import metric_from, system_files
+    from softbleu.cli.inputs import plan_from, system_files
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
@@ -33,20 +33,18 @@ def matrix(given: Given) -> None:
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
     systems, references = system_files(given), given.reference or ()
     output = given.open_output([*systems.values(), *references, lists])
-    measure = metric_from(given)
+    plan = plan_from(given, one=True)
     names = [list(systems), list(name_files(references) if references else systems)]
     if lists:
         texts = read_lists(lists, given.encoding)
     else:
         with ParallelFiles.open(systems, references or list(systems.values()), encoding=given.encoding) as corpus:
             texts = pair_systems(corpus)
-            for note in notes_on(corpus, [measure]):
+            for note in notes_on(corpus, plan.metrics):
                 given.note(note)
     with given.progress() as progress:
         if level == "segment":
             shown = None if lists else names
-            output.write(
-                text_pair_records(score_pairs(texts, measure, jobs=given.jobs, progress=progress, names=shown))
-            )
+            output.write(text_pair_records(score_pairs(texts, plan, jobs=given.jobs, progress=progress, names=shown)))
         else:
-            output.write(matrix_records(score_systems(texts, names, measure, jobs=given.jobs, progress=progress)))
+            output.write(matrix_records(score_systems(texts, names, plan, jobs=given.jobs, progress=progress)))

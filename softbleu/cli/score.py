@@ -15,9 +15,8 @@ def score(given: Given) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.cli.inputs import input_files, metric_from, metrics_from, open_corpus
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.cli.signatures import find_level
-    from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
@@ -35,15 +34,15 @@ def score(given: Given) -> None:
     kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
-    measures = [metric_from(given)] if page_wanted else metrics_from(given)
-    with open_corpus(given, measures) as corpus, given.progress() as progress:
+    plan = plan_from(given, one=page_wanted)
+    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page
 
-            page = make_page(corpus, measures[0], progress=progress, title=given.title or "", **run)
+            page = make_page(corpus, plan, progress=progress, title=given.title or "", **run)
             shown, results = page, page.results
         else:
-            shown = results = score_corpus(corpus, distinct(measures), checkpoint=kept, progress=progress, **run)
+            shown = results = score_corpus(corpus, plan, checkpoint=kept, progress=progress, **run)
     for note in () if given.signature is None else broken_promises(given.signature, results[0].signature):
         given.note(note)
     if page_wanted and len(page.text) < page.segments:

@@ -15,14 +15,14 @@ Input
 )
 def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
-    from softbleu.cli.inputs import metric_from
+    from softbleu.cli.inputs import plan_from
     from softbleu.corpora.records import read_lists
     from softbleu.io.tabular import Records
     from softbleu.results.pairs import select as choose
 
     output = given.open_output([given.lists])
-    measure = metric_from(given)
+    plan = plan_from(given, one=True)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:
-        found = choose(lists, measure, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)
+        found = choose(lists, plan, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)
     output.write(Records.of(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,44 +23,59 @@ M = TypeVar("M", bound="Metric")
 
 @dataclass(frozen=True)
 class Plan:
-    """Metrics of a run and the inputs that they need; `make_plan` makes it."""
+    """Metrics of a run and the inputs that they need: made once by `make_plan`, then fitted to a corpus by `over`."""
 
     metrics: tuple[Metric, ...]  # Resolved: thresholds are numbers, layers and data are named
-    needed: Mapping[Tokenizer, Requirements]  # What the metrics of each tokenizer look at together
+    recommended: tuple[float, ...] = ()  # Thresholds that were taken where none was given
     level: Level = "corpus"  # Of the scores that will be made where rows are not kept
     keep_rows: bool = False
     """Whether the rows of all segments are kept, not only what scores of the level take of them."""
+    prepared: Requirements | None = None  # What is prepared beside what the metrics need
+
+    @cached_property
+    def needed(self) -> Mapping[Tokenizer, Requirements]:
+        """What the metrics of each tokenizer look at together."""
+        more = () if self.prepared is None else (self.prepared,)
+        return {
+            tokenizer: reduce(or_, (*(self.metrics[number].requires for number in numbers), *more))
+            for tokenizer, numbers in by_tokenizer(self.metrics).items()
+        }
+
+    @property
+    def only(self) -> Metric:
+        """The metric, where there is one; InputError: there are several."""
+        if len(self.metrics) > 1:
+            said = f"one metric at a time here, not {len(self.metrics)}: leave out all "
+            raise InputError(said, Parameter("metric"), " but one")
+        return self.metrics[0]
+
+    def over(
+        self, corpus: Corpus | ListCorpus, *, level: Level = "corpus", keep_rows: bool = False, whole: bool = False
+    ) -> Plan:
+        """See that a corpus has what the metrics need, and say what will be made of it.
+
+        With `whole`, references and source of the corpus are prepared even where no metric needs them.
+        """
+        for metric in self.metrics:
+            check_requirements(corpus, metric)
+        source = corpus.source is not None or corpus.gold is not None
+        prepared = Requirements(references=corpus.has_references, source=source) if whole else None
+        return replace(self, level=level, keep_rows=keep_rows, prepared=prepared)
 
 
-def make_plan(
-    metrics: Iterable[Metric],
-    corpus: Corpus | ListCorpus | None = None,
-    *,
-    level: Level = "corpus",
-    keep_rows: bool = False,
-    whole: bool = False,
-) -> Plan:
-    """Resolve metrics, and see that a corpus has what they need; without a corpus nothing is checked.
-
-    With `whole`, references and source of the corpus are prepared even where no metric needs them.
-    """
+def make_plan(metrics: Iterable[Metric] | Plan) -> Plan:
+    """Resolve metrics; a plan stays as it is."""
+    if isinstance(metrics, Plan):
+        return metrics
     known: dict[object, Any] = {}
-    resolved = tuple(resolve_metric(metric, known) for metric in metrics)
+    wanted = list(metrics)
+    resolved = tuple(resolve_metric(metric, known) for metric in wanted)
     names = [metric.called for metric in distinct(resolved) if metric.called]
     if len(set(names)) < len(names):
         raise InputError("two metrics have one name: name them apart, by NAME=METRIC")
-    if corpus is not None:
-        for metric in resolved:
-            check_requirements(corpus, metric)
-    needed = {
-        tokenizer: reduce(or_, (resolved[number].requires for number in numbers))
-        for tokenizer, numbers in by_tokenizer(resolved).items()
-    }
-    if whole and corpus is not None:
-        source = corpus.source is not None or corpus.gold is not None
-        for tokenizer, need in needed.items():
-            needed[tokenizer] = replace(need, references=corpus.has_references, source=source)
-    return Plan(resolved, needed, level, keep_rows)
+    pairs = ((threshold_of(metric), threshold_of(other)) for metric, other in zip(wanted, resolved, strict=True))
+    recommended = dict.fromkeys(float(found) for asked, found in pairs if asked is None and found is not None)
+    return Plan(resolved, tuple(recommended))
 
 
 def by_tokenizer(metrics: Sequence[Metric]) -> dict[Tokenizer, list[int]]:

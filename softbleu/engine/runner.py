@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -276,14 +276,14 @@ def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
 
 def collect_statistics(
     corpus: Corpus,
-    metrics: Sequence[Metric],
+    metrics: Iterable[Metric] | Plan,
     options: RunOptions = RunOptions(),  # it is frozen
     *,
     keep_rows: bool = False,
     level: Level = "corpus",
 ) -> list[Statistics]:
-    """Plan what is asked for, and compute the statistics of a corpus; see `make_plan` and `Runner.collect`."""
-    plan = make_plan(metrics, corpus, level=level, keep_rows=keep_rows)
+    """Compute the statistics of a corpus by metrics, or by a plan of them; see `Plan` and `Runner.collect`."""
+    plan = make_plan(metrics).over(corpus, level=level, keep_rows=keep_rows)
     with running(corpus, plan, options) as runner:
         return runner.collect(plan.metrics)
 

@@ -226,7 +226,7 @@ def sweep_corpus(
         Told how many systems are done.
     """
     check_run(jobs, executor, progress)
-    plan = make_plan([point.metric for point in points], corpus)
+    plan = make_plan(point.metric for point in points).over(corpus)
     varied, rows = _varied(points), SweepRows()
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
+from softbleu.engine.plan import Plan, make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 
 
 GivenMetric = str | Metric  # A metric's name, an expression or a value
-GivenMetrics = GivenMetric | Sequence[GivenMetric]  # One, or several
+GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a plan of them
 
 
 def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
@@ -94,6 +95,11 @@ def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
         if all(name in names for names in unused):
             raise InputError(f"none of these metrics has a setting {name!r}")
     return made
+
+
+def plan_metrics(metrics: GivenMetrics, /, **settings: Any) -> Plan:
+    """Plan metrics, unless that is done; see `make_metrics`."""
+    return metrics if isinstance(metrics, Plan) else make_plan(make_metrics(metrics, **settings))
 
 
 def score_corpus(
@@ -143,7 +149,7 @@ def score_corpus(
     check_level(level)
     keep_rows = level in ("macro", "reference")
     options = RunOptions(jobs, executor, kernels, checkpoint, progress)
-    statistics = collect_statistics(corpus, make_metrics(metrics), options, keep_rows=keep_rows, level=level)
+    statistics = collect_statistics(corpus, plan_metrics(metrics), options, keep_rows=keep_rows, level=level)
     results = Results(result for each in statistics for result in make_results(each, level))
     note_coverage((each.name, each.label, each.coverage) for each in results)
     return results
@@ -155,7 +161,7 @@ def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of na
 ) -> ComparisonTable: ...
 @overload
 def compare_corpus(
-    corpus: Corpus, metric: Sequence[GivenMetric], **run: Unpack[_CorpusOptions]
+    corpus: Corpus, metric: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
 def compare_corpus(
     corpus: Corpus,
@@ -176,11 +182,11 @@ def compare_corpus(
     if not isinstance(settings, SignificanceSettings):
         raise InputError(f"significance must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
-    statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
+    statistics = collect_statistics(corpus, plan_metrics(metric), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
     tables = [compare_systems(each, first, settings, progress) for each in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
-    return ComparisonTables(tables) if isinstance(metric, list | tuple) else tables[0]
+    return ComparisonTables(tables) if isinstance(metric, list | tuple | Plan) else tables[0]
 
 
 @overload

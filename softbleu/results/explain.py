@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.corpora.edits import apply_edits
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
-from softbleu.engine.plan import make_plan
+from softbleu.engine.plan import Plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
@@ -31,6 +31,7 @@ from softbleu.metrics.optional import (
     shows_matches,
 )
 from softbleu.metrics.result import Score
+from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.judged import judge_corpus
 from softbleu.results.significance import segment_numbers
 
@@ -194,7 +195,9 @@ def explain(
     return explain_corpus(make_corpus(candidates, references, source), make_metric(metric, **settings), segments)
 
 
-def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequence[int] = (1,)) -> Explanations:
+def explain_corpus(
+    corpus: Corpus, metric: GivenMetric | Plan = "bleu", segments: Sequence[int] = (1,)
+) -> Explanations:
     """Show matched n-grams of chosen segments (numbered from 1) of every system, closest paths, edits, or findings.
 
     Raises
@@ -203,9 +206,9 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
         A number beyond the corpus, or a metric without single matches or findings.
     """
     segments = _checked(segments, len(corpus))
-    metric = make_metric(metric)
+    plan = plan_metrics(metric)
+    metric = plan.only
     check_explained(metric)
-    (metric,) = make_plan([metric]).metrics
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
     requires = metric.requires
@@ -218,8 +221,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
         return _findings(pick_segments(corpus, segments), metric, segments, chosen, numbers)
     scores = None
     if explainer is not _paths and (not requires.source or chosen.source is not None or chosen.gold is not None):
-        plan = make_plan([metric], chosen, keep_rows=True)
-        with running(chosen, plan) as runner:
+        with running(chosen, plan.over(chosen, keep_rows=True)) as runner:
             prepared = runner.prepared(metric.tokenizer)
             scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
@@ -255,7 +257,7 @@ def _findings(
     """Explain chosen segments, of these numbers in the corpus, by what their score is made of, and by findings."""
     measure: Any = metric.at_level("segment")
     split = metric.tokenizer.split
-    (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
+    (statistics,) = collect_statistics(corpus, Plan((metric,)), keep_rows=True)
     found = Explanations()
     for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
         first, last = statistics.offsets[number - 1 : number + 1]
@@ -275,7 +277,7 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
     """Explain by edits; which reference counts may go by the segments before."""
     alone = metric.at_level("segment")
     part = pick_segments(corpus, numbers)
-    judged, scores = judge_corpus(part if alone.aggregation.by_segment else corpus, alone)
+    judged, scores = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
     found = Explanations()
     for place, number in enumerate(numbers):
         index = place if alone.aggregation.by_segment else number - 1

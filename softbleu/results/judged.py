@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import running
 from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
@@ -16,21 +15,23 @@ from softbleu.results.significance import segment_numbers
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
+    from softbleu.engine.plan import Plan
     from softbleu.metrics.base import Metric
     from softbleu.types import Floats
 
 OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
 
 
-def judge_corpus(corpus: Corpus, metric: Metric) -> tuple[list[list[JudgedEdits]], Floats]:
+def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], Floats]:
     """Judge the edits of every segment of every system; and score the segments, (systems, segments).
 
     Kinds are the types of the gold file: those of other edits are of the gold edit that they touch, or `other`.
     Without gold edits kinds are operations. Raises `InputError` for a metric that shows no edits.
     """
+    metric = plan.only
     check_edits(metric)
     shower: Any = metric
-    plan = make_plan([metric], corpus, keep_rows=True)
+    plan = plan.over(corpus, keep_rows=True)
     gold = [each for block in corpus.blocks() for each in block.load().gold or ()]
     with running(corpus, plan) as runner:
         (statistics,) = runner.collect(plan.metrics)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from softbleu.corpora.records import TextList
 from softbleu.engine.lists import ListCorpus
-from softbleu.engine.plan import make_plan
+from softbleu.engine.plan import Plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import listed
 from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
-from softbleu.results.api import GivenMetric, make_metrics
+from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Choices(Tabular):
 
 @contextmanager
 def _comparing(
-    lists: Sequence[TextList], metric: Metric, options: RunOptions, level: Level = "segment", *, mean: bool = False
+    lists: Sequence[TextList], plan: Plan, options: RunOptions, level: Level = "segment", *, mean: bool = False
 ) -> Iterator[tuple[Metric, tuple[str, str], Coverage | None, Iterator[list[Rows]]]]:
     """Compare texts of lists: the metric at the level, signatures, coverage, and statistics, some at a time.
 
@@ -108,7 +108,7 @@ def _comparing(
     for number, each in enumerate(lists, start=1):
         _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
     corpus = ListCorpus(lists, mean)
-    with running(corpus, make_plan([metric], corpus, level=level), options) as runner:
+    with running(corpus, plan.over(corpus, level=level), options) as runner:
         statistics, found = runner.compare()
         (coverage,) = statistics.coverage or (None,)
         signatures = statistics.signature(level), statistics.signature(level, short=True)
@@ -130,7 +130,7 @@ def _size(texts: Sequence[str]) -> int:
 
 def score_pairs(
     lists: Sequence[TextList],
-    metric: Metric,
+    metric: GivenMetric | Plan,
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -142,11 +142,11 @@ def score_pairs(
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
     """
-    options = RunOptions(jobs, executor, progress=progress)
-    with _comparing(lists, metric, options) as (scorer, signatures, coverage, found):
+    options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
+    with _comparing(lists, plan, options) as (scorer, signatures, coverage, found):
         for each, scores in zip(lists, _scores(scorer, found), strict=True):
             called = names or [_numbers(each.candidates), _numbers(each.references)]
-            yield PairScores(scores, str(metric), *signatures, called[0], called[1], coverage)
+            yield PairScores(scores, str(plan.only), *signatures, called[0], called[1], coverage)
 
 
 def _numbers(texts: Sequence[str]) -> list[str]:
@@ -190,8 +190,8 @@ def pairwise(
     >>> pairwise(["the cat sat", "a dog"], ["the cat", "a dog"], "chrf").scores.round(1).tolist()
     [[83.5, 5.0], [4.5, 100.0]]
     """
-    (made,) = make_metrics(metric, **settings)
-    (found,) = score_pairs([TextList.of(candidates, references)], made, jobs=jobs, executor=executor)
+    lists = [TextList.of(candidates, references)]
+    (found,) = score_pairs(lists, plan_metrics(metric, **settings), jobs=jobs, executor=executor)
     return found
 
 
@@ -224,7 +224,7 @@ def _together(held: Sequence[Rows]) -> Rows:
 def score_systems(
     lists: Sequence[TextList],
     names: Sequence[Sequence[str]],
-    metric: Metric,
+    metric: GivenMetric | Plan,
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -235,19 +235,19 @@ def score_systems(
     `lists` have of each segment as many candidates and as many references, see `pair_systems`; `names` are those of
     the candidates, and of the references.
     """
-    options = RunOptions(jobs, executor, progress=progress)
-    with _comparing(lists, metric, options, "corpus") as (scorer, signatures, coverage, found):
+    options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
+    with _comparing(lists, plan, options, "corpus") as (scorer, signatures, coverage, found):
         stream = scorer.aggregation.stream()
         for rows in _stacked(chain.from_iterable(found)):
             stream.add(rows, np.ones(rows.shape[1], np.int64))
         scores = np.array([each.score for each in stream.scores()]).reshape(len(names[0]), len(names[1]))
-        note_coverage([("all texts", metric.label, coverage)])
-        return PairScores(scores, str(metric), *signatures, names[0], names[1], coverage)
+        note_coverage([("all texts", scorer.label, coverage)])
+        return PairScores(scores, str(plan.only), *signatures, names[0], names[1], coverage)
 
 
 def select(
     lists: Iterable[TextList | Iterable[str]],
-    metric: GivenMetric = "bleu",
+    metric: GivenMetric | Plan = "bleu",
     *,
     mean_reference: bool = False,
     jobs: int = 1,
@@ -288,7 +288,7 @@ def select(
     ]
     if not texts:
         raise InputError("there are no lists of candidates")
-    (made,) = make_metrics(metric, **settings)
+    plan = plan_metrics(metric, **settings)
     # Equal texts are compared once, and those of the references count as often as they are there.
     distinct = texts
     if not mean_reference:
@@ -296,7 +296,7 @@ def select(
     choices = []
     with (
         shown(progress) as shower,
-        _comparing(distinct, made, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
+        _comparing(distinct, plan, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
     ):
         scorer, (signature, _), _, found = compared
         every = zip(texts, distinct, _scores(scorer, found), strict=True)
@@ -309,4 +309,4 @@ def select(
             best = int((scores.round(9) if scorer.higher_is_better else -scores.round(9)).argmax())
             place = each.candidates.index(own.candidates[best]) + 1
             choices.append(Choice(number, place, own.candidates[best], float(scores[best]), len(each.candidates)))
-    return Choices(choices, str(made), signature + ("|references:averaged" if mean_reference else ""))
+    return Choices(choices, str(plan.only), signature + ("|references:averaged" if mean_reference else ""))

@@ -127,7 +127,7 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,
-        running(corpus, make_plan([measure], corpus), RunOptions(executor=executor)) as runner,
+        running(corpus, make_plan([measure]).over(corpus), RunOptions(executor=executor)) as runner,
     ):
         runner.prepared(measure.tokenizer)
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))
