@@ -84,10 +84,10 @@ def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> Shown
     for piece in (piece for chunk in text.chunks() for piece in _small_pieces(chunk)):
         candidates, references = (side.surface_forms(text.words) for side in (piece.candidates, piece.references))
         firsts = piece.segment_offsets[:-1].tolist()
-        for own, first, table in zip(candidates, firsts, metric.tables(piece, words), strict=True):
-            heights.append(len(table.own))
-            widths.append(len(table.other))
-            sides = (own, table.own), (references[first + table.reference], table.other)
+        for candidate, first, table in zip(candidates, firsts, metric.tables(piece, words), strict=True):
+            heights.append(len(table.candidate_words))
+            widths.append(len(table.reference_words))
+            sides = (candidate, table.candidate_words), (references[first + table.reference], table.reference_words)
             names += [labels.setdefault(word, len(labels)) for side in sides for word in _names(*side)]
             shown = np.rint(HEAT_STEPS * np.clip(table.values, 0, 1)).astype(np.uint8)
             shown[table.values < LEAST_HEAT] = 0

@@ -204,7 +204,7 @@ class RowStream:
     def add(self, rows: Integers, counts: Integers) -> None:
         """Add the next segments: (systems, rows, k), and how many rows each segment has."""
         offsets = _offsets(counts)
-        self._sums = self._sums + np.stack([self._aggregation.summed(own, offsets) for own in rows])
+        self._sums = self._sums + np.stack([self._aggregation.summed(system, offsets) for system in rows])
 
     def scores(self) -> Sequence[Score]:
         """Score each system."""
@@ -226,7 +226,7 @@ class HeldRows(RowStream):
         """Score each system."""
         rows, counts = zip(*self._held, strict=True)
         offsets = _offsets(np.concatenate(counts))
-        return [self._aggregation.score(own, offsets) for own in np.concatenate(rows, axis=1)]
+        return [self._aggregation.score(system, offsets) for system in np.concatenate(rows, axis=1)]
 
 
 class DrawnRows(HeldRows):
@@ -242,8 +242,8 @@ class DrawnRows(HeldRows):
         """Add what each sample draws of the next segments."""
         super().add(rows, counts)
         if len(self._held) > 1 or self._passed or self._streams:
-            for each in self._held:
-                self._draw(*each)
+            for block in self._held:
+                self._draw(*block)
             self._held.clear()
 
     def _draw(self, rows: Integers, counts: Integers) -> None:
@@ -280,7 +280,7 @@ def best_rows(offsets: Integers, *scores: Floats | Integers) -> Integers:
     [1, 2]
     """
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    ranked = np.lexsort((np.arange(len(owner)), *(-each for each in reversed(scores)), owner))
+    ranked = np.lexsort((np.arange(len(owner)), *(-score for score in reversed(scores)), owner))
     return ranked[offsets[:-1]]
 
 
@@ -344,8 +344,8 @@ class ReferenceDraws:
         self._counts, self._iterations, self._seed = counts, iterations, seed
         self._streams = streams  # Of every iteration, where the segments follow others; then they are drawn once
         self._others = int(counts.max(initial=1)) - 1
-        kept = bool(streams) or self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
-        self._kept = self._drawn(range(iterations)) if kept else None
+        held = bool(streams) or self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
+        self._kept = self._drawn(range(iterations)) if held else None
 
     @classmethod
     @lru_cache(maxsize=1)
@@ -416,7 +416,7 @@ class ChosenSums:
         for low in range(0, self._segments, _SEGMENTS):
             part = slice(low, min(low + _SEGMENTS, self._segments))
             first, *others = (
-                np.concatenate([own[indices[part]] for own, indices in zip(self._rows, layer, strict=True)], axis=1)
+                np.concatenate([row[indices[part]] for row, indices in zip(self._rows, layer, strict=True)], axis=1)
                 for layer in zip(*(system.places for system in self._chosen), strict=True)
             )
             yield part, first.astype(np.float64), [(other - first).astype(np.float64) for other in others]

@@ -85,7 +85,7 @@ class Requirements:
 
     def __or__(self, other: Requirements) -> Requirements:
         """Inputs that two metrics need together, field by field."""
-        pairs = {each.name: (getattr(self, each.name), getattr(other, each.name)) for each in fields(self)}
+        pairs = {part.name: (getattr(self, part.name), getattr(other, part.name)) for part in fields(self)}
         return Requirements(**{name: _together(*pair) for name, pair in pairs.items()})
 
 
@@ -139,12 +139,12 @@ class SettingsSignature(Signature):
         kinds: dict[str, list[type[Declared]]]
         kinds = {"matching": MATCHERS.classes(), "text": TOKENIZERS.classes(), "vectors": [VectorChoice]}
         for title, owners in kinds.items():
-            groups |= {each.name: title for owner in owners for each in all_settings(owner, shared=True)}
+            groups |= {setting.name: title for owner in owners for setting in all_settings(owner, shared=True)}
         text, last = "(\n    *,", ""
-        for name, each in self.parameters.items():
+        for name, argument in self.parameters.items():
             group = groups.get(name, "the metric's own")
             text += "" if group == last else f"\n    # {group}"
-            text, last = f"{text}\n    {name}: {each.annotation} = {each.default!r},", group
+            text, last = f"{text}\n    {name}: {argument.annotation} = {argument.default!r},", group
         return f"{text}\n)"
 
     __str__ = format
@@ -153,23 +153,23 @@ class SettingsSignature(Signature):
 class MetricClass(ABCMeta):
     """Lets a metric be made from the settings of all its parts: `Vleu(threshold=0.8, tokenize="none")`."""
 
-    def __call__(cls, *own: object, **given: Any) -> Any:
+    def __call__(cls, *values: object, **settings: Any) -> Any:
         """Make a value; see `Metric`."""
         fields = {setting.field: setting for setting in own_settings(cls)}
-        called = {name: given.pop(name) for name in ("called",) if name in given}
-        if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
-            return super().__call__(*own, **given, **called)
-        return with_settings(cls(*own, **called), given)
+        called = {name: settings.pop(name) for name in ("called",) if name in settings}
+        if all(name in fields and is_whole(fields[name], value) for name, value in settings.items()):
+            return super().__call__(*values, **settings, **called)
+        return with_settings(cls(*values, **called), settings)
 
     @property
     def __signature__(cls) -> Signature:
         """All settings by name, with their defaults, for `help` and completion."""
         value: Metric = cls()
-        found = {each.name: (default, each.hint) for each, default in value.settings() if each.name != "quantile"}
+        arguments = {one.name: (default, one.hint) for one, default in value.settings() if one.name != "quantile"}
         if {*value.presets} - {IN_CONTEXT}:
-            found["preset"] = None, "str | None"
-        own = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in found.items())
-        return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in own])
+            arguments["preset"] = None, "str | None"
+        described = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in arguments.items())
+        return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in described])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -211,14 +211,14 @@ class Metric(Declared, metaclass=MetricClass):
     def __str__(self) -> str:
         written = {}
         head = self._head
-        shared = [each.default for each in own_settings(type(self)) if each.shared]
-        usual = {each.name: value for part in shared for each, value in part.settings()}
-        for each, value in self.settings("" if self.requires.vectors else "vector_choice"):
-            default = usual.get(each.name, each.default)
-            if each.part is not None:
-                default = value if each.name == "matcher" and head != self.name else each.default.name
+        shared = [setting.default for setting in own_settings(type(self)) if setting.shared]
+        usual = {setting.name: value for part in shared for setting, value in part.settings()}
+        for declared, value in self.settings("" if self.requires.vectors else "vector_choice"):
+            default = usual.get(declared.name, declared.default)
+            if declared.part is not None:
+                default = value if declared.name == "matcher" and head != self.name else declared.default.name
             if value != default:
-                written[each.name] = _written(value)
+                written[declared.name] = _written(value)
         return format_expression(head, written)
 
     def __repr__(self) -> str:
@@ -228,8 +228,8 @@ class Metric(Declared, metaclass=MetricClass):
 
         def __getattr__(self, name: str) -> Any:
             """Settings of parts are read as the metric's own."""
-            for each, value in () if name.startswith("_") else self.settings():
-                if each.name == name:
+            for declared, value in () if name.startswith("_") else self.settings():
+                if declared.name == name:
                     return value
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -297,10 +297,10 @@ class Metric(Declared, metaclass=MetricClass):
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
         """Everything that a number depends on; `vectors` names the set and its content, where one is looked at."""
-        own, without = self, "vector_choice"
+        metric, without = self, "vector_choice"
         if vectors is not None:
-            own, without = replace(self, vector_choice=replace(self.vector_choice, vectors=vectors)), ""
-        return signature_of(own, short=short, without=without, more=more)
+            metric, without = replace(self, vector_choice=replace(self.vector_choice, vectors=vectors)), ""
+        return signature_of(metric, short=short, without=without, more=more)
 
     @property
     def _head(self) -> str:
@@ -367,41 +367,41 @@ METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
 
 
 def with_settings(
-    metric: Metric, given: Mapping[str, Any], unused: list[str] | None = None, *, plain: bool = False
+    metric: Metric, settings: Mapping[str, Any], unused: list[str] | None = None, *, plain: bool = False
 ) -> Metric:
     """Change settings of a metric, of whatever part; those that are given go before those of a `preset`.
 
     Names of settings that the metric does not have are added to `unused`, or refused without it. `plain` leaves out
     what the metric takes for vectors in context (`Metric.in_context`).
     """
-    given = dict(given)
-    preset = given.pop("preset", None)
+    settings = dict(settings)
+    preset = settings.pop("preset", None)
     if preset is not None and preset not in preset_names():
         raise UnknownNameError("preset", preset, preset_names())
     if preset is not None and preset not in metric.presets and unused is not None:
         unused.append("preset")
     # A preset says nothing about what a metric or matcher does not have.
-    encoder = is_encoder(given.get("vectors"))
+    encoder = is_encoder(settings.get("vectors"))
     usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and encoder else {}
-    parts = {"matcher": getattr(metric, "matcher", None), **given}
-    known = [each.name for each in all_settings(type(metric), parts, shared=True)]
-    for name in given:
+    parts = {"matcher": getattr(metric, "matcher", None), **settings}
+    known = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
+    for name in settings:
         if name in known:
             continue
         every = every_setting()
         if name not in every:
             soft = {**parts, "matcher": "vleu"} if "matcher" in known else parts
-            valid = [each.name for each in all_settings(type(metric), soft, shared=True)]
+            valid = [setting.name for setting in all_settings(type(metric), soft, shared=True)]
             raise UnknownNameError("setting", name, valid if unused is None else sorted(every))
         # What does nothing here must be right all the same.
-        check_given(every[name], given[name])
+        check_given(every[name], settings[name])
         if unused is None:
             raise InputError(f"{_named(metric, parts)} has no setting {name!r}; it has: {', '.join(known)}")
         unused.append(name)
     chosen = dict(metric.presets.get(preset or "", {}))
     if encoder or "threshold" not in known:
         chosen.pop("vector_case", None)
-    return metric.revised({**usual, **chosen, **given})
+    return metric.revised({**usual, **chosen, **settings})
 
 
 def preset_names() -> list[str]:
@@ -421,11 +421,11 @@ def every_setting() -> dict[str, Setting]:
 @cache
 def _widened(owners: tuple[type[Declared], ...]) -> dict[str, Setting]:
     """Settings of classes, kept: points of a sweep ask for them thousands of times."""
-    found: dict[str, Setting] = {}
+    widened: dict[str, Setting] = {}
     for owner in owners:
-        for each in all_settings(owner, shared=True):
-            found[each.name] = each.widened(found.get(each.name, each))
-    return found
+        for declared in all_settings(owner, shared=True):
+            widened[declared.name] = declared.widened(widened.get(declared.name, declared))
+    return widened
 
 
 def _written(value: Any) -> Any:
@@ -435,7 +435,7 @@ def _written(value: Any) -> Any:
     return getattr(value, "location", None) or (str(value) if isinstance(value, Path) else type(value).__name__)
 
 
-def _named(metric: Metric, given: Mapping[str, Any]) -> str:
-    matcher = given.get("matcher")
+def _named(metric: Metric, settings: Mapping[str, Any]) -> str:
+    matcher = settings.get("matcher")
     matcher = matcher.name if isinstance(matcher, Declared) else matcher
     return f"{metric.name} over {matcher!r}" if matcher else metric.name

@@ -108,8 +108,10 @@ class BertScore(Metric):
         one, other = (words.vectors.pieces(text.chosen(best)) for text in (single.candidates, single.references))
         bounds = pairwise(one.offsets.tolist()), pairwise(other.offsets.tolist())
         for number, ours, theirs in zip((best - chunk.segment_offsets[:-1]).tolist(), *bounds, strict=True):
-            own, others = slice(*ours), slice(*theirs)
-            yield SimilarityTable(one.rows[own] @ other.rows[others].T, number, one.words[own], other.words[others])
+            rows, columns = slice(*ours), slice(*theirs)
+            yield SimilarityTable(
+                one.rows[rows] @ other.rows[columns].T, number, one.words[rows], other.words[columns]
+            )
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """For each word of a candidate the word of its best reference that its most similar piece matches."""
@@ -117,20 +119,20 @@ class BertScore(Metric):
 
     def score(self, row: Integers) -> BertScoreScore:
         """Score one row of statistics, or a sum of rows."""
-        precision, recall, f, segments, matched, weight, found, other = (float(number) for number in row)
+        precision, recall, f, segments, matched, weight, recalled, other = (float(number) for number in row)
         if self.average == "pieces":
-            precision, recall = matched / max(weight, 1), found / max(other, 1)
+            precision, recall = matched / max(weight, 1), recalled / max(other, 1)
             return BertScoreScore(100 * _f(precision, recall), 100 * precision, 100 * recall)
         mean_f, mean_precision, mean_recall = (
-            100 * each / max(segments, 1) / PARTS for each in (f, precision, recall)
+            100 * total / max(segments, 1) / PARTS for total in (f, precision, recall)
         )
         return BertScoreScore(mean_f, mean_precision, mean_recall)
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
-        _, _, f, segments, matched, weight, found, other = np.asarray(rows, np.float64).T
+        _, _, f, segments, matched, weight, recalled, other = np.asarray(rows, np.float64).T
         if self.average == "pieces":
-            precision, recall = matched / np.maximum(weight, 1), found / np.maximum(other, 1)
+            precision, recall = matched / np.maximum(weight, 1), recalled / np.maximum(other, 1)
             below = precision + recall
             scores: Floats = 100 * np.divide(2 * precision * recall, below, out=np.zeros(len(f)), where=below > 0)
         else:
@@ -142,21 +144,21 @@ def match_pieces(
     candidates: PieceVectors, references: PieceVectors, line: int, reference: int, idf: Floats | None = None
 ) -> tuple[int, ...]:
     """Compare a line with a reference: a row of `BertScore.statistics`."""
-    own = slice(*candidates.offsets[[line, line + 1]])
+    ours = slice(*candidates.offsets[[line, line + 1]])
     others = slice(*references.offsets[[reference, reference + 1]])
-    sizes = own.stop - own.start, others.stop - others.start
+    sizes = ours.stop - ours.start, others.stop - others.start
     _LIMIT.check(sizes[0] * sizes[1], "a segment of {:,} candidate and {:,} reference pieces".format(*sizes))
     sums: list[float] = []
-    greatest = _greatest(candidates.rows[own], references.rows[others])
-    for text, part, met in ((candidates, own, greatest[0]), (references, others, greatest[1])):
+    greatest = _greatest(candidates.rows[ours], references.rows[others])
+    for text, part, met in ((candidates, ours, greatest[0]), (references, others, greatest[1])):
         weights = text.inner[part] * (1.0 if idf is None else idf[text.ids[part]])
         sums += [float(met @ weights), float(weights.sum())]
-    both_have_text = bool(candidates.inner[own].any() and references.inner[others].any())
-    matched, weight, found, other = sums
+    both_have_text = bool(candidates.inner[ours].any() and references.inner[others].any())
+    matched, weight, recalled, other = sums
     precision = matched / weight if both_have_text and weight else 0.0
-    recall = found / other if both_have_text and other else 0.0
+    recall = recalled / other if both_have_text and other else 0.0
     parts = (precision, recall, _f(precision, recall))
-    return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * each) for each in sums))
+    return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * total) for total in sums))
 
 
 def _greatest(one: Floats, other: Floats) -> tuple[Floats, Floats]:

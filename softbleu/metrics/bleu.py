@@ -244,10 +244,10 @@ class Bleu(ClippedPrecision):
         """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
         if not isinstance(other, Bleu) or self.name != other.name:
             return NotImplemented
-        return all(getattr(self, each.field) == getattr(other, each.field) for each in own_settings(Bleu))
+        return all(getattr(self, setting.field) == getattr(other, setting.field) for setting in own_settings(Bleu))
 
     def __hash__(self) -> int:
-        return hash((self.name, *(getattr(self, each.field) for each in own_settings(Bleu))))
+        return hash((self.name, *(getattr(self, setting.field) for setting in own_settings(Bleu))))
 
     @property
     def _head(self) -> str:

@@ -87,9 +87,9 @@ class Chrf(Metric):
         for candidates, references, order in self._sides(single.candidates, single.references, words):
             matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
             for n in range(order):
-                own, other = (np.maximum(tokens.lengths - n, 0) for tokens in (candidates, references))
+                proposed, other = (np.maximum(tokens.lengths - n, 0) for tokens in (candidates, references))
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.
-                columns += [np.where(other > 0, own, 0), other, matches[:, n]]
+                columns += [np.where(other > 0, proposed, 0), other, matches[:, n]]
         rows = np.column_stack(columns)
         return keep_best(rows, chunk.segment_offsets, self.scores)
 
@@ -100,8 +100,8 @@ class Chrf(Metric):
         columns: list[Integers] = []
         for one, other, order in self._sides(candidates, references, words):
             for n, matches in enumerate(shared_counts(one, other, order)):
-                own, others = np.maximum(one.lengths - n, 0)[:, None], np.maximum(other.lengths - n, 0)
-                columns += np.broadcast_arrays(np.where(others > 0, own, 0), others, matches)
+                proposed, others = np.maximum(one.lengths - n, 0)[:, None], np.maximum(other.lengths - n, 0)
+                columns += np.broadcast_arrays(np.where(others > 0, proposed, 0), others, matches)
         return np.stack(columns, axis=-1)
 
     def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
@@ -136,20 +136,20 @@ class Chrf(Metric):
         factor = self.beta**2
         if self.eps_smoothing:
             below = factor * precision + recall
-            each = np.where(below > 0, (1 + factor) * precision * recall / np.where(below > 0, below, 1), _EPSILON)
-            mean: Floats = 100 * _mean(each, np.ones(each.shape, bool))
+            f = np.where(below > 0, (1 + factor) * precision * recall / np.where(below > 0, below, 1), _EPSILON)
+            mean: Floats = 100 * _mean(f, np.ones(f.shape, bool))
             return mean
         counted = (rows[:, 0::3] > 0) & (rows[:, 1::3] > 0)
         precision, recall = _mean(precision, counted), _mean(recall, counted)
         below = factor * precision + recall
-        found: Floats = 100 * (1 + factor) * precision * recall / np.where(below > 0, below, 1)
-        return found
+        corpus: Floats = 100 * (1 + factor) * precision * recall / np.where(below > 0, below, 1)
+        return corpus
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each order, next to nothing where there are no n-grams: (rows, orders) each."""
-        own, other, both = (np.asarray(rows[:, index::3], np.float64) for index in range(3))
+        proposed, other, both = (np.asarray(rows[:, index::3], np.float64) for index in range(3))
         precision, recall = (
-            np.divide(both, total, out=np.full(total.shape, _EPSILON), where=total > 0) for total in (own, other)
+            np.divide(both, total, out=np.full(total.shape, _EPSILON), where=total > 0) for total in (proposed, other)
         )
         return precision, recall
 

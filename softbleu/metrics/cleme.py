@@ -127,7 +127,7 @@ class ChunkMetric(Metric):
     ) -> list[JudgedEdits]:
         """Chunks that the candidate changes, and that the reference that counts does, or those that all do."""
         independent = self.assumption == "independent"
-        return [_judge(each, number, independent) for each, number in zip(chunk.edits or (), chosen, strict=True)]
+        return [_judge(edited, number, independent) for edited, number in zip(chunk.edits or (), chosen, strict=True)]
 
     @property
     def aggregation(self) -> BestReference:
@@ -192,12 +192,12 @@ class Cleme(ChunkMetric):
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""
-        f, *others = (100 * each for each in (self.ranked(sums) if rounded else self.shares(sums)))
+        f, *others = (100 * share for share in (self.ranked(sums) if rounded else self.shares(sums)))
         return ClemeScore(f, sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT], *others)
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F, precision, recall and accuracy, to four digits."""
-        return tuple(round(each, 4) for each in self.shares(sums))
+        return tuple(round(share, 4) for share in self.shares(sums))
 
     def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F, precision, recall and accuracy."""
@@ -240,7 +240,7 @@ class Cleme2(ChunkMetric):
         """The score, hits, and wrong, under- and over-corrections."""
         hits, wrong, over, missed, _ = sums
         necessary, proposed = hits + wrong + missed, hits + (wrong + over)
-        hit, error, under = ((each / necessary if necessary else 0.0) for each in (hits, wrong, missed))
+        hit, error, under = ((count / necessary if necessary else 0.0) for count in (hits, wrong, missed))
         excess = over / proposed if proposed else 0.0
         score = 0.45 * hit + 0.35 * (1 - error) + 0.15 * (1 - under) + 0.05 * (1 - excess)
         return score, hit, error, under, excess
@@ -263,12 +263,12 @@ class _ChosenReferences(BestReference):
         running, ranked = self.metric.annotators == "running", self.metric.ranked
         sums, before, chosen = self._weighed(rows, offsets).tolist(), [0.0] * len(KINDS), list[int]()
         for start, stop in pairwise(offsets.tolist()):
-            totals = [[a + b for a, b in zip(before, own, strict=True)] for own in sums[start:stop]]
+            totals = [[a + b for a, b in zip(before, row, strict=True)] for row in sums[start:stop]]
             keys = [
-                (ranked(total)[0], own[HIT], -(own[WRONG] + own[OVER]), -own[UNDER], own[KEPT])
+                (ranked(total)[0], row[HIT], -(row[WRONG] + row[OVER]), -row[UNDER], row[KEPT])
                 if running
-                else ranked(own)
-                for own, total in zip(sums[start:stop], totals, strict=True)
+                else ranked(row)
+                for row, total in zip(sums[start:stop], totals, strict=True)
             ]
             best = keys.index(max(keys))
             chosen.append(start + best)
@@ -290,7 +290,7 @@ class _ChosenReferences(BestReference):
 
     def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
         """Scores of the segments alone."""
-        return np.array([each.score for each in self.segment_scores(rows, offsets)], np.float64)
+        return np.array([score.score for score in self.segment_scores(rows, offsets)], np.float64)
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Score each candidate against each of its references."""
@@ -299,34 +299,34 @@ class _ChosenReferences(BestReference):
 
 def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
     """Put the first reference that has words in the place of those without; also which have some (at least one)."""
-    given = segment.references
+    references = segment.references
     numbers = [
         number
-        for number, own in enumerate(given)
-        if any(words for *_, words in own) or apply_edits(segment.source, own)
+        for number, edits in enumerate(references)
+        if any(words for *_, words in edits) or apply_edits(segment.source, edits)
     ] or [0]
-    taken = tuple(own if number in numbers else given[numbers[0]] for number, own in enumerate(given))
+    taken = tuple(edits if number in numbers else references[numbers[0]] for number, edits in enumerate(references))
     return replace(segment, references=taken), numbers
 
 
-def _judge(given: EditedSegment, counted: int, independent: bool) -> JudgedEdits:
+def _judge(edited: EditedSegment, counted: int, independent: bool) -> JudgedEdits:
     """Judge the chunks of a segment as edits; a gold edit is what a reference makes of a chunk."""
-    segment, _ = _with_words(given)
+    segment, _ = _with_words(edited)
     edits: list[tuple[TextEdit, Verdict]] = []
     gold: list[tuple[TextEdit, Verdict]] = []
     links: list[tuple[int, int, float]] = []
     origins: list[tuple[int, int]] = []
-    for each in partition(segment)[0]:
-        kind = each.kind(None if independent else counted)
+    for chunk in partition(segment)[0]:
+        kind = chunk.kind(None if independent else counted)
         if kind in (HIT, WRONG, OVER):
-            edits.append(((each.start, each.end, each.candidate), _VERDICTS[kind]))
+            edits.append(((chunk.start, chunk.end, chunk.candidate), _VERDICTS[kind]))
         if kind in (HIT, WRONG, UNDER):
-            numbers = range(len(each.references)) if independent else [counted]
-            fitting = [one for one in numbers if each.references[one] != each.source]
-            own = next((one for one in fitting if each.references[one] == each.candidate), fitting[0])
-            gold.append(((each.start, each.end, each.references[own]), _VERDICTS[kind]))
-            reference = given.references.index(segment.references[own])
-            spans = [each.start <= start and end <= each.end for start, end, _ in given.references[reference]]
+            numbers = range(len(chunk.references)) if independent else [counted]
+            fitting = [one for one in numbers if chunk.references[one] != chunk.source]
+            fitted = next((one for one in fitting if chunk.references[one] == chunk.candidate), fitting[0])
+            gold.append(((chunk.start, chunk.end, chunk.references[fitted]), _VERDICTS[kind]))
+            reference = edited.references.index(segment.references[fitted])
+            spans = [chunk.start <= start and end <= chunk.end for start, end, _ in edited.references[reference]]
             origins.append((reference, spans.index(True)))
         if kind == HIT:
             links.append((len(edits) - 1, len(gold) - 1, 1.0))
@@ -338,7 +338,7 @@ def _judge(given: EditedSegment, counted: int, independent: bool) -> JudgedEdits
         for side in (edits, gold)
     )
     wanted = [replace(edit, origin=origin) for edit, origin in zip(wanted, origins, strict=True)]
-    taken = given.references.index(segment.references[counted])
+    taken = edited.references.index(segment.references[counted])
     return JudgedEdits(taken, segment.source, tuple(proposed), tuple(wanted), tuple(links))
 
 
@@ -346,14 +346,14 @@ def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list
     """Count the chunks of a segment by kind and length; see `ChunkMetric.statistics`."""
     segment, numbers = _with_words(segment)
     chunks, unchanged = partition(segment)
-    pairs = [(each.source, each.references[number]) for each in chunks for number in numbers if lengths > 1]
+    pairs = [(chunk.source, chunk.references[number]) for chunk in chunks for number in numbers if lengths > 1]
     changed = [max(len(source), len(text)) for source, text in pairs if source != text]
     rows = []
     for number in range(len(segment.references)) if assumption == "dependent" else [None]:
         row = [0] * (len(KINDS) * lengths)
         row[KEPT * lengths] = unchanged
-        for each in chunks:
-            row[each.kind(number) * lengths + min(each.length, lengths - 1)] += 1
+        for chunk in chunks:
+            row[chunk.kind(number) * lengths + min(chunk.length, lengths - 1)] += 1
         rows.append([*row, *((sum(changed), len(changed)) if lengths > 1 else ())])
     return rows
 
@@ -368,11 +368,11 @@ def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: V
         for number, edits in enumerate(segment.references):
             reference = lines.setdefault(apply_edits(segment.source, edits), len(lines))
             rows.append([0] * (2 * len(KINDS) - 1) + [unchanged])
-            for each in chunks:
-                kind = each.kind(number if assumption == "dependent" else None)
+            for chunk in chunks:
+                kind = chunk.kind(number if assumption == "dependent" else None)
                 rows[-1][len(KINDS) + kind] += 1
-                words = each.references[number] if kind == UNDER else each.candidate
-                text = (*segment.source[: each.start], *words, *segment.source[each.end :])
+                words = chunk.references[number] if kind == UNDER else chunk.candidate
+                text = (*segment.source[: chunk.start], *words, *segment.source[chunk.end :])
                 asked.append((rows[-1], kind, source, lines.setdefault(text, len(lines)), reference))
             rows[-1][KEPT] = rows[-1][-1] * PARTS
     pieces = vectors.pieces_of(list(lines))

@@ -173,31 +173,31 @@ class Gleu(MatcherMetric):
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 
     def _statistics(self, units: Chunk, vectors: Vectors | None) -> Integers:
-        found = count_ngrams(units, self.matching, vectors, self.order)
-        columns = [self._statistics_of_order(counts, len(units)) for counts in found]
+        by_order = count_ngrams(units, self.matching, vectors, self.order)
+        columns = [self._statistics_of_order(counts, len(units)) for counts in by_order]
         matches, penalties, totals = (np.column_stack([column[k] for column in columns]) for k in range(3))
         lengths = units.candidates.lengths
         return np.column_stack((lengths, units.closest_reference_lengths(), matches, penalties, totals))
 
-    def _statistics_of_order(self, found: NgramCounts, units: int) -> tuple[Integers, Integers, Integers]:
+    def _statistics_of_order(self, counts: NgramCounts, units: int) -> tuple[Integers, Integers, Integers]:
         """Matches, penalties (both in millionths) and totals of each unit."""
 
         def per_unit(numbers: Integers) -> Integers:
-            return np.bincount(found.units, numbers, units).astype(np.int64)
+            return np.bincount(counts.units, numbers, units).astype(np.int64)
 
-        excused = found.matched if self.penalty == "soft" else SCALE * np.minimum(found.candidate, found.reference)
-        left = SCALE * np.minimum(found.source, found.candidate)
-        matches, totals = per_unit(found.matched), per_unit(found.candidate)
+        excused = counts.matched if self.penalty == "soft" else SCALE * np.minimum(counts.candidate, counts.reference)
+        left = SCALE * np.minimum(counts.source, counts.candidate)
+        matches, totals = per_unit(counts.matched), per_unit(counts.candidate)
         if self.variant == "gleu+paper":
             return matches, per_unit(np.maximum(left - excused, 0)), totals
         uncorrected = per_unit(np.where(excused == 0, left, 0))
         if self.variant == "gleu+":
             return matches, np.minimum(uncorrected, matches), totals
         penalties = np.rint(np.minimum(self.weight * uncorrected, matches)).astype(np.int64)
-        gained = np.where(found.source == 0, found.matched, 0)
+        gained = np.where(counts.source == 0, counts.matched, 0)
         bonus = per_unit(gained)
         # Soft gains count in whole n-grams below the line, so that precision stays at most 1.
-        more = per_unit(np.where((found.source == 0) & (gained > 0), -(-gained // SCALE), 0))
+        more = per_unit(np.where((counts.source == 0) & (gained > 0), -(-gained // SCALE), 0))
         return matches + bonus, penalties, totals + more
 
     def score(self, row: Integers | Floats) -> GleuScore:

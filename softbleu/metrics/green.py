@@ -98,8 +98,8 @@ class Green(Metric):
         precision, recall = map(_geometric_mean, self._parts(rows))
         factor = self.beta**2
         below = factor * precision + recall
-        found: Floats = 100 * ((1 + factor) * precision * recall / np.where(below > 0, below, 1))
-        return found
+        f: Floats = 100 * ((1 + factor) * precision * recall / np.where(below > 0, below, 1))
+        return f
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each order: (rows, orders) each."""
@@ -128,6 +128,6 @@ def _geometric_mean(values: Floats) -> Floats:
     distinct, indices = np.unique(values, return_inverse=True)
     logs = np.array([math.log(value) if value else -math.inf for value in distinct.tolist()])[indices]
     total = np.zeros(len(values))
-    for each in logs.reshape(values.shape).T:
-        total += each
+    for logs_of_column in logs.reshape(values.shape).T:
+        total += logs_of_column
     return np.array([math.exp(mean) for mean in (total / values.shape[1]).tolist()])

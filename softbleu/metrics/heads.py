@@ -77,8 +77,8 @@ class TrainedHead(Content):
         [[20.0], [25.0], [0.0]]
         """
         parts = np.array(self.prices).T
-        found: Floats = sum(part * distances**power for part, power in zip(parts, POWERS, strict=True))
-        return found * self.severities(directions)[:, None]
+        losses: Floats = sum(part * distances**power for part, power in zip(parts, POWERS, strict=True))
+        return losses * self.severities(directions)[:, None]
 
     def severities(self, directions: Floats) -> Floats:
         """How many times as much distances cost: (pairs,)."""
@@ -90,8 +90,8 @@ class TrainedHead(Content):
                 f"head {self.location}: for vectors of {len(weights)} dimensions, not {directions.shape[1]}: "
                 "name those that it was trained with"
             )
-        found: Floats = np.clip(constant + directions @ np.array(weights), *SEVERITIES)
-        return found
+        factors: Floats = np.clip(constant + directions @ np.array(weights), *SEVERITIES)
+        return factors
 
     @classmethod
     def parse(cls, text: str) -> TrainedHead | None:
@@ -105,18 +105,18 @@ class TrainedHead(Content):
             if content["format"] not in (_EARLIER, _FORMAT):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
             metrics = tuple(map(str, content["metrics"]))
-            given: Mapping[str, Any] = content["prices"]
-            wrong = [name for name in given if name not in (*FEATURES, *metrics)]
+            priced: Mapping[str, Any] = content["prices"]
+            wrong = [name for name in priced if name not in (*FEATURES, *metrics)]
             none = [0.0] * len(POWERS)
-            prices = tuple(tuple(map(parse_score, given.get(name, none))) for name in (*FEATURES, *metrics))
-            if wrong or not all(len(each) == len(POWERS) and 0 <= min(each) <= max(each) <= 1e6 for each in prices):
+            prices = tuple(tuple(map(parse_score, priced.get(name, none))) for name in (*FEATURES, *metrics))
+            if wrong or not all(len(one) == len(POWERS) and 0 <= min(one) <= max(one) <= 1e6 for one in prices):
                 raise ValueError(
                     f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
                 )
             severity = tuple(map(parse_score, content.get("severity", ())))
             texts = content["vectors"], content["tokenize"]
             layers, lowercase = content["layers"], content["lowercase"]
-            if not all(isinstance(each, str) for each in (*texts, layers or "")) or not isinstance(lowercase, bool):
+            if not all(isinstance(text, str) for text in (*texts, layers or "")) or not isinstance(lowercase, bool):
                 raise ValueError("vectors, tokenize and layers are texts, lowercase is true or false")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
@@ -127,10 +127,10 @@ class TrainedHead(Content):
 
     def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
         """Content of the file; distances that cost nothing are left out."""
-        own = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
-        prices = {name: list(each) for name, each in zip(self.names, self.prices, strict=True) if any(each)}
+        encoding = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
+        prices = {name: list(powers) for name, powers in zip(self.names, self.prices, strict=True) if any(powers)}
         lists = {"metrics": list(self.metrics), "prices": prices, "severity": list(self.severity)}
-        return {"format": _FORMAT, **own, **lists, "card": dict(card)}
+        return {"format": _FORMAT, **encoding, **lists, "card": dict(card)}
 
 
 def head_names() -> tuple[str, ...]:

@@ -230,13 +230,13 @@ class Hyter(Metric):
 
 def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
     """Costs of TER's edits and shifts between candidates and the paths of ways, with what their arcs cost."""
-    found = []
+    costs = []
     for candidate, way in zip(candidates.by_line(), ways, strict=True):
         arcs = [arc for arc, _ in way if arc >= 0]
         path = tuple(int(lattices.words[arc]) for arc in arcs if not lattices.empty[arc])
         edits = fewest_edits(candidate, path)
-        found.append(_FULL * edits + HUNDRED * int(lattices.costs[arcs].sum()))
-    return np.array(found, np.int64)
+        costs.append(_FULL * edits + HUNDRED * int(lattices.costs[arcs].sum()))
+    return np.array(costs, np.int64)
 
 
 @dataclass(frozen=True)
@@ -287,8 +287,8 @@ def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter |
     codes = Vocabulary()
     text = codes.encode([candidate])
     references = LatticeLines.coded([network], NetworkTokenizer(), codes)
-    (found,) = plain.paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
-    return found
+    (path,) = plain.paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
+    return path
 
 
 def _path(
@@ -305,13 +305,13 @@ def _path(
     own_costs, whole = lattices.own_costs(weights, edits.full), HUNDRED * edits.full
     steps = []
     for arc, index in way:
-        own = candidate[index] if index >= 0 else ""
-        found = edits.extra * int(texts.weights[number, index]) if index >= 0 else 0
+        proposed = candidate[index] if index >= 0 else ""
+        inserted = edits.extra * int(texts.weights[number, index]) if index >= 0 else 0
         word, kind, lost, arc_cost = "", "", 0, 0
         if arc >= 0:
             word, kind = arc_words[arc], ARC_KINDS[lattices.kinds[arc]]
             lost, arc_cost = HUNDRED * int(weights[arc]), int(own_costs[arc])
-        price = 0 if own == word else found + lost if edits.both else max(found, lost)
-        if own or word or arc_cost or kind == "optional":
-            steps.append(EditStep(own, word, kind, (price + arc_cost) / whole))
+        price = 0 if proposed == word else inserted + lost if edits.both else max(inserted, lost)
+        if proposed or word or arc_cost or kind == "optional":
+            steps.append(EditStep(proposed, word, kind, (price + arc_cost) / whole))
     return ClosestPath(tuple(steps), float(costs[number]) / whole, float(lengths[number]) / edits.full)

@@ -222,11 +222,11 @@ def _aligned(triple: Triple) -> tuple[list[int], tuple[int, int], list[AlignedCo
     # The common end is aligned with itself by the way that is taken; the common beginning mostly.
     prefix = max(0, prefix - _MARGIN)
     source, candidate, reference = (text[prefix : len(text) - suffix] for text in triple)
-    found = _count_columns((source, candidate, reference), begun=prefix > 0)
-    if found is None:
+    counted = _count_columns((source, candidate, reference), begun=prefix > 0)
+    if counted is None:
         source, candidate, reference = (text[: len(text) - suffix] for text in triple)
-        found, prefix = _count_columns((source, candidate, reference), begun=False) or ([], []), 0
-    return found[0], (prefix, suffix), found[1][::-1]
+        counted, prefix = _count_columns((source, candidate, reference), begun=False) or ([], []), 0
+    return counted[0], (prefix, suffix), counted[1][::-1]
 
 
 def _common_ends(triple: Triple) -> tuple[int, int]:

@@ -15,7 +15,7 @@ _NOT_SETTINGS = ("version", "level", "nrefs")  # What a signature says of a run,
 
 
 def make_metric(
-    metric: str | Metric = "bleu", *, unused: list[str] | None = None, plain: bool = False, **given: Any
+    metric: str | Metric = "bleu", *, unused: list[str] | None = None, plain: bool = False, **changed: Any
 ) -> Metric:
     """Make a metric from a name (of a matcher: BLEU over it), an expression or a value, and settings of any part.
 
@@ -29,13 +29,13 @@ def make_metric(
     """
     if isinstance(metric, str):
         name, settings = read_settings(metric)
-        metric, given = METRICS.find(name)(called=split_name(metric)[0] or ""), {**settings, **given}
+        metric, changed = METRICS.find(name)(called=split_name(metric)[0] or ""), {**settings, **changed}
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
-    return with_settings(metric, given, unused, plain=plain)
+    return with_settings(metric, changed, unused, plain=plain)
 
 
-def read_metric(text: str, **given: Any) -> Metric:
+def read_metric(text: str, **settings: Any) -> Metric:
     """Read an expression, such as ``vleu(threshold=0.8)``; settings that are given go before those in it.
 
     Raises
@@ -48,10 +48,10 @@ def read_metric(text: str, **given: Any) -> Metric:
     >>> read_metric("vleu(threshold=0.8)", order=2)
     vleu(threshold=0.8, order=2)
     """
-    return make_metric(text, **given)
+    return make_metric(text, **settings)
 
 
-def metric_from_signature(signature: str, **given: Any) -> Metric:
+def metric_from_signature(signature: str, **settings: Any) -> Metric:
     """Make the metric of a published signature, with other settings where they are given.
 
     >>> str(metric_from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
@@ -63,18 +63,16 @@ def metric_from_signature(signature: str, **given: Any) -> Metric:
         if key not in _NOT_SETTINGS and not key.startswith("test-")
     }
     metric = METRICS.find(pairs.pop("metric", "bleu"))
-    by_key = {
-        key: each for each in settings_of({**pairs, "metric": metric.name}) for key in (each.key, *each.earlier)
-    }
+    by_key = {key: one for one in settings_of({**pairs, "metric": metric.name}) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
-    found: dict[str, Any] = {"tokenize": "none", **({"threshold": 0.0} if "threshold" in by_key else {})}
+    signed: dict[str, Any] = {"tokenize": "none", **({"threshold": 0.0} if "threshold" in by_key else {})}
     for key, value in pairs.items():
         if key not in by_key:
             raise UnknownNameError("signature key", key, sorted(by_key))
-        each = by_key[key]
-        if each.name not in given:
-            found[each.name] = each.parse((value.rpartition("#")[0] or value) if each.hashed else value)
-    return make_metric(metric.name, plain=True, **{**found, **given})
+        declared = by_key[key]
+        if declared.name not in settings:
+            signed[declared.name] = declared.parse((value.rpartition("#")[0] or value) if declared.hashed else value)
+    return make_metric(metric.name, plain=True, **{**signed, **settings})
 
 
 def read_settings(text: str) -> tuple[str, dict[str, Any]]:
@@ -88,7 +86,7 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
         head, texts = "bleu", {"matcher": head.lower(), **texts}
     elif not METRICS.has(head):
         raise METRICS.unknown(head, MATCHERS.names())
-    known = {each.name: each for each in settings_of({"metric": head, **texts})}
+    known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
     settings: dict[str, Any] = {}
     for name, value in texts.items():
         if name not in known and name != "preset":
@@ -102,6 +100,6 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     return head.lower(), settings
 
 
-def settings_of(given: Mapping[str, Any]) -> list[Setting]:
+def settings_of(named: Mapping[str, Any]) -> list[Setting]:
     """All settings of the metric that is named there, over the matcher and tokenizer that are named there."""
-    return list(all_settings(METRICS.find(given.get("metric", "bleu")), given, shared=True))
+    return list(all_settings(METRICS.find(named.get("metric", "bleu")), named, shared=True))

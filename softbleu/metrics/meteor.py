@@ -51,22 +51,22 @@ class MeteorWords:
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
         words = [word.lower() for word in words] if self.lowercase else words
-        found: dict[str, NDArray[Any]] = {
+        features: dict[str, NDArray[Any]] = {
             "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
         }
-        found["meteor_word"] = np.array([code(word) for word in words], np.int64)
+        features["meteor_word"] = np.array([code(word) for word in words], np.int64)
         if "stem" in self.stages:
-            found["meteor_stem"] = np.array([code(stem(word)) for word in words], np.int64)
+            features["meteor_stem"] = np.array([code(stem(word)) for word in words], np.int64)
         if self.data is None:
-            return found
+            return features
         tables = self.data.open()
         if "synonym" in self.stages:
             parts = tables.synsets(words)
-            found["meteor_synsets"] = np.concatenate([np.zeros(0, np.int64), *parts])
-            found["meteor_synsets_bounds"] = np.cumsum([0, *map(len, parts)])
+            features["meteor_synsets"] = np.concatenate([np.zeros(0, np.int64), *parts])
+            features["meteor_synsets_bounds"] = np.cumsum([0, *map(len, parts)])
         if "paraphrase" in self.stages:
-            found["meteor_phrase_word"] = tables.word_numbers(words)
-        return found
+            features["meteor_phrase_word"] = tables.word_numbers(words)
+        return features
 
 
 def code(word: str) -> int:
@@ -75,11 +75,11 @@ def code(word: str) -> int:
     >>> code("d'") == code("be"), code("cat") == code("act")
     (True, False)
     """
-    found = 0
+    number = 0
     units = word.encode("utf-16-le", "surrogatepass")
     for low, high in zip(units[::2], units[1::2], strict=True):
-        found = (31 * found + low + 256 * high) & 0xFFFFFFFF
-    return found
+        number = (31 * number + low + 256 * high) & 0xFFFFFFFF
+    return number
 
 
 STAGES = ("exact", "stem", "synonym", "paraphrase")
@@ -98,7 +98,7 @@ class WordMatches:
 
     def chosen(self, which: Flags | Integers) -> WordMatches:
         """Some of them."""
-        return WordMatches(*(each[which] for each in vars(self).values()))
+        return WordMatches(*(columns[which] for columns in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -134,43 +134,43 @@ def find_matches(
     """
     left, right = _Side.of(candidates, words), _Side.of(references, words)
     differ = ~_equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
-    found: list[WordMatches] = []
+    by_stage: list[WordMatches] = []
     orders: list[tuple[Integers, Integers, Integers, Integers]] = []
     for number, stage in enumerate(STAGES[:3]):
         if stage not in stages:
             continue
         ours, theirs = _pairs(stage, left, right, words)
         if number:
-            kept = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
-            ours, theirs = ours[kept], theirs[kept]
+            differing = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
+            ours, theirs = ours[differing], theirs[differing]
         one = np.ones(len(ours), np.int64)
-        found.append(WordMatches(left.line[ours], theirs, one, ours, one, number * one))
+        by_stage.append(WordMatches(left.line[ours], theirs, one, ours, one, number * one))
         orders.append((number * one, ours, one, one))
     if "paraphrase" in stages and tables is not None:
-        for number, (own, rank) in enumerate(_paraphrases(left, right, differ, words, tables)):
-            by_reference = (own.size, rank, own.start)
-            by_candidate = (own.start, own.width, rank)
-            found.append(own)
-            orders.append((own.stage + number, *(by_candidate if number else by_reference)))
+        for number, (paraphrases, rank) in enumerate(_paraphrases(left, right, differ, words, tables)):
+            by_reference = (paraphrases.size, rank, paraphrases.start)
+            by_candidate = (paraphrases.start, paraphrases.width, rank)
+            by_stage.append(paraphrases)
+            orders.append((paraphrases.stage + number, *(by_candidate if number else by_reference)))
     if similar is not None:
         ours, theirs = similar
-        kept = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
-        kept &= ~np.isin(ours * len(right.codes) + theirs, _single_pairs(found, len(right.codes)))
-        ours, theirs = ours[kept], theirs[kept]
+        differing = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
+        differing &= ~np.isin(ours * len(right.codes) + theirs, _single_pairs(by_stage, len(right.codes)))
+        ours, theirs = ours[differing], theirs[differing]
         one = np.ones(len(ours), np.int64)
-        found.append(WordMatches(left.line[ours], theirs, one, ours, one, len(STAGES) * one))
+        by_stage.append(WordMatches(left.line[ours], theirs, one, ours, one, len(STAGES) * one))
         orders.append(((len(STAGES) + 1) * one, ours, one, one))
     together = WordMatches(
-        *(np.concatenate(each) for each in zip(*(vars(own).values() for own in found), strict=True))
+        *(np.concatenate(row) for row in zip(*(vars(matches).values() for matches in by_stage), strict=True))
     )
-    kind, first, second, third = (np.concatenate(each) for each in zip(*orders, strict=True))
+    kind, first, second, third = (np.concatenate(row) for row in zip(*orders, strict=True))
     return together.chosen(np.lexsort((third, second, first, kind, together.place, together.segment)))
 
 
-def _single_pairs(found: list[WordMatches], words: int) -> Integers:
+def _single_pairs(stages: list[WordMatches], words: int) -> Integers:
     """Numbers of the pairs of single words that match already."""
-    single = [each.chosen(each.size * each.width == 1) for each in found]
-    pairs = [each.start * words + each.place for each in single]
+    single = [matches.chosen(matches.size * matches.width == 1) for matches in stages]
+    pairs = [matches.start * words + matches.place for matches in single]
     return np.concatenate([np.zeros(0, np.int64), *pairs])
 
 
@@ -239,10 +239,10 @@ def _paraphrases(
     sides = []
     for side in (left, right):
         starts, lengths, nodes = tables.phrases(numbers[side.codes], side.ends)
-        kept = differ[side.line[starts]]
-        starts, lengths, nodes = starts[kept], lengths[kept], nodes[kept]
+        differing = differ[side.line[starts]]
+        starts, lengths, nodes = starts[differing], lengths[differing], nodes[differing]
         sides.append((side.line[starts], starts, lengths, nodes))
-    found = []
+    paraphrases = []
     for swapped in (True, False):
         (line, starts, lengths, nodes), (other_line, other_starts, other_lengths, other_nodes) = (
             sides[::-1] if swapped else sides
@@ -262,8 +262,8 @@ def _paraphrases(
         other = (other_starts[theirs], other_lengths[theirs])
         stage = np.full(len(index), 3)
         in_reference, in_candidate = (one, other) if swapped else (other, one)
-        found.append((WordMatches(line[index], *in_reference, *in_candidate, stage), rank))
-    return found
+        paraphrases.append((WordMatches(line[index], *in_reference, *in_candidate, stage), rank))
+    return paraphrases
 
 
 _LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
@@ -407,13 +407,13 @@ class Meteor(Metric):
 
     def score(self, row: Integers) -> MeteorScore:
         """Score one row of statistics, or a sum of rows."""
-        precision, recall, penalty, score = (float(each[0]) for each in self._parts(np.asarray(row)[None]))
+        precision, recall, penalty, score = (float(part[0]) for part in self._parts(np.asarray(row)[None]))
         return MeteorScore(100 * score, 100 * precision, 100 * recall, 100 * penalty)
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
-        found: Floats = 100 * self._parts(rows)[3]
-        return found
+        in_percent: Floats = 100 * self._parts(rows)[3]
+        return in_percent
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Precision, recall, penalty and score of each row."""
@@ -435,15 +435,15 @@ class Meteor(Metric):
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    found: Floats = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
-    return found
+    ratio: Floats = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
+    return ratio
 
 
 def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
     """The matches that hold, in the order of the references."""
     alone = _alone(matches.place, matches.size, len(chunk.references.codes))
     alone &= _alone(matches.start, matches.width, len(chunk.candidates.codes))
-    kept = alone.copy()
+    holding = alone.copy()
     segments = np.unique(matches.segment[~alone])
     bounds = np.searchsorted(matches.segment, np.stack((segments, segments + 1)))
     lengths = chunk.references.lengths.tolist()
@@ -458,10 +458,10 @@ def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
     for segment, first, end in zip(segments.tolist(), *bounds.tolist(), strict=True):
         only = first + np.flatnonzero(alone[first:end])
         others = first + np.flatnonzero(~alone[first:end])
-        fixed = {index: rest for index, *rest in zip(*(each[only].tolist() for each in columns[:4]), strict=True)}
-        chosen = best_matches(lengths[segment], fixed, *(each[others] for each in columns))
-        kept[others[chosen]] = True
-    return matches.chosen(kept)
+        fixed = {index: rest for index, *rest in zip(*(values[only].tolist() for values in columns[:4]), strict=True)}
+        chosen = best_matches(lengths[segment], fixed, *(values[others] for values in columns))
+        holding[others[chosen]] = True
+    return matches.chosen(holding)
 
 
 def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:

@@ -163,7 +163,7 @@ def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
     """Whether statistics follow from matches alone: not where a subclass has statistics of its own."""
     if not isinstance(metric, SharedMatches):
         return False
-    owner: Any = next(each for each in type(metric).__mro__ if "statistics" in vars(each))
+    owner: Any = next(base for base in type(metric).__mro__ if "statistics" in vars(base))
     return "statistics_of" in vars(owner)
 
 
@@ -185,9 +185,9 @@ def one_by_one(
     metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
 ) -> Integers:
     """Compute the statistics of each candidate with all references, as segments: (candidates, references, k)."""
-    each = np.arange(len(references.lengths) + 1)
-    again = np.zeros(len(each) - 1, np.int64)
-    chunks = (Chunk(candidates.chosen(again + line), references, each) for line in range(len(candidates.lengths)))
+    bounds = np.arange(len(references.lengths) + 1)
+    again = np.zeros(len(bounds) - 1, np.int64)
+    chunks = (Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths)))
     return np.stack(
         [checked_rows(metric, chunk, lambda some: metric.statistics(some, words, kernels)) for chunk in chunks]
     )

@@ -19,7 +19,7 @@ def describe_metrics() -> Records:
     ('references', 'lower', 'any')
     """
     return Records(
-        ("name", "measures", "needs", "better", "language"), [_metric_row(each()) for each in METRICS.classes()]
+        ("name", "measures", "needs", "better", "language"), [_metric_row(kind()) for kind in METRICS.classes()]
     )
 
 
@@ -29,7 +29,7 @@ def describe_matchers() -> Records:
     >>> describe_matchers().rows[0]
     ('exact', 'Only equal n-grams match (BLEU: Papineni et al. 2002).')
     """
-    return Records(("name", "matches"), [(each.name, _about(each)) for each in MATCHERS.classes()])
+    return Records(("name", "matches"), [(kind.name, _about(kind)) for kind in MATCHERS.classes()])
 
 
 def describe_tokenizers() -> Records:
@@ -39,7 +39,7 @@ def describe_tokenizers() -> Records:
     ('zh', 'Chinese characters; other text as 13a (by sacrebleu).', 'zh')
     """
     classes: list[Any] = TOKENIZERS.classes()
-    rows = [(each.name, _about(each), each.language or "any") for each in classes]
+    rows = [(kind.name, _about(kind), kind.language or "any") for kind in classes]
     return Records(("name", "tokens", "language"), rows)
 
 

@@ -100,18 +100,18 @@ class LineJudge:
     def judge(self, lines: Sequence[str]) -> Floats:
         """Grammaticality and fluency of each line, 0 of empty ones: (lines, 2)."""
         # Other threads may let lines go meanwhile.
-        found = {line: known for line in dict.fromkeys(lines) if (known := self._known.get(line)) is not None}
-        new = [line for line in dict.fromkeys(lines) if line not in found]
+        by_line = {line: known for line in dict.fromkeys(lines) if (known := self._known.get(line)) is not None}
+        new = [line for line in dict.fromkeys(lines) if line not in by_line]
         for start in range(0, len(new), _AT_ONCE):
             some = new[start : start + _AT_ONCE]
             judged = self._coefficients.judge(self._language.values(some))
             for line, (grammar, fluency) in zip(some, judged.tolist(), strict=True):
-                found[line] = (grammar, fluency) if line.strip() else (0.0, 0.0)
-        self._known.update(found)
+                by_line[line] = (grammar, fluency) if line.strip() else (0.0, 0.0)
+        self._known.update(by_line)
         with suppress(KeyError):
             while len(self._known) > _MOST_LINES:
                 self._known.popitem(last=False)
-        return np.array([found[line] for line in lines], np.float64).reshape(-1, 2)
+        return np.array([by_line[line] for line in lines], np.float64).reshape(-1, 2)
 
 
 class CoefficientsFile(Content):
@@ -127,9 +127,9 @@ class CoefficientsFile(Content):
 
 
 @lru_cache(4)
-def line_judge(model: ModelChoice, detector: str, own: CoefficientsFile | None) -> LineJudge:
+def line_judge(model: ModelChoice, detector: str, coefficients: CoefficientsFile | None) -> LineJudge:
     """Judge by a model and a detector, with the coefficients that go with them unless there are others."""
-    path = Path(own.location) if own else _fitted(model, detector)
+    path = Path(coefficients.location) if coefficients else _fitted(model, detector)
     return LineJudge(open_language(model, detector), Coefficients.read(path))
 
 
@@ -160,20 +160,20 @@ def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
     >>> round(meaning("He wants big dogs .".split(), "he want dogs and cats".split(), 0.5), 3)
     0.667
     """
-    own, others = content_words(candidate), content_words(source)
-    if not own or not others:
-        return float(own == others)
-    equal = own & others
-    matched = equal.total() + (_stems(own - equal) & _stems(others - equal)).total()
-    precision, recall = matched / own.total(), matched / others.total()
+    proposed, wanted = content_words(candidate), content_words(source)
+    if not proposed or not wanted:
+        return float(proposed == wanted)
+    equal = proposed & wanted
+    matched = equal.total() + (_stems(proposed - equal) & _stems(wanted - equal)).total()
+    precision, recall = matched / proposed.total(), matched / wanted.total()
     return precision * recall / (t * precision + (1 - t) * recall) if matched else 0.0
 
 
 def _stems(words: Counter[str]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    stems: Counter[str] = Counter()
     for word, count in words.items():
-        found[_stem(word)] += count
-    return found
+        stems[_stem(word)] += count
+    return stems
 
 
 @lru_cache(1 << 16)
@@ -316,8 +316,8 @@ class Refless(Metric):
     @property
     def _weights(self) -> tuple[float, ...]:
         usual = _SMALL_WEIGHTS if self._is_small else _WEIGHTS
-        given = (self.alpha, self.beta, self.gamma)
-        return tuple(own if each is None else each for each, own in zip(given, usual, strict=True))
+        weights = (self.alpha, self.beta, self.gamma)
+        return tuple(default if weight is None else weight for weight, default in zip(weights, usual, strict=True))
 
     def _judge(self) -> LineJudge:
         model = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE)
@@ -334,25 +334,25 @@ class Refless(Metric):
         if words is None:
             raise InputError("refless reads words, which this table lacks")
         _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=chunk.source.lengths)
-        own, others = (surface_forms(text, words) for text in (chunk.candidates, chunk.source))
-        rows = np.zeros((len(own), 2, 4), np.int64)
+        candidates, sources = (surface_forms(text, words) for text in (chunk.candidates, chunk.source))
+        rows = np.zeros((len(candidates), 2, 4), np.int64)
         rows[:, :, 0] = 1
         # Both sides at once: the more lines, the more of one length.
-        judged = self._judge().judge([" ".join(line) for side in (own, others) for line in side])
-        rows[:, :, 1:3] = np.rint(_PARTS * judged).reshape(2, len(own), 2).swapaxes(0, 1)
+        judged = self._judge().judge([" ".join(line) for side in (candidates, sources) for line in side])
+        rows[:, :, 1:3] = np.rint(_PARTS * judged).reshape(2, len(candidates), 2).swapaxes(0, 1)
         if self.matched == "meteor":
             rows[:, :, 3] = np.rint(_PARTS * self._aligned_meaning(chunk, words, kernels))
         else:
-            for row, candidate, source in zip(rows, own, others, strict=True):
-                kept = (meaning(each, source, self.t) if each else 0.0 for each in (candidate, source))
-                row[:, 3] = [round(_PARTS * each) for each in kept]
+            for row, candidate, source in zip(rows, candidates, sources, strict=True):
+                meanings = (meaning(text, source, self.t) if text else 0.0 for text in (candidate, source))
+                row[:, 3] = [round(_PARTS * share) for share in meanings]
         scores = self._means(rows.reshape(-1, 4)).reshape(-1, 2)
         better = (scores[:, 0] > scores[:, 1]).astype(np.int64)
         return np.column_stack((rows[:, 0], better))
 
     def _aligned_meaning(self, chunk: Chunk, words: WordTable, kernels: Kernels) -> Floats:
         """Meaning of each candidate and of its source, by METEOR's matches of content words: (segments, 2)."""
-        found = np.zeros((len(chunk), 2))
+        rows = np.zeros((len(chunk), 2))
         source: Any = chunk.source
         for side, text in enumerate((chunk.candidates, source)):
             single = Chunk(text, source, np.arange(len(chunk) + 1))
@@ -362,8 +362,8 @@ class Refless(Metric):
             precision, recall = (matched / np.maximum(content, 1)).T
             below = self.t * precision + (1 - self.t) * recall
             shares = np.divide(precision * recall, below, out=np.zeros(len(below)), where=below > 0)
-            found[:, side] = np.where(content.any(axis=1), shares, 1.0) * (text.lengths > 0)
-        return found
+            rows[:, side] = np.where(content.any(axis=1), shares, 1.0) * (text.lengths > 0)
+        return rows
 
     def _means(self, rows: Integers | Floats) -> Floats:
         """Weighted means of the criteria of rows that begin with those, in per cent."""
@@ -371,23 +371,23 @@ class Refless(Metric):
         total = np.zeros(len(rows))
         for weight, criterion in zip(weights, rows.T[1:4], strict=True):
             total += weight * criterion
-        found: Floats = 100 * total / (_PARTS * np.maximum(rows[:, 0], 1) * (sum(weights) or 1))
-        return found
+        means: Floats = 100 * total / (_PARTS * np.maximum(rows[:, 0], 1) * (sum(weights) or 1))
+        return means
 
     def score(self, row: Integers) -> ReflessScore:
         """Score one row of statistics, or a sum of rows."""
         segments, grammar, fluency, kept, better = (float(number) for number in row)
-        shares = [100 * each / max(segments, 1) / _PARTS for each in (grammar, fluency, kept)]
+        shares = [100 * total / max(segments, 1) / _PARTS for total in (grammar, fluency, kept)]
         score = float(self.scores(np.asarray(row)[None])[0])
         return ReflessScore(score, shares[0], shares[1], shares[2], 100 * better / max(segments, 1))
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
-        given = np.asarray(rows, np.float64)
+        columns = np.asarray(rows, np.float64)
         if self.aggregate == "share":
-            found: Floats = 100 * given[:, 4] / np.maximum(given[:, 0], 1)
-            return found
-        return self._means(given)
+            better: Floats = 100 * columns[:, 4] / np.maximum(columns[:, 0], 1)
+            return better
+        return self._means(columns)
 
 
 def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:

@@ -50,22 +50,22 @@ class Score:
     def columns(cls) -> list[Column]:
         """Columns that are shown beside the score, in order; fields that say nothing of it go by their names."""
         shown = []
-        for each in fields(cls)[1:]:
-            name = each.name.replace("_", " ")
-            plain: tuple[str, str, Unit] = (name, name, "count" if each.type in ("int", int) else "score")
-            shown.append(Column(each.name, *each.metadata.get(_COLUMN, plain)))
+        for declared in fields(cls)[1:]:
+            name = declared.name.replace("_", " ")
+            plain: tuple[str, str, Unit] = (name, name, "count" if declared.type in ("int", int) else "score")
+            shown.append(Column(declared.name, *declared.metadata.get(_COLUMN, plain)))
         return shown
 
     def shown(self) -> dict[str, Any]:
         """Numbers beside the score by their headers in tables; of a list there is one an order."""
-        found: dict[str, Any] = {}
-        for each in self.columns():
-            value = getattr(self, each.name)
-            if each.short and isinstance(value, list):
-                found |= {f"{each.short}{order}": entry for order, entry in enumerate(value, start=1)}
-            elif each.short:
-                found[each.short] = value
-        return found
+        entries: dict[str, Any] = {}
+        for shown_column in self.columns():
+            value = getattr(self, shown_column.name)
+            if shown_column.short and isinstance(value, list):
+                entries |= {f"{shown_column.short}{order}": entry for order, entry in enumerate(value, start=1)}
+            elif shown_column.short:
+                entries[shown_column.short] = value
+        return entries
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,12 @@ class Result(Tabular):
         named = {"system": self.name, "metric": self.metric}
         if self.segments is not None:
             return [
-                {**named, "segment": number, **each.as_dict()} for number, each in enumerate(self.segments, start=1)
+                {**named, "segment": number, **score.as_dict()} for number, score in enumerate(self.segments, start=1)
             ]
         if self.references is not None:
             return [
-                {**named, "segment": each.segment, "reference": each.reference, **each.score.as_dict()}
-                for each in self.references
+                {**named, "segment": reference.segment, "reference": reference.reference, **reference.score.as_dict()}
+                for reference in self.references
             ]
         return [{**named, **self.numbers.as_dict()}]
 
@@ -181,12 +181,12 @@ class Result(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: every number by name, and `segments` or `references` where there are any."""
-        found = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
+        content = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
         if self.coverage is not None:
-            found["vector_coverage"] = self.coverage.as_dict()
+            content["vector_coverage"] = self.coverage.as_dict()
         if self.segments is not None or self.references is not None:
-            found["references" if self.segments is None else "segments"] = self.records()
-        return found
+            content["references" if self.segments is None else "segments"] = self.records()
+        return content
 
 
 class Results(list[Result], Tabular):
@@ -198,26 +198,26 @@ class Results(list[Result], Tabular):
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, str):
             return super().__getitem__(key)
-        for each in self:
-            if each.name == key:
-                return each
-        raise UnknownNameError("system", key, list(dict.fromkeys(each.name for each in self)))
+        for result in self:
+            if result.name == key:
+                return result
+        raise UnknownNameError("system", key, list(dict.fromkeys(result.name for result in self)))
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of all results, as `Result.records` has them."""
-        return [row for each in self for row in each.records()]
+        return [row for result in self for row in result.records()]
 
     def described(self) -> dict[str, Any]:
         """Signatures by metric."""
-        return {f"signature of {each.metric}": each.short_signature for each in self}
+        return {f"signature of {result.metric}": result.short_signature for result in self}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: `systems`, a list of what `Result.to_dict` makes."""
-        return {"systems": [each.to_dict() for each in self]}
+        return {"systems": [result.to_dict() for result in self]}
 
     def _table(self, form: str) -> str:
         """Show systems as rows and metrics as columns."""
         rows: dict[str, dict[str, Any]] = {}
-        for each in self:
-            rows.setdefault(each.name, {"system": each.name})[each.metric] = each.score
+        for result in self:
+            rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
         return format_rows(list(rows.values()), form)

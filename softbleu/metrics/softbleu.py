@@ -205,12 +205,12 @@ class Softbleu(Metric):
         self, candidates: Tokens, references: Tokens, words: WordTable, kernels: Kernels
     ) -> tuple[Integers, Integers, Floats]:
         """Similarities of the distinct words of two texts, wherever they stand; the row and column of each token."""
-        (own, mine), (others, theirs) = (
+        (ours, mine), (others, theirs) = (
             np.unique(text.codes, return_inverse=True) for text in (candidates, references)
         )
-        both = Chunk(_line(own), _line(others), np.array([0, 1]))
+        both = Chunk(_line(ours), _line(others), np.array([0, 1]))
         known = self._similarities(both, _pairs(both), words, kernels)
-        return mine, theirs, known.reshape(len(own), len(others))
+        return mine, theirs, known.reshape(len(ours), len(others))
 
     def _similarities(self, piece: Chunk, pairs: TokenPairs, words: WordTable, kernels: Kernels) -> Floats:
         """Similarities of the words of each pair, wherever they stand."""
@@ -232,9 +232,9 @@ class Softbleu(Metric):
     def _rows(
         self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable, kernels: Kernels
     ) -> Integers:
-        own, others = (self._weights(text.codes, words) for text in (piece.candidates, piece.references))
-        found = kernels.matched_weights(similarities, pairs, own, others, self.order, _GREEDY[self.credit])
-        return found.reshape(len(piece), -1)
+        ours, others = (self._weights(text.codes, words) for text in (piece.candidates, piece.references))
+        sums = kernels.matched_weights(similarities, pairs, ours, others, self.order, _GREEDY[self.credit])
+        return sums.reshape(len(piece), -1)
 
     def _raise_known(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> None:
         """Raise the similarities of words that are known to be similar."""
@@ -246,7 +246,7 @@ class Softbleu(Metric):
         indices = matches.place - piece.references.offsets[matches.segment]
         least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
         columns = (matches.segment, starts, starts + matches.width, indices, indices + matches.size, least)
-        for segment, start, end, index, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
+        for segment, start, end, index, stop, similarity in zip(*(part.tolist() for part in columns), strict=True):
             block = pairs.block(similarities, segment)[start:end, index:stop]
             np.maximum(block, similarity, out=block)
 
@@ -265,15 +265,16 @@ class Softbleu(Metric):
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
         _, _, scores, counted = self._parts(np.asarray(rows))
-        found: Floats = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
-        return found
+        means: Floats = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+        return means
 
     def _parts(self, rows: NDArray[Any]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """Precision, recall and F of each order in per cent, and whether it counts: (rows, order) each."""
-        matched, all_own, found, all_others = np.moveaxis(rows.reshape(len(rows), self.order, 4), 2, 0).astype(float)
-        counted = (all_own > 0) & (all_others > 0)
-        precision = 100 * matched / np.where(all_own > 0, all_own, 1)
-        recall = 100 * found / np.where(all_others > 0, all_others, 1)
+        by_order = rows.reshape(len(rows), self.order, 4).astype(float)
+        matched, proposed, recalled, wanted = np.moveaxis(by_order, 2, 0)
+        counted = (proposed > 0) & (wanted > 0)
+        precision = 100 * matched / np.where(proposed > 0, proposed, 1)
+        recall = 100 * recalled / np.where(wanted > 0, wanted, 1)
         below = self.beta**2 * precision + recall
         score = (1 + self.beta**2) * precision * recall / np.where(below > 0, below, 1)
         return precision, recall, np.where(counted, score, 0.0), counted

@@ -78,10 +78,10 @@ class Ter(Metric):
         candidates, references = chunk.candidates.by_line(), chunk.references.by_line()
         rows = []
         for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
-            own = references[start:stop]
-            words_in_all = sum(map(len, own))
-            edits = min(fewest_edits(candidate, reference) for reference in own)
-            rows.append((edits, round(_SHARES * words_in_all / len(own))))
+            segment_references = references[start:stop]
+            words_in_all = sum(map(len, segment_references))
+            edits = min(fewest_edits(candidate, reference) for reference in segment_references)
+            rows.append((edits, round(_SHARES * words_in_all / len(segment_references))))
         return np.array(rows, np.int64)
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
@@ -90,8 +90,8 @@ class Ter(Metric):
         for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
             costs = [fewest_edits(candidate, reference) for reference in references[start:stop]]
             number = costs.index(min(costs))
-            found = aligned_words(candidate, references[start + number])
-            yield tuple(WordPair(kind, at, size, number, *other) for at, size, *other, kind in found)
+            aligned = aligned_words(candidate, references[start + number])
+            yield tuple(WordPair(kind, at, size, number, *other) for at, size, *other, kind in aligned)
 
     def score(self, row: Integers) -> TerScore:
         """Score one row of statistics, or a sum of rows."""
@@ -103,8 +103,8 @@ class Ter(Metric):
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
         edits, shares = np.asarray(rows, np.float64).T
-        found: Floats = 100 * np.divide(edits, shares / _SHARES, out=(edits > 0) * 1.0, where=shares > 0)
-        return found
+        rates: Floats = 100 * np.divide(edits, shares / _SHARES, out=(edits > 0) * 1.0, where=shares > 0)
+        return rates
 
 
 _ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
@@ -213,24 +213,24 @@ def aligned_words(candidate: Sequence[int], reference: Sequence[int]) -> list[tu
             for word in order[-shift[1] : shift[0] - shift[1]]:
                 moved[word] = number
             order = _shifted(order, shift)
-    found: list[tuple[int, int, int, int, str]] = []
+    runs: list[tuple[int, int, int, int, str]] = []
     last = -1  # Word of the candidate that an inserted one is to follow
     for place, (before, after) in enumerate(pairwise(behind)):
         if before == after:
-            found.append((last + 1, 0, place, 1, "inserted"))
+            runs.append((last + 1, 0, place, 1, "inserted"))
             continue
-        found += [(word, 1, place, 0, "deleted") for word in order[before : after - 1]]
+        runs += [(word, 1, place, 0, "deleted") for word in order[before : after - 1]]
         last = order[after - 1]
         kind = "exact" if candidate[last] == reference[place] else "substituted"
         if moved[last] and kind == "exact":
             kind = "shifted"
-            start, size, other, _, before_kind = found[-1] if found else (0, 0, 0, 0, "")
+            start, size, other, _, before_kind = runs[-1] if runs else (0, 0, 0, 0, "")
             if before_kind == kind and moved[start] == moved[last] and start + size == last and other + size == place:
-                found[-1] = start, size + 1, other, size + 1, kind
+                runs[-1] = start, size + 1, other, size + 1, kind
                 continue
-        found.append((last, 1, place, 1, kind))
-    found += [(word, 1, len(reference), 0, "deleted") for word in order[behind[-1] :]]
-    return sorted(found)
+        runs.append((last, 1, place, 1, kind))
+    runs += [(word, 1, len(reference), 0, "deleted") for word in order[behind[-1] :]]
+    return sorted(runs)
 
 
 def _searched(candidate: Sequence[int], reference: Sequence[int]) -> _Search:
@@ -292,12 +292,12 @@ class _Search:
             self._whole = False
             cost = self._table.distance(candidate)
         while cost > least:
-            found, more = self._shifts(candidate, _MOST_TRIED - tried)
+            shifts, more = self._shifts(candidate, _MOST_TRIED - tried)
             tried += more
             if tried >= _MOST_TRIED:
                 break
             best, chosen = None, (0, 0, 0)
-            for shift in sorted(found, reverse=True):
+            for shift in sorted(shifts, reverse=True):
                 shifted = _shifted(candidate, shift)
                 edits = self._distance(shifted, cost - 1)
                 if edits < cost:

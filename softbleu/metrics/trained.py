@@ -67,8 +67,8 @@ class PairWords:
             # Of negations it counts that there is one, of the others which.
             negated = lower in _NEGATIONS or lower.endswith("n't")
             rows.append((negated, numeral, number * bare[:1].isupper(), number * unknown))
-        found = np.array(rows, np.int64).reshape(-1, len(_WORD_COLUMNS)).T
-        return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), found, strict=True))
+        columns = np.array(rows, np.int64).reshape(-1, len(_WORD_COLUMNS)).T
+        return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), columns, strict=True))
 
 
 @cache
@@ -152,13 +152,13 @@ class Trained(Metric):
     @property
     def requires(self) -> Requirements:
         """Vectors of pieces or words, features of words, and what metrics of the head need."""
-        own = Requirements(vectors=True, pieces=self.vector_choice.in_context, parts=(PairWords(),))
-        return reduce(or_, (each.requires for each in self._metrics), own)
+        needed = Requirements(vectors=True, pieces=self.vector_choice.in_context, parts=(PairWords(),))
+        return reduce(or_, (metric.requires for metric in self._metrics), needed)
 
     @property
     def _metrics(self) -> tuple[Metric, ...]:
         """Metrics of the head, over its tokens."""
-        return tuple(_column_metric(each, self.tokenizer) for each in self.used.metrics)
+        return tuple(_column_metric(metric, self.tokenizer) for metric in self.used.metrics)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Points, 1, and points that each distance cost, in millionths: (segments, 2 + distances)."""
@@ -174,37 +174,37 @@ class Trained(Metric):
 
     def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Measured, Flags]:
         """Measure pairs of a candidate and one reference, and see whether both sides have any text."""
-        found = np.zeros((len(single), len(self.used.names)))
+        distances = np.zeros((len(single), len(self.used.names)))
         known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
         directions = []
         pairs = (_pieces if words.vectors.in_context else _words)(single, words)
-        for line, (similarities, own, other, start) in enumerate(pairs):
+        for line, (similarities, mean, other, start) in enumerate(pairs):
             if similarities.size:
-                _align(found[line], similarities, own, other, start)
+                _align(distances[line], similarities, mean, other, start)
             known[line] &= similarities.size > 0
-            directions.append(own / (math.sqrt(own @ own) or 1.0))
-        _surface(found, single, words)
+            directions.append(mean / (math.sqrt(mean @ mean) or 1.0))
+        _surface(distances, single, words)
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
             scores = metric.scores(metric.statistics(single, words, kernels)) / 100
-            found[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
+            distances[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
         lines = (text.by_line() for text in (single.candidates, single.references))
-        equal = np.array([own == other for own, other in zip(*lines, strict=True)], bool)
-        found[equal | ~known] = 0
+        equal = np.array([candidate == other for candidate, other in zip(*lines, strict=True)], bool)
+        distances[equal | ~known] = 0
         size = len(directions[0]) if directions else 0
         known |= equal & (single.candidates.lengths > 0)
-        return Measured(found, np.array(directions).reshape(len(single), size)), known
+        return Measured(distances, np.array(directions).reshape(len(single), size)), known
 
     def score(self, row: Integers) -> TrainedScore:
         """Score one row of statistics, or a sum of rows."""
         points, segments, *lost = (float(number) for number in row)
         count = POINT_PARTS * max(segments, 1)
-        return TrainedScore(points / count, [each / count for each in lost])
+        return TrainedScore(points / count, [part / count for part in lost])
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
-        given = np.asarray(rows, np.float64)
-        found: Floats = given[:, 0] / POINT_PARTS / np.maximum(given[:, 1], 1)
-        return found
+        columns = np.asarray(rows, np.float64)
+        points: Floats = columns[:, 0] / POINT_PARTS / np.maximum(columns[:, 1], 1)
+        return points
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Distances that cost points, the most expensive first."""
@@ -222,12 +222,12 @@ def _column_metric(expression: str, tokenizer: Tokenizer) -> Metric:
 
 def _pieces(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:
     """Similarities of the pieces of each pair, the mean vectors, and the cosine of the pieces at the start."""
-    own, others = (words.vectors.pieces(text) for text in (single.candidates, single.references))
-    lines = zip(pairwise(own.offsets.tolist()), pairwise(others.offsets.tolist()), strict=True)
+    candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
+    lines = zip(pairwise(candidates.offsets.tolist()), pairwise(references.offsets.tolist()), strict=True)
     for (start, end), (first, last) in lines:
-        one, other = own.rows[start:end], others.rows[first:last]
+        one, other = candidates.rows[start:end], references.rows[first:last]
         start_cosine = float(one[0] @ other[0]) if len(one) and len(other) else 1.0
-        one, other = one[own.inner[start:end]], other[others.inner[first:last]]
+        one, other = one[candidates.inner[start:end]], other[references.inner[first:last]]
         yield one @ other.T, one.sum(axis=0), other.sum(axis=0), start_cosine
 
 
@@ -244,60 +244,60 @@ def _words(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Fl
         yield similarities, one.sum(axis=0), other.sum(axis=0), 1.0
 
 
-def _align(row: Floats, similarities: Floats, own: Floats, other: Floats, start: float) -> None:
+def _align(row: Floats, similarities: Floats, mean: Floats, other: Floats, start: float) -> None:
     """Write distances of aligned words or pieces into a row."""
     size, others = similarities.shape
     ranked = similarities - (_ties if size * others > _SHORT else _kept_ties)(size, others)
     best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
-    own_places, other_places = np.arange(size), np.arange(others)
-    lacks = np.maximum(1 - similarities[own_places, best], 0)
+    places, other_places = np.arange(size), np.arange(others)
+    lacks = np.maximum(1 - similarities[places, best], 0)
     missing = np.maximum(1 - similarities[back, other_places], 0)
     row[0], row[1] = lacks.sum() / size, missing.sum() / others
     row[2], row[3] = lacks @ lacks / size, missing @ missing / others
     row[4], row[5] = lacks.max(), missing.max()
-    length = math.sqrt((own @ own) * (other @ other))
-    row[6] = max(0.0, 1 - float(own @ other) / length) if length else 1.0
+    length = math.sqrt((mean @ mean) * (other @ other))
+    row[6] = max(0.0, 1 - float(mean @ other) / length) if length else 1.0
     row[7] = max(0.0, 1 - start)
-    paired = best[back[best] == own_places]
+    paired = best[back[best] == places]
     count = len(paired)
     row[8], row[9] = 1 - count / size, 1 - count / others
     steps = paired[1:] - paired[:-1]
     row[10] = np.count_nonzero(steps != 1) / size
     if count > 1 and steps.min() < 0:
         # By how many places the paired are away from the reference's order; the other way round it is the same.
-        row[11] = 2 * np.abs(paired.argsort() - own_places[:count]).sum() / count**2
+        row[11] = 2 * np.abs(paired.argsort() - places[:count]).sum() / count**2
 
 
 def _ties(size: int, others: int) -> Floats:
     """Amounts to subtract from similarities: the more, the farther apart two places are."""
-    found: Floats = _TIE * np.abs(np.arange(size)[:, None] / size - np.arange(others) / others)
-    return found
+    amounts: Floats = _TIE * np.abs(np.arange(size)[:, None] / size - np.arange(others) / others)
+    return amounts
 
 
 _kept_ties = lru_cache(1 << 10)(_ties)  # Of short lines: at most 16 MB
 
 
-def _surface(found: Floats, single: Chunk, words: WordTable) -> None:
+def _surface(rows: Floats, single: Chunk, words: WordTable) -> None:
     """Write distances of lengths, negations, numbers and capitals."""
-    own, others = single.candidates, single.references
-    ratio = np.log((others.lengths + 1) / (own.lengths + 1))
-    found[:, _PLACES["shorter"]], found[:, _PLACES["longer"]] = np.maximum(ratio, 0), np.maximum(-ratio, 0)
+    candidates, references = single.candidates, single.references
+    ratio = np.log((references.lengths + 1) / (candidates.lengths + 1))
+    rows[:, _PLACES["shorter"]], rows[:, _PLACES["longer"]] = np.maximum(ratio, 0), np.maximum(-ratio, 0)
     negations, numbers, capitals, unknown = (words.feature(f"pair_{name}") for name in _WORD_COLUMNS)
-    (few, more, _) = _beyond(own, others, negations)
-    found[:, _PLACES["negations"]] = (few + more) > 0
-    missed, added, total = _beyond(own, others, numbers)
-    found[:, _PLACES["numbers"]] = (missed + added) / np.maximum(total, 1)
-    missed, added, _ = _beyond(own, others, capitals)
-    length = np.maximum(others.lengths, 1)
-    found[:, _PLACES["capitals_missed"]], found[:, _PLACES["capitals_added"]] = missed / length, added / length
-    found[:, _PLACES["unknown"]] = _beyond(own, others, unknown)[1] / length
+    (few, more, _) = _beyond(candidates, references, negations)
+    rows[:, _PLACES["negations"]] = (few + more) > 0
+    missed, added, total = _beyond(candidates, references, numbers)
+    rows[:, _PLACES["numbers"]] = (missed + added) / np.maximum(total, 1)
+    missed, added, _ = _beyond(candidates, references, capitals)
+    length = np.maximum(references.lengths, 1)
+    rows[:, _PLACES["capitals_missed"]], rows[:, _PLACES["capitals_added"]] = missed / length, added / length
+    rows[:, _PLACES["unknown"]] = _beyond(candidates, references, unknown)[1] / length
 
 
-def _beyond(own: Tokens, others: Tokens, forms: Integers) -> tuple[Floats, Floats, Floats]:
+def _beyond(candidates: Tokens, references: Tokens, forms: Integers) -> tuple[Floats, Floats, Floats]:
     """How many forms of each line the candidate lacks, and has beyond the reference, and both have: three columns."""
-    lines, most = len(own.lengths), int(forms.max(initial=0)) + 1
+    lines, most = len(candidates.lengths), int(forms.max(initial=0)) + 1
     keys, signs = [], []
-    for text, sign in ((others, 1), (own, -1)):
+    for text, sign in ((references, 1), (candidates, -1)):
         there = forms[text.codes]
         key = np.repeat(np.arange(lines), text.lengths) * most + there
         keys.append(key[there > 0])
@@ -305,6 +305,6 @@ def _beyond(own: Tokens, others: Tokens, forms: Integers) -> tuple[Floats, Float
     distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
     counted = np.bincount(places, np.concatenate(signs), len(distinct))
     owner = distinct // most
-    missed, added = (np.bincount(owner, np.maximum(each, 0.0), lines) for each in (counted, -counted))
+    missed, added = (np.bincount(owner, np.maximum(signed, 0.0), lines) for signed in (counted, -counted))
     total = np.bincount(np.concatenate(keys) // most, minlength=lines)
     return missed.astype(np.float64), added.astype(np.float64), total.astype(np.float64)

@@ -209,7 +209,7 @@ class Uot(Metric):
         precision = moved / (moved + left) if moved + left else 1.0
         recall = moved / (moved + missed) if moved + missed else 1.0
         score = float(self.scores(row[None])[0])
-        moved, left, missed = (each / PARTS for each in (moved, left, missed))
+        moved, left, missed = (mass / PARTS for mass in (moved, left, missed))
         return UotScore(score, moved, left, missed, 100 * precision, 100 * recall)
 
     def scores(self, rows: Integers | Floats) -> Floats:

@@ -40,28 +40,28 @@ class SimilarityTable:
 
     values: Floats  # (rows, columns)
     reference: int  # Which of the segment's references, from 0
-    own: Integers  # Number of the candidate's word of each row, from 0; -1 of what is of no word
-    other: Integers  # Number of the reference's word of each column
+    candidate_words: Integers  # Number of the candidate's word of each row, from 0; -1 of what is of no word
+    reference_words: Integers  # Number of the reference's word of each column
 
     def pairs(self, candidate: Sequence[int], reference: Sequence[int]) -> Iterator[WordPair]:
         """For each coded word of the candidate the word that its most similar piece matches, if any is similar.
 
         The similarity is the mean of its pieces' greatest.
 
-        >>> own, other = np.array([-1, 0, 0]), np.array([0, 1, -1])
-        >>> table = SimilarityTable(np.array([[1, 0, 1], [0.5, 0.25, 1], [0, 0.75, 1]]), 0, own, other)
+        >>> words, others = np.array([-1, 0, 0]), np.array([0, 1, -1])
+        >>> table = SimilarityTable(np.array([[1, 0, 1], [0.5, 0.25, 1], [0, 0.75, 1]]), 0, words, others)
         >>> [(pair.kind, pair.reference_start, pair.similarity) for pair in table.pairs([7], [8, 9])]
         [('similar', 1, 0.625)]
         """
-        columns = np.flatnonzero(self.other >= 0)
+        columns = np.flatnonzero(self.reference_words >= 0)
         if not len(columns):
             return
-        for word in np.unique(self.own[self.own >= 0]).tolist():
+        for word in np.unique(self.candidate_words[self.candidate_words >= 0]).tolist():
             # A word at a time: a copy of the whole table would be large.
-            values = self.values[self.own == word][:, columns]
+            values = self.values[self.candidate_words == word][:, columns]
             most = values.max(axis=1)
             similarity = round(float(most.mean()), 6)
-            met = int(self.other[columns[values[most.argmax()].argmax()]])
+            met = int(self.reference_words[columns[values[most.argmax()].argmax()]])
             kind = "exact" if candidate[word] == reference[met] else "similar"
             if similarity > 0:
                 yield WordPair(kind, word, 1, self.reference, met, 1, similarity)

@@ -65,15 +65,15 @@ def partition(segment: EditedSegment) -> tuple[list[EditChunk], int]:
         else:
             spans.append((start, end))
     starts = [start for start, _ in spans]
-    own: list[list[list[TextEdit]]] = [[[] for _ in texts] for _ in spans]
+    merged: list[list[list[TextEdit]]] = [[[] for _ in texts] for _ in spans]
     for number, text in enumerate(texts):
         for start, end, words in text:
             place = bisect_right(starts, start) - 1
-            own[place][number].append((start - starts[place], end - starts[place], words))
+            merged[place][number].append((start - starts[place], end - starts[place], words))
     chunks, done, unchanged = list[EditChunk](), 0, 0
-    for (start, end), edits in zip(spans, own, strict=True):
+    for (start, end), edits in zip(spans, merged, strict=True):
         words = source[start:end]
-        candidate, *references = (apply_edits(words, each) if each else words for each in edits)
+        candidate, *references = (apply_edits(words, edit) if edit else words for edit in edits)
         chunks.append(EditChunk(start, end, words, candidate, tuple(references)))
         unchanged += done < start
         done = end

@@ -47,7 +47,7 @@ def errant_edits() -> Callable[[Sequence[str], Sequence[str]], tuple[Edit, ...]]
     annotator = load_errant()
 
     def find(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, ...]:
-        found = annotator.annotate(*(annotator.parse(" ".join(words)) for words in (source, output)))
-        return tuple(Edit(each.o_start, each.o_end, each.type, (each.c_str,)) for each in found)
+        annotated = annotator.annotate(*(annotator.parse(" ".join(words)) for words in (source, output)))
+        return tuple(Edit(edit.o_start, edit.o_end, edit.type, (edit.c_str,)) for edit in annotated)
 
     return find

@@ -92,7 +92,7 @@ def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extra
     """
     known_name("extraction", extraction, get_args(Extraction))
     find = errant_edits() if extraction == "errant" else extract_edits
-    texts = [listed("source lines", source), *(listed("output lines", each) for each in outputs)]
+    texts = [listed("source lines", source), *(listed("output lines", output) for output in outputs)]
     for number, lines in enumerate(texts):
         check_texts(f"output {number}" if number else "source", lines)
         if len(lines) != len(texts[0]):
@@ -336,8 +336,8 @@ def _merging(source: tuple[str, ...], output: tuple[str, ...], *, first: bool) -
     if len(source) == len(output):
         return ""
     classes = set(map(word_class, source + output))
-    alike = (len(classes) == 1 and classes != {"content"}) or classes <= VERBAL
-    return "whole" if alike or _same_verb(source, output) else ""
+    mergeable = (len(classes) == 1 and classes != {"content"}) or classes <= VERBAL
+    return "whole" if mergeable or _same_verb(source, output) else ""
 
 
 def _same_verb(source: tuple[str, ...], output: tuple[str, ...]) -> bool:

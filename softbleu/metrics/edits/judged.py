@@ -59,12 +59,12 @@ def judge_by_links(
         [sum(link[2] for link in links if link[side] == number) >= SAME_EDIT for number in range(len(texts))]
         for side, texts in enumerate((edits, gold))
     ]
-    for side, (own, others) in enumerate(((edits, gold), (gold, edits))):
+    for side, (judging, others) in enumerate(((edits, gold), (gold, edits))):
         left = [edit for edit, hit in zip(others, same[1 - side], strict=True) if not hit]
         judged = []
-        for number, (edit, spans) in enumerate(zip(own, placed(own), strict=True)):
+        for number, (edit, spans) in enumerate(zip(judging, placed(judging), strict=True)):
             alone: Verdict = "missed" if side else "over"
-            wrong: Verdict = "wrong" if any(touch(spans, each) for each in left) else alone
+            wrong: Verdict = "wrong" if any(touch(spans, other) for other in left) else alone
             origin = (annotator, number) if side else (0, 0)
             judged.append(JudgedEdit(spans, edit[2], "hit" if same[side][number] else wrong, origin=origin))
         sides.append(judged)

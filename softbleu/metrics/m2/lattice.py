@@ -183,8 +183,8 @@ class Lattice:
         distinct = tuple(sorted(simple))
         chained = _chained(distinct, same, most_unchanged + 1)
         merged, labels = _merge(simple, same, most_unchanged)
-        kept, passed_over = _without_merged_same(merged, labels, plain, odd)
-        arcs = [*listed, *kept]
+        some_merged, passed_over = _without_merged_same(merged, labels, plain, odd)
+        arcs = [*listed, *some_merged]
         lengths = {arc: labels[arc][0] for arc in dict.fromkeys(arcs)}
         unchanged = frozenset(arc for arc in lengths if labels[arc][0] == labels[arc][1])
         weights: dict[Arc, float] = dict(lengths)
@@ -198,10 +198,10 @@ class Lattice:
     @cached_property
     def by_span(self) -> dict[tuple[int, int], list[Arc]]:
         """Arcs by where they begin and end in the source."""
-        found: dict[tuple[int, int], list[Arc]] = {}
+        spans: dict[tuple[int, int], list[Arc]] = {}
         for arc in self.arcs:
-            found.setdefault((arc[0] // self.width, arc[1] // self.width), []).append(arc)
-        return found
+            spans.setdefault((arc[0] // self.width, arc[1] // self.width), []).append(arc)
+        return spans
 
     def edits_towards(
         self,
@@ -272,13 +272,13 @@ class Lattice:
         if not spans:
             return self.weights
         weights = dict(self.weights)
-        for span, own in spans.items():
+        for span, corrected in spans.items():
             arcs = self.by_span[span]
             if span[0] == span[1]:
-                self._weigh_insertions(candidate, sorted(arcs), own, weights, size)
+                self._weigh_insertions(candidate, sorted(arcs), corrected, weights, size)
             else:
                 for arc in arcs:
-                    if any(self._edit(candidate, arc)[2] in corrections for corrections in own):
+                    if any(self._edit(candidate, arc)[2] in corrections for corrections in corrected):
                         weights[arc] = -size
         return weights
 
@@ -286,15 +286,15 @@ class Lattice:
         self, weights: dict[Arc, float], candidate: Words, gold: Coded, size: int, credit: EditCredit, ahead: int
     ) -> dict[Arc, float]:
         """Add what edits count that are no gold edits."""
-        found = dict(weights)
+        credited = dict(weights)
         for number, (start, end, corrections) in enumerate(gold):
             for arc in self.by_span.get((start, end), ()):
                 if arc in self.unchanged or self._edit(candidate, arc)[2] in corrections:
                     continue
                 words = ahead + arc[0] % self.width, ahead + arc[1] % self.width
                 if value := credit(number, (start + ahead, end + ahead), words):
-                    found[arc] = min(found[arc], -size * value / SCALE)
-        return found
+                    credited[arc] = min(credited[arc], -size * value / SCALE)
+        return credited
 
     def _weigh_insertions(
         self, candidate: Words, arcs: list[Arc], gold: list[tuple[Words, ...]], weights: dict[Arc, float], size: int
@@ -336,18 +336,18 @@ def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[l
     into: dict[int, dict[int, tuple[int, int]]] = {}
     out: dict[int, list[tuple[int, int]]] = {}
     for tail, head in sorted(simple):
-        kept = int((tail, head) in same)
-        into.setdefault(head, {})[tail] = (1, kept)
+        same_word = int((tail, head) in same)
+        into.setdefault(head, {})[tail] = (1, same_word)
         into.setdefault(tail, {})
-        out.setdefault(tail, []).append((head, kept))
+        out.setdefault(tail, []).append((head, same_word))
     made: list[Arc] = []
     # Vertices in order: when one is reached all arcs into it are known, and none but simple ones lead on.
     for middle in sorted(into):
         for tail, (length, unchanged) in sorted(into[middle].items()):
-            for head, kept in out.get(middle, ()):
+            for head, same_word in out.get(middle, ()):
                 known = into[head].get(tail)
-                if (known is None or length + 1 < known[0]) and unchanged + kept <= most_unchanged:
-                    into[head][tail] = (length + 1, unchanged + kept)
+                if (known is None or length + 1 < known[0]) and unchanged + same_word <= most_unchanged:
+                    into[head][tail] = (length + 1, unchanged + same_word)
                     made.append((tail, head))
         if len(made) > MOST_ARCS:
             raise LatticeTooLargeError
@@ -361,7 +361,7 @@ def _without_merged_same(
 
     (It removes them from the list that it iterates over.) After the first `plain` arcs this depends on `odd`.
     """
-    kept: list[Arc] = []
+    left: list[Arc] = []
     passed_over = False
     for number, arc in enumerate(made):
         if number == plain:
@@ -369,8 +369,8 @@ def _without_merged_same(
         length, unchanged = labels[arc]
         passed_over = length == unchanged and not passed_over
         if not passed_over:
-            kept.append(arc)
-    return kept, passed_over
+            left.append(arc)
+    return left, passed_over
 
 
 def _chained(arcs: Sequence[Arc], same: set[Arc], words: int) -> tuple[bool, bool]:
@@ -402,21 +402,21 @@ class Excerpt:
         # So many arcs are merged at each of many unchanged words, and at fewer first ones as many as there are.
         deep = max(0, most_unchanged - 1)
         # Edits never reach over so many words; further ones are needed where words repeat.
-        for kept in (most_unchanged + 1, 4 * (most_unchanged + 1)):
-            ahead, behind = (max(0, end - kept) for end in ends)
+        for margin in (most_unchanged + 1, 4 * (most_unchanged + 1)):
+            ahead, behind = (max(0, end - margin) for end in ends)
             if not ahead and not behind:
                 break
-            own = source[ahead : len(source) - behind], candidate[ahead : len(candidate) - behind]
+            texts = source[ahead : len(source) - behind], candidate[ahead : len(candidate) - behind]
             plain = deep * (deep + 1) // 2 if ahead else 0
             merged = plain + deep * ahead
-            lattice = _lattice_of(*own, most_unchanged, plain, merged % 2 == 1)
+            lattice = _lattice_of(*texts, most_unchanged, plain, merged % 2 == 1)
             if all(chained or not cut for chained, cut in zip(lattice.chained, (ahead, behind), strict=True)):
                 if lattice.merged + deep * (ahead + behind) > MOST_ARCS:
                     raise LatticeTooLargeError
                 arcs = tuple(lattice.arcs_behind(behind, deep))
                 # What is left out ahead has an arc per word in both alignments, and every other merged one is listed.
                 size = len(lattice.arcs) + 2 * ahead + merged // 2 - plain // 2 + len(arcs) + behind
-                return cls(lattice, own[1], size, ahead, arcs)
+                return cls(lattice, texts[1], size, ahead, arcs)
         return cls.whole(source, candidate, most_unchanged)
 
     @classmethod
@@ -429,9 +429,9 @@ class Excerpt:
     def edits_towards(self, gold: Coded, credit: EditCredit | None = None) -> list[CodedEdit]:
         """Edits of the best path of the whole lattice; see `Lattice.edits_towards`."""
         ahead = self.ahead
-        own = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)
-        found = self.lattice.edits_towards(self.candidate, own, self.size, ahead, self.behind, credit)
-        return [(start + ahead, end + ahead, text) for start, end, text in found]
+        shifted = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)
+        edits = self.lattice.edits_towards(self.candidate, shifted, self.size, ahead, self.behind, credit)
+        return [(start + ahead, end + ahead, text) for start, end, text in edits]
 
 
 def _check_size(source: Words, candidate: Words) -> None:
@@ -452,12 +452,12 @@ _known_lattice = lru_cache(1 << 11)(Lattice.of)
 
 def match_edits(edits: Sequence[CodedEdit], gold: Coded) -> list[tuple[int, int]]:
     """Find the edits that gold edits have, both gone through in order, as the official scorer does: their numbers."""
-    found: list[tuple[int, int]] = []
+    matched: list[tuple[int, int]] = []
     first = 0
     for index, (start, end, text) in enumerate(edits):
         for number in range(first, len(gold)):
             gold_start, gold_end, corrections = gold[number]
             if (start, end) == (gold_start, gold_end) and text in corrections:
-                found.append((index, number))
+                matched.append((index, number))
                 first = number + 1
-    return found
+    return matched

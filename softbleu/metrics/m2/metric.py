@@ -100,8 +100,8 @@ class M2(Metric):
     @property
     def soft(self) -> bool:
         """Whether similar edits have credit: correct edits are then counted in millionths."""
-        found = self.threshold
-        return found is not None and (isinstance(found, str) or threshold_in_millionths(found) < SCALE)
+        threshold = self.threshold
+        return threshold is not None and (isinstance(threshold, str) or threshold_in_millionths(threshold) < SCALE)
 
     def check(self) -> None:
         """See that the settings go together."""
@@ -112,13 +112,13 @@ class M2(Metric):
         """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""
         unit = SCALE if self.soft else 1
         rows = [
-            (sum(link[2] for link in links) * unit // SCALE, len(edits), len(own), annotator)
-            for gold, found in self._found(chunk, words, kernels)
-            for annotator, own, (edits, links) in zip(gold.annotators, gold.edits, found, strict=True)
+            (sum(link[2] for link in links) * unit // SCALE, len(edits), len(gold_edits), annotator)
+            for gold, towards in self._linked(chunk, words, kernels)
+            for annotator, gold_edits, (edits, links) in zip(gold.annotators, gold.edits, towards, strict=True)
         ]
         return np.array(rows, np.int64).reshape(-1, 4)
 
-    def _found(
+    def _linked(
         self, chunk: Chunk, words: WordTable | None, kernels: Kernels
     ) -> Iterator[tuple[CodedGold, list[tuple[list[CodedEdit], list[tuple[int, int, int]]]]]]:
         """Edits of each segment towards each annotator, and which of them are gold edits, with their credit."""
@@ -135,10 +135,10 @@ class M2(Metric):
             threshold = threshold_in_millionths(self.threshold or 0.0)
             similar = similar_edits(chunk, words, kernels, threshold, self.characters)
         for gold, (source, candidate), near in zip(chunk.gold, texts, similar, strict=True):
-            credits = None if near is None else [each.credit for each in near]
-            found = find_edits(source, candidate, gold.edits, self.max_unchanged_words, credits)
+            credits = None if near is None else [edits.credit for edits in near]
+            towards = find_edits(source, candidate, gold.edits, self.max_unchanged_words, credits)
             linked = []
-            for number, edits in enumerate(found):
+            for number, edits in enumerate(towards):
                 hits = match_edits(edits, gold.edits[number])
                 links = [(*pair, SCALE) for pair in hits] if near is None else near[number].links(edits, hits)
                 linked.append((edits, links))
@@ -154,12 +154,12 @@ class M2(Metric):
 
         judged = list[JudgedEdits]()
         sources = () if chunk.source is None else chunk.source.by_line()
-        for (gold, found), number in zip(self._found(chunk, words, choose_kernels("numpy")), chosen, strict=True):
-            edits, links = found[number]
-            own = [(start, end, spelt(codes)) for start, end, codes in edits]
+        for (gold, towards), number in zip(self._linked(chunk, words, choose_kernels("numpy")), chosen, strict=True):
+            edits, links = towards[number]
+            proposed = [(start, end, spelt(codes)) for start, end, codes in edits]
             others = [(start, end, spelt(texts[0])) for start, end, texts in gold.edits[number]]
             shares = [(one, other, credit / SCALE) for one, other, credit in links]
-            judged.append(judge_by_links(spelt(sources[len(judged)]), own, others, shares, number))
+            judged.append(judge_by_links(spelt(sources[len(judged)]), proposed, others, shares, number))
         return judged
 
     def score(self, row: Integers | Floats) -> M2Score:
@@ -237,8 +237,8 @@ def count_edits(
     >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
     [(1, 2), (0, 1)]
     """
-    found = find_edits(source, candidate, gold, most_unchanged)
-    return [(len(match_edits(edits, right)), len(edits)) for edits, right in zip(found, gold, strict=True)]
+    towards = find_edits(source, candidate, gold, most_unchanged)
+    return [(len(match_edits(edits, right)), len(edits)) for edits, right in zip(towards, gold, strict=True)]
 
 
 def find_edits(

@@ -35,7 +35,7 @@ class SimilarEdits:
     candidate: Words
     gold: Coded
     places: Sequence[Sequence[Span]]  # Where each correction of each gold edit stands in the line of corrections
-    own: Sequence[Sequence[float]]  # Similarities of the candidate's words with those of that line
+    after: Sequence[Sequence[float]]  # Similarities of the candidate's words with those of that line
     before: Sequence[Sequence[float]]  # Of the source's words
     threshold: int  # In millionths; a similarity must exceed it
 
@@ -52,8 +52,8 @@ class SimilarEdits:
         for text, place in zip(corrections, self.places[number], strict=True):
             if self.candidate[slice(*words)] == text:
                 best = SCALE
-            elif (found := align_words(self.own, words, place)) > max(self.threshold, best):
-                best = found if found > align_words(self.before, replaced, place) else best
+            elif (similarity := align_words(self.after, words, place)) > max(self.threshold, best):
+                best = similarity if similarity > align_words(self.before, replaced, place) else best
         return (
             best if (start, end) == replaced else best * shared // (max(end, replaced[1]) - min(start, replaced[0]))
         )
@@ -109,8 +109,8 @@ def similar_edits(
 ) -> Iterator[list[SimilarEdits]]:
     """Compare the words of each candidate of a chunk, and of its source, with each annotator's corrections."""
     context = words.vectors.in_context
-    texts = [each.by_line() for each in (chunk.candidates, chunk.source) if each is not None]
-    segments = list(zip(*texts, [each.edits for each in chunk.gold or ()], strict=True))
+    texts = [text.by_line() for text in (chunk.candidates, chunk.source) if text is not None]
+    segments = list(zip(*texts, [annotated.edits for annotated in chunk.gold or ()], strict=True))
     lines = [
         (candidate, source, *corrections_of(source, edits, whole=context))
         for candidate, source, gold in segments
@@ -127,11 +127,12 @@ def similar_edits(
     tables = [pairs.block(similarities, line).tolist() for line in range(2 * len(lines))]
     compared = iter(zip(lines, tables[: len(lines)], tables[len(lines) :], strict=True))
     for candidate, source, gold in segments:
-        found = []
+        similar = []
         for edits in gold:
-            line, own, before = next(compared) if edits and candidate != source else ((None, None, None, []), [], [])
-            found.append(SimilarEdits(candidate, edits, line[3], own, before, threshold))
-        yield found
+            differs = edits and candidate != source
+            line, after, before = next(compared) if differs else ((None, None, None, []), [], [])
+            similar.append(SimilarEdits(candidate, edits, line[3], after, before, threshold))
+        yield similar
 
 
 def corrections_of(source: Words, edits: Coded, *, whole: bool) -> tuple[list[int], list[list[Span]]]:

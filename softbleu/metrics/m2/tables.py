@@ -123,9 +123,9 @@ class EditTables:
                 changed = np.where(unchanged, _FAR, tails)
                 np.minimum(best[1], changed[0] + 1, out=best[1])
                 np.minimum(best[1:], changed[1:], out=best[1:])
-                kept = np.where(unchanged, tails, _FAR)
-                np.minimum(best[0], kept[0], out=best[0])
-                np.minimum(best[2:], kept[1:-1], out=best[2:])
+                unchanged_tails = np.where(unchanged, tails, _FAR)
+                np.minimum(best[0], unchanged_tails[0], out=best[0])
+                np.minimum(best[2:], unchanged_tails[1:-1], out=best[2:])
             best[0] = best.min(axis=0)
             values[:, rows + 1, columns + 1] = best
             for row, column in by_diagonal.get(diagonal, ()):
