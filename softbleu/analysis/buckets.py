@@ -117,13 +117,13 @@ def bucket_scores(
         labels = read_labels(by, len(corpus), encoding)
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     if by == "order":
-        return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
+        return BucketScores(by, "", corpus.systems, [row for scored in statistics for row in _orders(scored)])
     if labels is None:
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
         return scores_by_length(prepare_corpus(corpus, first.tokenizer, needed), statistics)
     names = sorted(set(labels))
     buckets = np.array([names.index(label) for label in labels])
-    rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
+    rows = [row for scored in statistics for row in _segment_rows(scored, buckets, names)]
     return BucketScores(by.rpartition(":")[2].rpartition("/")[2], "segments", corpus.systems, rows)
 
 
@@ -133,7 +133,7 @@ def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics])
     source_only = not len(text.references.lengths)
     lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
     buckets, names = numbered(lengths, LENGTHS)
-    rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
+    rows = [row for scored in statistics for row in _segment_rows(scored, buckets, names)]
     return BucketScores("length", "segments", prepared.systems, rows)
 
 
@@ -158,7 +158,7 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
         if column.short and isinstance(values[0], list):
             for order in range(len(values[0])):
                 name = f"{statistics.metric} {column.short}"
-                yield _Row(name, str(order + 1), None, [each[order] for each in values])
+                yield _Row(name, str(order + 1), None, [by_order[order] for by_order in values])
 
 
 def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> BucketScores:
@@ -177,8 +177,8 @@ def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> BucketS
     rows = []
     for number, name in enumerate(names):
         size = int(counted[0][2][number])
-        shares = [_shares(*(float(counts[number]) for counts in each)) for each in counted]
-        if size or any(each[1][number] for each in counted):
+        shares = [_shares(*(float(counts[number]) for counts in row)) for row in counted]
+        if size or any(row[1][number] for row in counted):
             kinds = zip(("precision", "recall", "F1"), zip(*shares, strict=True), strict=True)
             rows += [_Row(kind, name, size, list(values)) for kind, values in kinds]
     return BucketScores(by, "words", prepared.systems, rows)
@@ -188,17 +188,17 @@ def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[In
     """Words of each bucket that are matched, that the candidates have, and that the references offer."""
     (ngrams,) = chunk.ngrams(1)
     codes = chunk.positions.codes
-    own, offered = bucket_of_word[codes[ngrams.starts]], bucket_of_word[codes[ngrams.pool_starts]]
+    proposed, offered = bucket_of_word[codes[ngrams.starts]], bucket_of_word[codes[ngrams.pool_starts]]
     return (
-        np.bincount(own[ngrams.exact], minlength=buckets),
-        np.bincount(own, minlength=buckets),
+        np.bincount(proposed[ngrams.exact], minlength=buckets),
+        np.bincount(proposed, minlength=buckets),
         np.bincount(offered, ngrams.capacity, minlength=buckets).astype(np.int64),
     )
 
 
-def _shares(matched: float, own: float, offered: float) -> list[float | None]:
+def _shares(matched: float, proposed: float, offered: float) -> list[float | None]:
     """Precision, recall and F1 in per cent."""
-    parts = (matched, own), (matched, offered), (2 * matched, own + offered)
+    parts = (matched, proposed), (matched, offered), (2 * matched, proposed + offered)
     return [100 * part / whole if whole else None for part, whole in parts]
 
 

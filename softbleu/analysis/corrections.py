@@ -50,7 +50,7 @@ class KindScores(list[KindScore], Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row per system and kind."""
-        return [vars(each) for each in self]
+        return [vars(score) for score in self]
 
 
 def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type") -> KindScores:
@@ -74,7 +74,7 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
     lines = [list(system) for system in find_corrections(corpus, plan, by)]
     beta: float = getattr(plan.only, "beta", 0.5)
     return KindScores(
-        score for name, own in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, own, beta)
+        score for name, texts in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, texts, beta)
     )
 
 
@@ -106,8 +106,8 @@ def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iter
     counts: dict[str, Counter[str]] = {}
 
     def count(kind: str, *names: str) -> None:
-        for each in (ALL, kind):
-            counts.setdefault(each, Counter()).update(names)
+        for counted in (ALL, kind):
+            counts.setdefault(counted, Counter()).update(names)
 
     counts[ALL] = Counter()
     for line in lines:
@@ -116,8 +116,8 @@ def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iter
         for edit in line.gold:
             count(edit.kind, "gold", {"hit": "hits"}.get(edit.verdict, edit.verdict))
         for _, number, share in line.links:
-            for each in (ALL, line.gold[number].kind):
-                counts[each]["correct"] += round(SCALE * share)
+            for name in (ALL, line.gold[number].kind):
+                counts[name]["correct"] += round(SCALE * share)
     for kind in sorted(
         counts, key=lambda name: (name != ALL, -counts[name]["gold"] - counts[name]["proposed"], name)
     ):

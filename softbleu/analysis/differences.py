@@ -109,8 +109,8 @@ def choose_lines(
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(plan.metrics), top, baseline)
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
-    scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
-    upward = np.array([1 if each.metric.higher_is_better else -1 for each in statistics])
+    scores = np.stack([segment_numbers(scored) for scored in statistics], axis=-1)
+    upward = np.array([1 if scored.metric.higher_is_better else -1 for scored in statistics])
     index = corpus.systems.index(baseline)
     if kind == "different":
         values = scores[:, :, 0] - scores[index, :, 0]
@@ -140,7 +140,7 @@ def choose_lines(
                 None if texts.source is None else texts.source[at],
             )
         )
-    return ChosenLines(lines, kind, [str(each.metric) for each in statistics])
+    return ChosenLines(lines, kind, [str(scored.metric) for scored in statistics])
 
 
 def _check(corpus: Corpus, kind: str, metrics: int, top: int, baseline: str) -> None:
@@ -185,7 +185,7 @@ class NgramDifferences(list[NgramDifference], Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row an n-gram."""
-        return [{**vars(each), "ngram": " ".join(each.ngram), "order": len(each.ngram)} for each in self]
+        return [{**vars(row), "ngram": " ".join(row.ngram), "order": len(row.ngram)} for row in self]
 
 
 def ngram_differences(
@@ -244,7 +244,7 @@ def differences_in(
             for piece in chunk.pieces(_AT_ONCE):
                 _count(piece, order, matched[number], None if number else offered)
     index = prepared.systems.index(baseline)
-    found = NgramDifferences()
+    differences = NgramDifferences()
     for other, name in enumerate(prepared.systems):
         for one, two in ((index, other), (other, index)) if name != baseline else ():
             apart = [(count - matched[two][ngram], ngram) for ngram, count in matched[one].items()]
@@ -253,8 +253,8 @@ def differences_in(
             ]
             for _, ngram, codes in sorted(texts)[:top]:
                 counts = matched[one][codes], matched[two][codes], offered[codes]
-                found.append(NgramDifference(prepared.systems[one], prepared.systems[two], ngram, *counts))
-    return found
+                differences.append(NgramDifference(prepared.systems[one], prepared.systems[two], ngram, *counts))
+    return differences
 
 
 def _count(

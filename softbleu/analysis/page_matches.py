@@ -47,7 +47,7 @@ class ShownText:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def with_own_words(self) -> ShownText:
+    def with_words_apart(self) -> ShownText:
         """The same with no words but its own, in the order in which they appear."""
         texts = [*self.candidates, self.references, *([] if self.source is None else [self.source])]
         codes, first, again = np.unique(
@@ -108,7 +108,7 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
         left -= len(parts[-1])
         if not left:
             break
-    texts = [Tokens.joined(each) for each in zip(*(part.lines for part in parts), strict=True)]
+    texts = [Tokens.joined(lines) for lines in zip(*(part.lines for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
     block = parts[0].with_lines(texts)
     return ShownText(
@@ -130,8 +130,8 @@ def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False)
         references = sizes = np.diff(block.references.offsets[block.offsets])
         for text in (*block.candidates, *([] if block.source is None else [block.source])):
             sizes = sizes + text.lengths
-        own = sum(text.lengths for text in block.candidates) if tables else np.zeros(len(block), np.int64)
-        cells = own * (references // np.maximum(np.diff(block.offsets), 1))
+        proposed = sum(text.lengths for text in block.candidates) if tables else np.zeros(len(block), np.int64)
+        cells = proposed * (references // np.maximum(np.diff(block.offsets), 1))
         for size, more in zip(sizes[: most - shown].tolist(), cells.tolist(), strict=False):
             words += size
             pairs += more
@@ -162,7 +162,7 @@ class Matching:
         Also their sums at every threshold, in millionths, (systems, thresholds, orders), and which rows are too long
         for more than the run's threshold; these are not in the sums.
         """
-        found: list[list[Integers]] = []
+        parts: list[list[Integers]] = []
         clipped = np.zeros((len(text.candidates), len(self.thresholds), self.order), np.int64)
         too_long: list[int] = []
         for system, chunk in enumerate(text.chunks()):
@@ -170,12 +170,12 @@ class Matching:
                 row = system * len(text) + start
                 piece = chunk.part(start, stop)
                 intervals = self._once(piece, self.vectors) if long else self._intervals(piece, self.vectors)
-                found.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
+                parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
                 if long and self.thresholds:
                     too_long.append(row)
                 elif self.thresholds:
                     clipped[system] += self._added(intervals)
-        return ShownMatches.joined(found), clipped, too_long
+        return ShownMatches.joined(parts), clipped, too_long
 
     def _added(self, intervals: MatchIntervals) -> Integers:
         """Sum the matches alive at each threshold: what begins there, less what has ended before."""
@@ -238,7 +238,7 @@ def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
     goes_on = same & (first[ranked][1:] == end[ranked][:-1])
     begins = np.flatnonzero(np.concatenate(([True] * bool(len(ranked)), ~goes_on)))
     last = np.append(begins[1:], len(ranked)) - 1
-    kept = [column[ranked][begins] for column in columns[:-1]]
-    kept.append(end[ranked][last] if len(ranked) else end)
-    again = np.lexsort((kept[6], kept[2], kept[1], kept[0]))
-    return [column[again] for column in kept]
+    merged = [column[ranked][begins] for column in columns[:-1]]
+    merged.append(end[ranked][last] if len(ranked) else end)
+    again = np.lexsort((merged[6], merged[2], merged[1], merged[0]))
+    return [column[again] for column in merged]

@@ -118,8 +118,8 @@ def make_page(
             f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out ", Parameter("level")
         )
     options = RunOptions(jobs, executor, kernels, progress=progress)
-    with _collected(corpus, plan_metrics(metrics), options) as found:
-        return _page_of(*found, level, title)
+    with _collected(corpus, plan_metrics(metrics), options) as collected:
+        return _page_of(*collected, level, title)
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
-    parts |= {str(each.metric): segment_numbers(each)[:, :shown].tolist() for each in more}
+    parts |= {str(scored.metric): segment_numbers(scored)[:, :shown].tolist() for scored in more}
     return Page(
         metric=shown_metric,
         segment_metric=metric.at_level("segment"),
@@ -175,7 +175,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
         clipped_matches=clipped,
         rows=metric.parts_of(statistics.rows[:, :shown])[1] if isinstance(metric, BleuFormula) else _NO_ROWS,
         segments=len(corpus),
-        text=text.with_own_words(),
+        text=text.with_words_apart(),
         matches=matches,
         too_long=too_long,
         marks=find_marks(corpus, metric, text, words),
@@ -217,11 +217,11 @@ def _matched(
 def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
     """Numbers that tables show of each segment's score, lists an entry an order."""
     shown = [[score.shown() for score in scores] for scores in segments]
-    found = {name: [[each[name] for each in own] for own in shown] for name in (shown[0][0] if shown[0] else ())}
+    columns = {name: [[part[name] for part in row] for row in shown] for name in (shown[0][0] if shown[0] else ())}
     return {
         name: values
-        for name, values in found.items()
-        if all(isinstance(value, int | float) for own in values for value in own)
+        for name, values in columns.items()
+        if all(isinstance(value, int | float) for row in values for value in row)
     }
 
 
@@ -265,7 +265,7 @@ def make_comparison_page(
     with _collected(corpus, plan_metrics(metrics), options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
-        tables = [compare_systems(each, baseline, settings, progress) for each in statistics]
+        tables = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
         page = _page_of(runner, statistics, "corpus", title)
         first = tables[0]
         others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
@@ -295,6 +295,6 @@ def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[C
         ),
     ]
     if len(corpus.systems) > 1:
-        found = differences_in(prepared, tables[0].baseline, top=_NGRAMS)
-        shown.append(PageTable("N-grams that one system gets and another misses", found.records()))
+        differences = differences_in(prepared, tables[0].baseline, top=_NGRAMS)
+        shown.append(PageTable("N-grams that one system gets and another misses", differences.records()))
     return shown

@@ -20,12 +20,14 @@ def edits_of(segments: Segments, split: Split) -> tuple[Sequence[EditedSegment],
     sources = [tuple(split(text)) for text in segments.source or ()]
     texts = [] if segments.gold is not None else segments.references
     lines = segments.source or ()
-    references = [tuple(_found(line, text, split) for text in own) for line, own in zip(lines, texts, strict=False)]
+    references = [
+        tuple(_extracted(line, text, split) for text in many) for line, many in zip(lines, texts, strict=False)
+    ]
     edited = []
     for system, candidates in segments.candidates.items():
-        given = segments.edits.get(system)
-        extracted = (_found(line, text, split) for line, text in zip(lines, candidates, strict=True))
-        candidate = list(extracted if given is None else (annotation.in_words(split) for annotation in given))
+        annotated = segments.edits.get(system)
+        extracted = (_extracted(line, text, split) for line, text in zip(lines, candidates, strict=True))
+        candidate = list(extracted if annotated is None else (annotation.in_words(split) for annotation in annotated))
         if segments.gold is not None:
             pairs = zip(segments.gold, candidate, strict=True)
             references = [tuple(one.in_words(split, text) for one in gold.annotations) for gold, text in pairs]
@@ -34,7 +36,7 @@ def edits_of(segments: Segments, split: Split) -> tuple[Sequence[EditedSegment],
 
 
 @lru_cache(1 << 14)
-def _found(source: str, text: str, split: Split) -> tuple[TextEdit, ...]:
+def _extracted(source: str, text: str, split: Split) -> tuple[TextEdit, ...]:
     # A corpus is read several times.
     edits = extract_edits(split(source), split(text))
     return tuple((edit.start, edit.end, tuple(edit.corrections[0].split())) for edit in edits)

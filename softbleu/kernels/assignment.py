@@ -47,11 +47,11 @@ def assign_greedily(
     # Number among all columns of the one that each row is engaged to.
     chosen = np.full(batch * rows, -1)
     while len(proposing):
-        found = flat[proposing, choices]
-        able = np.flatnonzero(found > threshold)
+        offered = flat[proposing, choices]
+        able = np.flatnonzero(offered > threshold)
         proposing, choices = proposing[able], choices[able]
         partner[proposing] = choices
-        value[proposing] = found[able]
+        value[proposing] = offered[able]
         wanted = proposing // rows * columns + choices
         chosen[proposing] = wanted
         # Only columns that somebody new proposes to may have to send somebody on.
@@ -93,10 +93,10 @@ def _serve(
         while consumed.get(first + choice, 0) >= limits[first + choice] and similarities[choice] > threshold:
             similarities[choice] = -1
             choice = int(similarities.argmax())
-        found = int(similarities[choice])
-        if found > threshold:
-            partner[row], value[row] = choice, found
-            consumed[first + choice] = consumed.get(first + choice, 0) + (unit or min(found, SCALE))
+        similarity = int(similarities[choice])
+        if similarity > threshold:
+            partner[row], value[row] = choice, similarity
+            consumed[first + choice] = consumed.get(first + choice, 0) + (unit or min(similarity, SCALE))
 
 
 class Intervals(NamedTuple):
@@ -131,10 +131,10 @@ def serve_at(similarities: NDArray[np.int32], left: Integers, thresholds: Intege
         for columns, least in ((near, edge), (np.arange(len(similarity)), -1)):
             offered = np.where(left[np.ix_(waiting, columns)] > 0, similarity[columns], -1)
             choice = offered.argmax(axis=1)
-            found = offered[np.arange(len(waiting)), choice]
-            made = found > np.maximum(thresholds[waiting], least)
+            reached = offered[np.arange(len(waiting)), choice]
+            made = reached > np.maximum(thresholds[waiting], least)
             left[waiting[made], columns[choice[made]]] -= SCALE
-            values[waiting[made], row] = found[made]
+            values[waiting[made], row] = reached[made]
             waiting = waiting[~made & (least > thresholds[waiting])]
             if not len(waiting):
                 break
@@ -186,10 +186,10 @@ def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, threshol
         taker = better.argmax(axis=1)
         taken = better[np.arange(len(active)), taker]
         column[active[~taken]] = -1
-        found, taker, free, offer = active[taken], taker[taken], free[taken], offered[taken, taker[taken]]
-        end_intervals(found, taker, when[found])
-        column[found], freed_by[found] = partner[found, taker], taker
-        partner[found, taker], value[found, taker], since[found, taker] = free, offer, when[found]
+        moved, taker, free, offer = active[taken], taker[taken], free[taken], offered[taken, taker[taken]]
+        end_intervals(moved, taker, when[moved])
+        column[moved], freed_by[moved] = partner[moved, taker], taker
+        partner[moved, taker], value[moved, taker], since[moved, taker] = free, offer, when[moved]
     segments, at = np.nonzero(value > 0)
     end_intervals(segments, at, np.full(len(segments), len(thresholds)))
     intervals = Intervals(*(np.concatenate(parts) for parts in zip(*lived, strict=True)))

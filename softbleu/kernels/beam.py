@@ -46,7 +46,7 @@ def best_matches(
     [2, 0]
     """
     bounds = np.searchsorted(indices, np.arange(length + 1)).tolist()
-    search = _Search(*(each.tolist() for each in (sizes, starts, widths, gains)))
+    search = _Search(*(column.tolist() for column in (sizes, starts, widths, gains)))
     paths: list[Path] = [(0, 0, -1, -1, None)]
     for index in range(length):
         new: list[Path] = []
@@ -66,11 +66,11 @@ def best_matches(
         new.sort(key=_rank)
         paths = new
     best = min((_left(path) if path[3] >= 0 else path for path in paths), key=_rank)
-    found, trail = [], best[4]
+    names, trail = [], best[4]
     while trail is not None:
         name, trail = trail
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _left(path: Path) -> Path:
@@ -91,7 +91,7 @@ class _Search:
 
     def extended(self, paths: Sequence[Path], index: int, matches: range) -> list[Path]:
         """The best of the paths that go on from these with one of the matches at a word of the reference, or none."""
-        found = []
+        onward = []
         for rank, place, match in self._best(paths, index, matches):
             path = paths[place]
             if match == matches.stop:
@@ -99,8 +99,8 @@ class _Search:
             elif match >= 0:
                 end = self._starts[match] + self._widths[match]
                 path = rank, path[1] | self._bits[match], end, index + self._sizes[match], (match, path[4])
-            found.append(path)
-        return found
+            onward.append(path)
+        return onward
 
     def _best(self, paths: Sequence[Path], index: int, matches: range) -> list[tuple[int, int, int]]:
         """Ranks of the best paths, the places of those that they go on from, and the matches; -1 within a match.

@@ -46,8 +46,8 @@ class Lattices:
     @cached_property
     def empty(self) -> Flags:
         """Which arcs have no word."""
-        found: Flags = self.words == _NO_WORD
-        return found
+        without_word: Flags = self.words == _NO_WORD
+        return without_word
 
     @cached_property
     def sizes(self) -> Integers:
@@ -69,10 +69,10 @@ class Lattices:
         )
         return made, arcs
 
-    def own_costs(self, weights: Integers, full: int = HUNDRED) -> Integers:
+    def costs_of_arcs(self, weights: Integers, full: int = HUNDRED) -> Integers:
         """What arcs cost themselves, by the weights of their words: empty ones as words of `full` weight."""
-        found: Integers = self.costs * np.where(self.empty, full, weights)
-        return found
+        costs: Integers = self.costs * np.where(self.empty, full, weights)
+        return costs
 
     def batches(self, widths: Integers | None = None) -> Iterator[Integers]:
         """Numbers of lattices that are gone through together, those with most arcs first.
@@ -92,7 +92,7 @@ class Lattices:
 
     def greatest(self, values: Integers) -> Integers:
         """Greatest sum over a path of values that arcs have, none below 0: one number a lattice."""
-        found = np.zeros(len(self), np.int64)
+        most = np.zeros(len(self), np.int64)
         for batch in self.batches():
             sums = np.full((len(batch), int(self.states[batch].max())), -1, np.int64)
             sums[:, 0] = 0
@@ -100,8 +100,8 @@ class Lattices:
                 there = sums[rows, self.sources[arcs]] + values[arcs]
                 targets = self.targets[arcs]
                 sums[rows, targets] = np.maximum(sums[rows, targets], there)
-            found[batch] = sums[np.arange(len(batch)), self.ends[batch]]
-        return found
+            most[batch] = sums[np.arange(len(batch)), self.ends[batch]]
+        return most
 
     def steps(self, batch: Integers) -> Iterator[tuple[Integers, Integers]]:
         """Of each step the places in the batch of lattices that have an arc left, and the number of that arc."""
@@ -172,8 +172,8 @@ def _greatest_costs(
 ) -> Integers:
     """What no path costs more than: one number a lattice."""
     words = HUNDRED * longest + edits.extra * texts.weights.sum(axis=1) + edits.move * texts.lengths
-    found: Integers = words + lattices.greatest(lattices.own_costs(weights, edits.full))
-    return found
+    costs: Integers = words + lattices.greatest(lattices.costs_of_arcs(weights, edits.full))
+    return costs
 
 
 def _ratios(
@@ -193,12 +193,12 @@ def _ratios(
     while len(going):
         prices = edits, above[going], below[going], longest[going]
         values, lengths = CostTable(lattices, batch[going], texts, weights, *prices).least()
-        found = (values + above[going] * lengths) // below[going]
-        cost[going], length[going] = found, lengths
+        ratio = (values + above[going] * lengths) // below[going]
+        cost[going], length[going] = ratio, lengths
         # A path without words has no ratio, unless there is no other: one with words is looked for, at any price.
-        bare = (lengths == 0) & (found > 0) & (longest[going] > 0)
+        bare = (lengths == 0) & (ratio > 0) & (longest[going] > 0)
         better = (values != 0) & ~bare & (lengths > 0)
-        above[going[better]], below[going[better]] = found[better], lengths[better]
+        above[going[better]], below[going[better]] = ratio[better], lengths[better]
         above[going[bare]] = most[going[bare]] + 1
         below[going[bare]] = 1
         going = going[better | bare]
@@ -218,14 +218,14 @@ def closest_ways(
     Returns for each lattice the number of an arc and the place of the candidate word that it matches, in order; -1
     where the one or the other is missing.
     """
-    found: list[list[tuple[int, int]]] = [[]] * len(lattices)
+    ways: list[list[tuple[int, int]]] = [[]] * len(lattices)
     longest = lattices.greatest(weights)
     for batch in lattices.batches(edits.widths(texts)):
         above, below = costs[batch], np.maximum(lengths[batch], 1)
         table = CostTable(lattices, batch, texts, weights, edits, above, below, longest[batch])
         for row, number in enumerate(batch.tolist()):
-            found[number] = table.way(row)
-    return found
+            ways[number] = table.way(row)
+    return ways
 
 
 class CostTable:
@@ -269,7 +269,7 @@ class CostTable:
         self._cells = np.full(size, _FAR)
         self._cells[:, 0, 0] = 0
         self._above, self._weights = above, weights
-        self._arc_costs = lattices.own_costs(weights, edits.full)
+        self._arc_costs = lattices.costs_of_arcs(weights, edits.full)
         self._fill()
 
     def _fill(self) -> None:
@@ -322,13 +322,13 @@ class CostTable:
 
         @lru_cache(2)
         def closed(state: int) -> Integers:
-            found: Integers = np.minimum.accumulate(exact[state])
-            return found
+            least: Integers = np.minimum.accumulate(exact[state])
+            return least
 
         def met(place: int) -> Integers:
             one = slice(place, place + 1)
-            found: Integers = self._meetings(rows[one], arcs[one], word[one])[0]
-            return found
+            met_costs: Integers = self._meetings(rows[one], arcs[one], word[one])[0]
+            return met_costs
 
         into: dict[int, list[int]] = {}
         for place, target in enumerate(self._lattices.targets[arcs].tolist()):
@@ -368,8 +368,8 @@ class CostTable:
         rows = np.arange(len(self._batch))
         cells = self._with_insertions(rows, self._cells[rows, self._lattices.ends[self._batch]])
         lengths = self._texts.lengths[self._batch]
-        found: Integers = cells[rows, 0, lengths] + self._before[rows, lengths]
-        return found >> self._shift, found & ((1 << self._shift) - 1)
+        packed: Integers = cells[rows, 0, lengths] + self._before[rows, lengths]
+        return packed >> self._shift, packed & ((1 << self._shift) - 1)
 
 
 def _taken(mask: int, ahead: int) -> tuple[int, int]:

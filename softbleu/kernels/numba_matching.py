@@ -45,7 +45,7 @@ def sum_matches(
     if height * width > MOST_CELLS:
         return None
     orders = len(meets)
-    found = np.zeros((len(candidates.lengths), orders), np.int64)
+    sums = np.zeros((len(candidates.lengths), orders), np.int64)
     slots = 64
     while slots < 2 * orders * width:
         slots *= 2
@@ -74,16 +74,16 @@ def sum_matches(
             np.zeros((orders, width)),
             np.zeros((orders, width), np.int64),
         ),
-        found,
+        sums,
     )
-    return found
+    return sums
 
 
 def multiply_pairs(
     words: WordArrays, pairs: TokenPairs, candidate: NDArray[np.int32], reference: NDArray[np.int32]
 ) -> Floats:
     """Products of the words of each pair, unweighted; as `UnitVectors.of_pairs` of `softbleu.matching.similarity`."""
-    found = np.empty(int(pairs.cells[-1]))
+    products = np.empty(int(pairs.cells[-1]))
     height, width = (int(np.diff(bounds).max(initial=0)) + 2 for bounds in (pairs.rows, pairs.columns))
     dimension = words.rows.shape[1]
     _multiply_pairs(
@@ -91,9 +91,9 @@ def multiply_pairs(
         (np.asarray(words.rows), np.asarray(words.norms)),
         (np.zeros(0), _array(words.self_only, np.bool_)),
         (np.zeros((height, dimension)), np.zeros((width, dimension)), np.zeros((height, width))),
-        found,
+        products,
     )
-    return found
+    return products
 
 
 def _array(values: NDArray[Any] | None, kind: type[np.generic]) -> NDArray[Any]:
@@ -101,12 +101,12 @@ def _array(values: NDArray[Any] | None, kind: type[np.generic]) -> NDArray[Any]:
 
 
 @kernel
-def _match(texts, table, measure, rules, exact, similar, given, found):  # type: ignore[no-untyped-def]
+def _match(texts, table, measure, rules, exact, similar, work, sums):  # type: ignore[no-untyped-def]
     codes, offsets, reference, bounds, segments = texts
     rows, norms = table
     ngrams, places, waiting = exact
-    own, others, cross, own_norms, other_norms, bands = similar
-    count, orders = len(segments) - 1, len(found[0]) if len(found) else 0
+    proposed, others, cross, own_norms, other_norms, bands = similar
+    count, orders = len(segments) - 1, len(sums[0]) if len(sums) else 0
     for segment in range(count):
         first, last = segments[segment], segments[segment + 1]
         text = reference[bounds[first] : bounds[last]]
@@ -117,36 +117,36 @@ def _match(texts, table, measure, rules, exact, similar, given, found):  # type:
         looked = False
         for line in range(segment, len(offsets) - 1, count):
             words = codes[offsets[line] : offsets[line + 1]]
-            left = _match_equal(ngrams, words, mask, segment, line, rules[1], waiting, found[line])
+            left = _match_equal(ngrams, words, mask, segment, line, rules[1], waiting, sums[line])
             if not left or not len(text):
                 continue
             if not looked:
                 _look_up(text, rows, norms, others)
                 _measure_ngrams(text, others, measure, bands, other_norms)
                 looked = True
-            _look_up(words, rows, norms, own)
-            _measure_ngrams(words, own, measure, bands, own_norms)
-            _multiply(own, others, len(words), len(text), cross)
+            _look_up(words, rows, norms, proposed)
+            _measure_ngrams(words, proposed, measure, bands, own_norms)
+            _multiply(proposed, others, len(words), len(text), cross)
             _relate(words, text, measure, cross)
-            _serve(rules, exact, similar, given, line, len(words), len(text), found[line])
+            _serve(rules, exact, similar, work, line, len(words), len(text), sums[line])
 
 
 @kernel
-def _multiply_pairs(texts, table, measure, room, found):  # type: ignore[no-untyped-def]
+def _multiply_pairs(texts, table, measure, room, products):  # type: ignore[no-untyped-def]
     codes, offsets, reference, bounds, cells = texts
     rows, norms = table
-    own, others, cross = room
+    proposed, others, cross = room
     for segment in range(len(cells) - 1):
         words = codes[offsets[segment] : offsets[segment + 1]]
         text = reference[bounds[segment] : bounds[segment + 1]]
-        _look_up(words, rows, norms, own)
+        _look_up(words, rows, norms, proposed)
         _look_up(text, rows, norms, others)
-        _multiply(own, others, len(words), len(text), cross)
+        _multiply(proposed, others, len(words), len(text), cross)
         _relate(words, text, measure, cross)
         place = cells[segment]
         for row in range(len(words)):
             for column in range(len(text)):
-                found[place] = cross[row, column]
+                products[place] = cross[row, column]
                 place += 1
 
 
@@ -177,7 +177,7 @@ def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  #
 
 
 @part(inline="always")
-def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, found):  # type: ignore[no-untyped-def]
+def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, sums):  # type: ignore[no-untyped-def]
     """Match equal n-grams, the leftmost first; note which are left, and count those of orders that are searched."""
     waiting[:, : len(words)] = False
     left = 0
@@ -193,7 +193,7 @@ def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, found):  #
                 head = slot
                 if ngrams[slot, _CANDIDATE] < ngrams[slot, _BEST]:
                     ngrams[slot, _CANDIDATE] += 1
-                    found[order] += SCALE
+                    sums[order] += SCALE
                     continue
             waiting[order, place] = True
             left += searched[order]
@@ -201,23 +201,23 @@ def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, found):  #
 
 
 @part
-def _look_up(words, rows, norms, found):  # type: ignore[no-untyped-def]
+def _look_up(words, rows, norms, units):  # type: ignore[no-untyped-def]
     """Unit vectors of words, those without being 0."""
     for place in range(len(words)):
         word = words[place]
         norm = 1 / norms[word] if norms[word] > 0 else 0.0
         for k in range(rows.shape[1]):
-            found[place, k] = np.float64(rows[word, k]) * norm
+            units[place, k] = np.float64(rows[word, k]) * norm
 
 
 @part(fastmath={"reassoc", "contract"})
-def _multiply(own, others, height, width, cross):  # type: ignore[no-untyped-def]
+def _multiply(proposed, others, height, width, cross):  # type: ignore[no-untyped-def]
     """Products of unit vectors, nine at a time; those of rows and columns too many are not looked at."""
     for row in range(0, height, 3):
         for column in range(0, width, 3):
             a = b = c = d = e = f = g = h = i = 0.0
-            for k in range(own.shape[1]):
-                one, two, three = own[row, k], own[row + 1, k], own[row + 2, k]
+            for k in range(proposed.shape[1]):
+                one, two, three = proposed[row, k], proposed[row + 1, k], proposed[row + 2, k]
                 left, middle, right = others[column, k], others[column + 1, k], others[column + 2, k]
                 a += one * left
                 b += one * middle
@@ -284,15 +284,15 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 
 @part
-def _measure_ngrams(words, vectors, measure, bands, found):  # type: ignore[no-untyped-def]
+def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no-untyped-def]
     """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.inverse_norms`."""
-    length, orders = len(words), min(len(found), len(words))
-    _multiply_within(words, vectors, bands[: len(found)])
+    length, orders = len(words), min(len(inverse), len(words))
+    _multiply_within(words, vectors, bands[: len(inverse)])
     if not _is_plain(measure):
         for apart in range(orders):
             for place in range(length - apart):
                 bands[apart, place] = _related(bands[apart, place], words[place], words[place + apart], measure)
-    squares = bands[len(found)]
+    squares = bands[len(inverse)]
     squares[:length] = 0
     for order in range(orders):
         for place in range(length - order):
@@ -301,16 +301,16 @@ def _measure_ngrams(words, vectors, measure, bands, found):  # type: ignore[no-u
             for apart in range(1, order + 1):
                 square += 2 * bands[apart, place + order - apart]
             squares[place] = square
-            found[order, place] = 1 / np.sqrt(square) if square > ZERO_NORM else 0.0
+            inverse[order, place] = 1 / np.sqrt(square) if square > ZERO_NORM else 0.0
 
 
 @part(inline="always")
-def _serve(rules, exact, similar, given, line, height, width, found):  # type: ignore[no-untyped-def]  # noqa: C901
+def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ignore[no-untyped-def]  # noqa: C901
     """Give pool n-grams to those that wait, left to right, each the most similar one that is left."""
     meets, searched, threshold, unit = rules
     ngrams, places, waiting = exact
     _, _, cross, own_norms, other_norms, _ = similar
-    strips, boxes, scaled, capacity = given
+    strips, boxes, scaled, capacity = work
     orders, cells = len(meets), height * width
     _sum_strips(cross, strips, min(orders, width), height, width)
     for n in range(min(orders, height)):
@@ -346,7 +346,7 @@ def _serve(rules, exact, similar, given, line, height, width, found):  # type: i
                         if value > best:
                             best, met, place = value, m, column
             if place >= 0:
-                found[n] += best
+                sums[n] += best
                 capacity[met, place] -= unit if unit else best
                 if capacity[met, place] <= 0:
                     scaled[met, place] = 0

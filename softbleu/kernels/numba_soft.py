@@ -67,9 +67,9 @@ def _raise(  # type: ignore[no-untyped-def]
             for column in range(width):
                 if shared[column]:
                     code = reference[first + column]
-                    alike = weight * (2.0 * shared[column] / (end - start + bounds[code + 1] - bounds[code]))
-                    if alike > products[cell + column]:
-                        products[cell + column] = alike
+                    similarity = weight * (2.0 * shared[column] / (end - start + bounds[code + 1] - bounds[code]))
+                    if similarity > products[cell + column]:
+                        products[cell + column] = similarity
                     shared[column] = 0
 
 
@@ -77,25 +77,25 @@ def matched_weights(
     similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
 ) -> Integers:
     """Do what `softbleu.kernels.numpy_soft.matched_weights` does, with the same digits."""
-    found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
+    sums = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     room = max(_greatest(pairs.rows), _greatest(pairs.columns))
     _match(
         (similarities, pairs.rows, pairs.columns, pairs.cells, candidate, reference),
         greedy,
         (np.empty((2, room)), np.empty((2, room)), np.empty((2, _greatest(pairs.cells)))),
         (np.empty((5, room)), np.empty((5, room), np.int64)),
-        found,
+        sums,
     )
-    return found
+    return sums
 
 
 @kernel
-def _match(texts, greedy, tables, work, found):  # type: ignore[no-untyped-def]
+def _match(texts, greedy, tables, work, sums):  # type: ignore[no-untyped-def]
     similarities, rows, columns, cells, candidate, reference = texts
     weights, matched, pairs = tables
-    for segment in range(len(found)):
+    for segment in range(len(sums)):
         lengths = rows[segment + 1] - rows[segment], columns[segment + 1] - columns[segment]
-        for n in range(1, found.shape[1] + 1):
+        for n in range(1, sums.shape[1] + 1):
             sizes = _count_ngrams(lengths[0], n), _count_ngrams(lengths[1], n)
             heaviest = _add_windows(candidate, rows[segment], n, sizes[0], weights[0])
             heaviest += _add_windows(reference, columns[segment], n, sizes[1], weights[1])
@@ -107,8 +107,8 @@ def _match(texts, greedy, tables, work, found):  # type: ignore[no-untyped-def]
                 for place in range(sizes[side]):
                     part_sum += matched[side, place] * weights[side, place]
                     total += weights[side, place] * SCALE
-                found[segment, n - 1, 2 * side] = np.rint(part_sum)
-                found[segment, n - 1, 2 * side + 1] = np.rint(total)
+                sums[segment, n - 1, 2 * side] = np.rint(part_sum)
+                sums[segment, n - 1, 2 * side + 1] = np.rint(total)
 
 
 @part
@@ -131,7 +131,7 @@ def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
 
 
 @part
-def _fill(similarities, cell, stride, n, sizes, alike, best):  # type: ignore[no-untyped-def]
+def _fill(similarities, cell, stride, n, sizes, filled, best):  # type: ignore[no-untyped-def]
     """Similarities of n-grams, and the greatest of each."""
     height, width = sizes
     scale = SCALE / n
@@ -145,7 +145,7 @@ def _fill(similarities, cell, stride, n, sizes, alike, best):  # type: ignore[no
             for k in range(1, n):
                 total += similarities[place + k * (stride + 1)]
             value = np.rint(total * scale)
-            alike[row * width + column] = value
+            filled[row * width + column] = value
             if value > greatest:
                 greatest = value
             if value > best[1, column]:
@@ -156,7 +156,7 @@ def _fill(similarities, cell, stride, n, sizes, alike, best):  # type: ignore[no
 @part
 def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ignore[no-untyped-def]
     """Add a share of the similarities of n-grams that are paired one to one, by the least total cost."""
-    alike, costs = tables
+    similarities, costs = tables
     height, width = sizes
     # The n-grams of the shorter side are served, one after the other.
     flipped = width < height
@@ -171,13 +171,13 @@ def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ign
     for row in range(height):
         for column in range(width):
             place = column * long + row if flipped else row * long + column
-            costs[place] = -(alike[row * width + column] * (1 + (ties[0, row] + ties[1, column])))
+            costs[place] = -(similarities[row * width + column] * (1 + (ties[0, row] + ties[1, column])))
     _assign(costs, short, long, work[0], work[1])
     for one in range(short):
         other = work[1][0, one]
         row, column = (other, one) if flipped else (one, other)
-        matched[0, row] += share * alike[row * width + column]
-        matched[1, column] += share * alike[row * width + column]
+        matched[0, row] += share * similarities[row * width + column]
+        matched[1, column] += share * similarities[row * width + column]
 
 
 @part
@@ -221,9 +221,9 @@ def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped
         distance[place] = np.inf
     reached = 0.0
     for count in range(long):
-        least, own_price, own_costs = np.inf, row_price[row], costs[row * long : (row + 1) * long]
+        least, price_of_row, costs_of_row = np.inf, row_price[row], costs[row * long : (row + 1) * long]
         for column in range(np.uint64(long)):
-            length, known = reached + own_costs[column] - own_price - price[column], distance[column]
+            length, known = reached + costs_of_row[column] - price_of_row - price[column], distance[column]
             before[column] = row if length < known else before[column]
             known = length if length < known else known
             distance[column] = known

@@ -184,12 +184,12 @@ def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
     end = place = 0
     size, by = escape[-2], escape[-1]
     while place < length:
-        found = place + size <= length
+        escaped = place + size <= length
         for k in range(size):
-            if not found:
+            if not escaped:
                 break
-            found = word[place + k] == escape[k]
-        if not found:
+            escaped = word[place + k] == escape[k]
+        if not escaped:
             word[end] = word[place]
             place += 1
             end += 1

@@ -47,15 +47,15 @@ def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Inte
     for start in range(0, segments, SEGMENTS_AT_ONCE):
         stop = min(start + SEGMENTS_AT_ONCE, segments)
         lines = segment_offsets[start : stop + 1]
-        own, others = candidates.lines(start, stop), references.lines(lines[0], lines[-1])
-        if len(own.codes) + len(others.codes) > LONG:
+        ours, others = candidates.lines(start, stop), references.lines(lines[0], lines[-1])
+        if len(ours.codes) + len(others.codes) > LONG:
             for segment in range(start, stop):
                 text = candidates.lines(segment, segment + 1).codes
                 bounds = pairwise(references.offsets[segment_offsets[segment] : segment_offsets[segment + 1] + 1])
                 texts = [references.codes[first:end] for first, end in bounds]
                 counts[segment] = clipped_counts_of_long(text, texts, order)
             continue
-        positions = Positions.of(own.codes, own.lengths, others.codes, others.lengths, np.diff(lines))
+        positions = Positions.of(ours.codes, ours.lengths, others.codes, others.lengths, np.diff(lines))
         counts[start:stop] = _clipped_counts_of_batch(positions, order)
     return counts
 
@@ -120,26 +120,26 @@ def clipped_counts_of_long(
             numbers = _numbered(numbers, bound)
         for place, number in enumerate(numbers):
             starts[place], numbers[place] = _known(number >= 0, starts[place], number)
-        own = np.bincount(numbers[0])
-        best = np.zeros(len(own), np.int64)
+        counted = np.bincount(numbers[0])
+        best = np.zeros(len(counted), np.int64)
         for number in numbers[1:]:
-            np.maximum(best, np.bincount(number, minlength=len(own)), out=best)
-        counts.append(int(np.minimum(own, best).sum()))
+            np.maximum(best, np.bincount(number, minlength=len(counted)), out=best)
+        counts.append(int(np.minimum(counted, best).sum()))
     return counts
 
 
 def _known(known: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    return arrays if known.all() else tuple(each[known] for each in arrays)
+    return arrays if known.all() else tuple(array[known] for array in arrays)
 
 
 def _numbered(keys: Sequence[NDArray[Any]], bound: int) -> list[NDArray[Any]]:
     """Number the keys, all below a bound, that the first text has; -1 stands for others."""
     if bound > min(_TABLE, _ENTRIES * sum(map(len, keys))):
-        distinct, found = np.unique(np.concatenate(keys), return_inverse=True)
-        keys, bound = np.split(found, np.cumsum([len(each) for each in keys])[:-1]), len(distinct)
+        distinct, numbered = np.unique(np.concatenate(keys), return_inverse=True)
+        keys, bound = np.split(numbered, np.cumsum([len(key) for key in keys])[:-1]), len(distinct)
     there = np.zeros(bound, bool)
     there[keys[0]] = True
     table = np.cumsum(there, dtype=np.int32)
     table[~there] = 0
     table -= 1
-    return [table[each] for each in keys]
+    return [table[key] for key in keys]

@@ -73,38 +73,38 @@ def matched_weights(
     candidate, matched and all of the reference. `candidate` and `reference` are weights of the tokens; `greedy` is
     the share of the first way in the result.
     """
-    found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
-    for segment in range(len(found)):
+    sums = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
+    for segment in range(len(sums)):
         table = pairs.block(similarities, segment)
-        own, others = (
+        ours, others = (
             weights[bounds[segment] : bounds[segment + 1]]
             for weights, bounds in ((candidate, pairs.rows), (reference, pairs.columns))
         )
         for n in range(1, order + 1):
-            found[segment, n - 1] = _weights_of_order(table, _windows(own, n), _windows(others, n), n, greedy)
-    return found
+            sums[segment, n - 1] = _weights_of_order(table, _windows(ours, n), _windows(others, n), n, greedy)
+    return sums
 
 
-def _weights_of_order(table: Floats, own: Floats, others: Floats, order: int, greedy: float) -> list[float]:
+def _weights_of_order(table: Floats, ours: Floats, others: Floats, order: int, greedy: float) -> list[float]:
     """The same of a segment and an order, by the similarities of its words and the weights of its n-grams."""
-    matched, met = np.zeros(len(own)), np.zeros(len(others))
-    if len(own) and len(others):
-        alike = table[: len(own), : len(others)] + 0.0
+    matched, met = np.zeros(len(ours)), np.zeros(len(others))
+    if len(ours) and len(others):
+        similarities = table[: len(ours), : len(others)] + 0.0
         for k in range(1, order):
-            alike += table[k : k + len(own), k : k + len(others)]
+            similarities += table[k : k + len(ours), k : k + len(others)]
         # Whole millionths, so that ties are ties on every machine.
-        alike *= SCALE / order
-        np.rint(alike, out=alike)
-        matched, met = alike.max(axis=1, initial=0), alike.max(axis=0, initial=0)
+        similarities *= SCALE / order
+        np.rint(similarities, out=similarities)
+        matched, met = similarities.max(axis=1, initial=0), similarities.max(axis=0, initial=0)
         if greedy < 1:
             matched *= greedy
             met *= greedy
-            row, column = _paired(alike, own, others)
-            matched[row] += (1 - greedy) * alike[row, column]
-            met[column] += (1 - greedy) * alike[row, column]
+            row, column = _paired(similarities, ours, others)
+            matched[row] += (1 - greedy) * similarities[row, column]
+            met[column] += (1 - greedy) * similarities[row, column]
     # One after the other, as compiled: partial sums would differ in the last bits.
-    sums = (np.cumsum(values) for values in (matched * own, own * SCALE, met * others, others * SCALE))
-    return [float(np.rint(each[-1])) if len(each) else 0.0 for each in sums]
+    sums = (np.cumsum(values) for values in (matched * ours, ours * SCALE, met * others, others * SCALE))
+    return [float(np.rint(total[-1])) if len(total) else 0.0 for total in sums]
 
 
 def _windows(weights: Floats, order: int) -> Floats:
@@ -116,15 +116,15 @@ def _windows(weights: Floats, order: int) -> Floats:
     return summed
 
 
-def _paired(alike: Floats, own: Floats, others: Floats) -> tuple[Integers, Integers]:
+def _paired(similarities: Floats, ours: Floats, others: Floats) -> tuple[Integers, Integers]:
     """Places of n-grams that are paired one to one, by the greatest total; they have these weights."""
     from scipy.optimize import linear_sum_assignment
 
-    heaviest = max(float(own.max()) + float(others.max()), 1e-300)
+    heaviest = max(float(ours.max()) + float(others.max()), 1e-300)
     # Of equal totals the one with the greatest weight: the choice must be the same on every machine.
-    ranked = np.add.outer(own / heaviest * TIE, others / heaviest * TIE)
+    ranked = np.add.outer(ours / heaviest * TIE, others / heaviest * TIE)
     ranked += 1
-    ranked *= alike
+    ranked *= similarities
     # The least of what is below 0: for the greatest SciPy would copy the table.
     np.negative(ranked, out=ranked)
     row, column = linear_sum_assignment(ranked)

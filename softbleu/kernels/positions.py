@@ -132,9 +132,9 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iter
 def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Flags:
     """Whether candidates and references of a segment both have each n-gram."""
     cut = int(np.searchsorted(starts, positions.split))
-    own, others = np.zeros((2, len(positions.codes)), bool)
-    own[ids[:cut]], others[ids[cut:]] = True, True
-    both: Flags = (own & others)[ids]
+    ours, others = np.zeros((2, len(positions.codes)), bool)
+    ours[ids[:cut]], others[ids[cut:]] = True, True
+    both: Flags = (ours & others)[ids]
     return both
 
 

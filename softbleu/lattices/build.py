@@ -134,5 +134,5 @@ class _Meaning:
 
     def _joined(self, ends: Sequence[int]) -> int:
         end = self._new()
-        self._arcs += [NetworkArc(each, end, "", 0.0, "grammar") for each in ends]
+        self._arcs += [NetworkArc(start, end, "", 0.0, "grammar") for start in ends]
         return end

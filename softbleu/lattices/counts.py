@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -50,9 +50,9 @@ class PoolChunk(Chunk):
 
     def part(self, start: int, end: int) -> PoolChunk:
         """Take the segments from `start` up to `end`."""
-        own = super().part(start, end)
+        part = super().part(start, end)
         return PoolChunk(
-            own.candidates, own.references, own.segment_offsets, own.source, closest=self.closest[start:end]
+            part.candidates, part.references, part.segment_offsets, part.source, closest=self.closest[start:end]
         )
 
 
@@ -69,12 +69,12 @@ def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
         for (steps, _), text in zip(_networks(lattices), texts, strict=True)
     ]
     groups = list(pairwise(chunk.segment_offsets.tolist()))
-    lines = [list(dict.fromkeys(line for own in parts[start:end] for line in own)) for start, end in groups]
+    lines = [list(dict.fromkeys(chain.from_iterable(parts[start:end]))) for start, end in groups]
     closest = [
-        min((abs(length - own), length) for each in lengths[start:end] for length in each)[1]
-        for (start, end), own in zip(groups, chunk.candidates.lengths.tolist(), strict=True)
+        min((abs(length - words), length) for length in chain.from_iterable(lengths[start:end]))[1]
+        for (start, end), words in zip(groups, chunk.candidates.lengths.tolist(), strict=True)
     ]
-    flat = [line for own in lines for line in own]
+    flat = list(chain.from_iterable(lines))
     bounds = np.cumsum([0, *map(len, flat)])
     codes = np.fromiter((code for line in flat for code in line), np.int32, int(bounds[-1]))
     # Words that no candidate has are all alike, and like none that one has.
@@ -124,30 +124,30 @@ def _parts(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[W
         return
     after = _after(steps)
     wanted = None if text is None else [_ngrams(text, n) for n in range(1, order + 1)]
-    found = list(_found(steps, after, wanted, order))
-    within = {ngram[1:] for level in found for ngram in level} | {ngram[:-1] for level in found for ngram in level}
-    for level in found:
+    levels = list(_occurring(steps, after, wanted, order))
+    within = {ngram[1:] for level in levels for ngram in level} | {ngram[:-1] for level in levels for ngram in level}
+    for level in levels:
         yield from (ngram for ngram in level if ngram not in within)
     # What a path has twice ends at two states, and its parts are there twice, too.
-    given: Counter[Words] = Counter({(): 2})  # How often a part has an n-gram, where most often
+    most: Counter[Words] = Counter({(): 2})  # How often a part has an n-gram, where most often
     work = 0
-    for number, level in enumerate(found):
+    for number, level in enumerate(levels):
         enough = {ngram: len(ends) if wanted is None else wanted[number][ngram] for ngram, ends in level.items()}
         often = [
             ngram
             for ngram, ends in level.items()
-            if min(len(ends), enough[ngram], given[ngram[1:]], given[ngram[:-1]]) > 1
+            if min(len(ends), enough[ngram], most[ngram[1:]], most[ngram[:-1]]) > 1
         ]
         work += len(often) * len(steps)
         _check_work(work, steps)
         for ngram in often:
-            if given[ngram] < min(len(level[ngram]), enough[ngram]):
+            if most[ngram] < min(len(level[ngram]), enough[ngram]):
                 count, path = most_often(steps, ngram)
-                if count > max(1, given[ngram]):
+                if count > max(1, most[ngram]):
                     yield path
                     for n in range(1, order + 1):
                         for part, times in _ngrams(path, n).items():
-                            given[part] = max(given[part], times)
+                            most[part] = max(most[part], times)
 
 
 def _is_path(steps: Sequence[_Step]) -> bool:
@@ -166,14 +166,14 @@ def _ngrams(text: Words, n: int) -> Counter[Words]:
 
 def _after(steps: Sequence[_Step]) -> Mapping[int, frozenset[int]]:
     """Where empty arcs lead from each state that they leave, itself included."""
-    found: dict[int, frozenset[int]] = {}
+    after: dict[int, frozenset[int]] = {}
     for source, target, word in reversed(steps):
         if word == -2:
-            found[source] = found.get(source, frozenset((source,))) | found.get(target, frozenset((target,)))
-    return found
+            after[source] = after.get(source, frozenset((source,))) | after.get(target, frozenset((target,)))
+    return after
 
 
-def _found(
+def _occurring(
     steps: Sequence[_Step],
     after: Mapping[int, frozenset[int]],
     wanted: Sequence[Mapping[Words, int]] | None,
@@ -241,7 +241,7 @@ def most_often(steps: Sequence[_Step], ngram: Words) -> tuple[int, Words]:
             known = there.get(matched)
             if known is None or count > known[0]:
                 there[matched] = count, words
-    count, words = max(best[last].values(), key=lambda found: found[0])
+    count, words = max(best[last].values(), key=lambda counted: counted[0])
     path = []
     while words is not None:
         words, word = words

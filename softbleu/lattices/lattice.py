@@ -145,16 +145,16 @@ class WordNetwork:
     def arcs(self) -> Iterator[NetworkArc]:
         """All arcs."""
         columns = (self.sources, self.targets, self.costs, self.kinds)
-        for word, source, target, cost, kind in zip(self.words, *(each.tolist() for each in columns), strict=True):
+        for word, source, target, cost, kind in zip(self.words, *(part.tolist() for part in columns), strict=True):
             yield NetworkArc(source, target, word, cost / HUNDRED, ARC_KINDS[kind])
 
     @cached_property
     def leaving(self) -> list[list[NetworkArc]]:
         """The arcs that leave each state."""
-        found: list[list[NetworkArc]] = [[] for _ in range(self.states)]
+        arcs: list[list[NetworkArc]] = [[] for _ in range(self.states)]
         for arc in self.arcs():
-            found[arc.source].append(arc)
-        return found
+            arcs[arc.source].append(arc)
+        return arcs
 
 
 def phrase_arcs(

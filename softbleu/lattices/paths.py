@@ -91,15 +91,15 @@ def _texts(network: WordNetwork) -> _Sets:
     closed: list[_Set] = [(0, 1)] * network.states  # Each state, and those that empty arcs lead to
     onward: list[dict[str, _Set]] = [{}] * network.states
     for state in range(network.states - 1, -1, -1):
-        own, after = (state, 1), dict[str, _Set]()
+        reached, after = (state, 1), dict[str, _Set]()
         for arc in network.leaving[state]:
             there = closed[arc.target]
             if not arc.word:
-                own = _joined(own, there)
+                reached = _joined(reached, there)
             else:
                 after[arc.word] = _joined(after.get(arc.word, there), there)
-        closed[state], onward[state] = own, after
-        work += own[1].bit_length() // 64
+        closed[state], onward[state] = reached, after
+        work += reached[1].bit_length() // 64
         _LIMIT.check(work, where)
     sets: _Sets = {closed[0]: {}}
     same: dict[_Set, _Set] = {}
@@ -150,18 +150,18 @@ class _Beginning:
         return one.word < two.word
 
     def _cut(self, length: int) -> _Beginning:
-        found = self
-        while found.length > length:
-            found = found.before if found.far.length < length else found.far
-        return found
+        cut = self
+        while cut.length > length:
+            cut = cut.before if cut.far.length < length else cut.far
+        return cut
 
     def words(self) -> tuple[str, ...]:
         """All of its words."""
-        found, last = [], self
+        backwards, last = [], self
         while last.length:
-            found.append(last.word)
+            backwards.append(last.word)
             last = last.before
-        return tuple(found[::-1])
+        return tuple(backwards[::-1])
 
 
 def cheapest_paths(network: WordNetwork) -> Iterator[NetworkPath]:
@@ -179,8 +179,8 @@ def cheapest_paths(network: WordNetwork) -> Iterator[NetworkPath]:
     ahead = [0] * network.states
     onward: list[list[tuple[int, str, int, int]]] = [[]] * network.states
     for state in range(network.states - 2, -1, -1):
-        own = [(round(arc.cost * HUNDRED), arc) for arc in network.leaving[state]]
-        onward[state] = sorted((cost + ahead[arc.target], arc.word, cost, arc.target) for cost, arc in own)
+        arcs = [(round(arc.cost * HUNDRED), arc) for arc in network.leaving[state]]
+        onward[state] = sorted((cost + ahead[arc.target], arc.word, cost, arc.target) for cost, arc in arcs)
         ahead[state] = onward[state][0][0]
     number = count()
     waiting: list[tuple[int, _Beginning, int, int, int, int, _Beginning]] = []
@@ -217,12 +217,12 @@ def minimised(network: WordNetwork) -> WordNetwork:
     """
     names: dict[object, int] = {}
     same: dict[int, int] = {network.states - 1: network.states - 1}
-    kept: list[NetworkArc] = []
+    merged: list[NetworkArc] = []
     for state in range(network.states - 2, -1, -1):
-        own = [arc._replace(target=same[arc.target]) for arc in network.leaving[state]]
-        key = frozenset((arc.target, arc.word, arc.cost, arc.kind) for arc in own)
+        arcs = [arc._replace(target=same[arc.target]) for arc in network.leaving[state]]
+        key = frozenset((arc.target, arc.word, arc.cost, arc.kind) for arc in arcs)
         if key not in names:
             names[key] = state
-            kept += own
+            merged += arcs
         same[state] = names[key]
-    return WordNetwork.of(kept, same[0], [network.states - 1])
+    return WordNetwork.of(merged, same[0], [network.states - 1])

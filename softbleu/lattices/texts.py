@@ -25,8 +25,8 @@ def format_line(network: WordNetwork) -> str:
     """
     states: list[list[list[Any]]] = []
     for state, arcs in enumerate(network.leaving[:-1]):
-        own = [[arc.word, arc.target - state, arc.cost, arc.kind] for arc in arcs]
-        states.append([arc[:1] if arc[1:] == [1, 0.0, "reference"] else arc for arc in own])
+        written = [[arc.word, arc.target - state, arc.cost, arc.kind] for arc in arcs]
+        states.append([arc[:1] if arc[1:] == [1, 0.0, "reference"] else arc for arc in written])
     return json.dumps(states, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -77,10 +77,10 @@ def read_att(lines: Iterable[str], where: str = "network") -> Iterator[WordNetwo
     for blank, group in groupby(numbered, key=lambda entry: not entry[1]):
         if not blank:
             # Of what is too large no more is kept than tells so.
-            own = list(islice(group, 2 * LARGEST_NETWORK.allowed + 1))
-            if len(own) > 2 * LARGEST_NETWORK.allowed:
-                LARGEST_NETWORK.refuse(len(own) + sum(1 for _ in group), f"{where}, line {own[0][0]}")
-            yield _network_of(own, where)
+            together = list(islice(group, 2 * LARGEST_NETWORK.allowed + 1))
+            if len(together) > 2 * LARGEST_NETWORK.allowed:
+                LARGEST_NETWORK.refuse(len(together) + sum(1 for _ in group), f"{where}, line {together[0][0]}")
+            yield _network_of(together, where)
 
 
 def _network_of(lines: Sequence[tuple[int, list[str]]], where: str) -> WordNetwork:
@@ -202,7 +202,7 @@ class _Brackets:
                 raise self._error(f"{mark!r} closes what {opening!r} opens")
         end = self._new()
         ends += [state] if opening == "[" else []
-        self._arcs += [NetworkArc(each, end, "") for each in dict.fromkeys(ends)]
+        self._arcs += [NetworkArc(start, end, "") for start in dict.fromkeys(ends)]
         return end
 
     def _new(self) -> int:

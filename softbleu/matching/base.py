@@ -69,7 +69,7 @@ class Matcher(Declared):
                 chunk.candidates, chunk.references, chunk.segment_offsets, max_order
             )
         matches = self.matches(chunk, vectors, max_order)
-        return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])
+        return np.column_stack([chunk.sums(some.starts, some.matched) for some in matches])
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
@@ -158,10 +158,10 @@ class SoftMatcher(Matcher):
 
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Do what `Matcher.matched` does, by kernels where these can, with the same digits."""
-        found = None
+        sums = None
         if vectors is not None and self.needs_vectors(max_order) and self.has_plain_matches:
-            found = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
-        return super().matched(chunk, vectors, max_order, kernels) if found is None else found
+            sums = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
+        return super().matched(chunk, vectors, max_order, kernels) if sums is None else sums
 
     @property
     def has_plain_matches(self) -> bool:

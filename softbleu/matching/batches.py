@@ -88,7 +88,7 @@ class WeighedText:
     def of(cls, chunk: Chunk, vectors: Vectors, by_frequency: bool, order: int) -> WeighedText:
         """Look up the vectors of a chunk."""
         unit_vectors, rows = vectors.unit(chunk, by_frequency=by_frequency)
-        norms = [np.append(each, 0.0) for each in unit_vectors.text_norms(rows, order)]
+        norms = [np.append(inverse, 0.0) for inverse in unit_vectors.text_norms(rows, order)]
         return cls(unit_vectors, np.append(rows, 0), norms)
 
     def products(self, batch: Batch) -> TokenProducts:
@@ -138,10 +138,10 @@ class Pool:
             left=left,
         )
 
-    def capacity(self, own: bool, systems: Integers, starts: Integers) -> Integers:
-        """Instances of the pool n-grams at (batch, starts), less exact matches where these are of the `own` order."""
+    def capacity(self, less_exact: bool, systems: Integers, starts: Integers) -> Integers:
+        """Instances of the pool n-grams at (batch, starts), maybe less those that are matched exactly."""
         numbers = self.pool_index[starts]
-        return self.left[systems[:, None], numbers] if own else self.counts[numbers]
+        return self.left[systems[:, None], numbers] if less_exact else self.counts[numbers]
 
     def ids(self, starts: Integers) -> Integers:
         """Ids of the candidate n-grams that start at some positions; -1 for none."""
@@ -236,23 +236,23 @@ class BatchMatching:
 
     def _fill(self, block: NDArray[np.int32], order: int, pool_order: int, offered: Integers) -> None:
         """Write the similarities of the matches that are allowed."""
-        own = self.pools[order - 1]
+        pool = self.pools[order - 1]
         candidate = self.batch.candidate[:, : block.shape[1]]
         if pool_order in self.rules.pool_orders[order - 1]:
-            rows, columns = own.waiting[candidate].astype(np.float64), np.where(offered > 0, float(SCALE), 0.0)
+            rows, columns = pool.waiting[candidate].astype(np.float64), np.where(offered > 0, float(SCALE), 0.0)
             similarities = self.rules.composition.similarities(self.products, order, pool_order, rows, columns)
             if similarities is not None:
                 block[...] = round_millionths(similarities)
         if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
-            block[own.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
+            block[pool.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
 
     def _note(self, partner: Integers, value: Integers, order: int, pool_orders: Integers, matches: Matches) -> None:
         line, row = np.nonzero(partner >= 0)
         block, place = np.divmod(partner[line, row], self.batch.reference.shape[1])
-        found = self.pools[order - 1].index[self.batch.candidate[line, row]]
-        matches.matched[found] = np.minimum(value[line, row], SCALE)
-        matches.partner_starts[found] = self.batch.reference[line, place]
-        matches.partner_orders[found] = pool_orders[block]
+        entries = self.pools[order - 1].index[self.batch.candidate[line, row]]
+        matches.matched[entries] = np.minimum(value[line, row], SCALE)
+        matches.partner_starts[entries] = self.batch.reference[line, place]
+        matches.partner_orders[entries] = pool_orders[block]
 
 
 def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) -> tuple[Integers, Integers]:
@@ -283,16 +283,16 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
     partner = np.full((batch, rows), -1)
     value = np.zeros((batch, rows), np.int64)
     for segment, weights in enumerate(similarities):
-        kept = np.flatnonzero((weights > 0).any(axis=1))
+        matchable = np.flatnonzero((weights > 0).any(axis=1))
         useful = np.flatnonzero((weights > 0).any(axis=0))
         # No column can serve more rows than there are.
-        instances = np.repeat(useful, np.minimum(capacity[segment, useful] // SCALE, len(kept)))
-        size = len(kept) * len(instances)
-        OPTIMAL.check(size, f"a group of {len(kept):,} candidate and {len(instances):,} reference n-grams")
-        gain = np.clip(weights[np.ix_(kept, instances)], 0, SCALE)
+        instances = np.repeat(useful, np.minimum(capacity[segment, useful] // SCALE, len(matchable)))
+        size = len(matchable) * len(instances)
+        OPTIMAL.check(size, f"a group of {len(matchable):,} candidate and {len(instances):,} reference n-grams")
+        gain = np.clip(weights[np.ix_(matchable, instances)], 0, SCALE)
         chosen, column = linear_sum_assignment(gain, maximize=True)
         paid = gain[chosen, column] > 0
-        row, column = kept[chosen[paid]], instances[column[paid]]
+        row, column = matchable[chosen[paid]], instances[column[paid]]
         partner[segment, row] = column
         value[segment, row] = weights[row, column]
     return partner, value
@@ -319,13 +319,13 @@ def assign_links(
     partner, value = np.full(height, -1), np.zeros(height, np.int64)
     row_of, column_of = np.zeros(height, np.int32), np.zeros(len(capacity), np.int32)  # In a group
     for some in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        own, others = np.unique(rows[some]), np.unique(columns[some])
-        row_of[own], column_of[others] = np.arange(len(own)), np.arange(len(others))
+        taken, others = np.unique(rows[some]), np.unique(columns[some])
+        row_of[taken], column_of[others] = np.arange(len(taken)), np.arange(len(others))
         OPTIMAL.check(
-            len(own) * len(others), f"a group of {len(own):,} candidate and {len(others):,} reference n-grams"
+            len(taken) * len(others), f"a group of {len(taken):,} candidate and {len(others):,} reference n-grams"
         )
-        weights = np.zeros((1, len(own), len(others)), np.int32)
+        weights = np.zeros((1, len(taken), len(others)), np.int32)
         weights[0, row_of[rows[some]], column_of[columns[some]]] = values[some]
-        chosen, value[own] = (each[0] for each in _assign_optimally(weights, capacity[None, others]))
-        partner[own] = np.where(chosen >= 0, others[chosen], -1)
+        chosen, value[taken] = (first[0] for first in _assign_optimally(weights, capacity[None, others]))
+        partner[taken] = np.where(chosen >= 0, others[chosen], -1)
     return partner, value

@@ -264,8 +264,8 @@ def averaged_counts(candidates: Tokens, references: Tokens, order: int) -> Itera
     for ids, lines, counts in _line_counts(candidates, references, order):
         number = np.cumsum(np.append(True, ids[1:] != ids[:-1]))[: len(ids)] - 1
         mean = np.bincount(number, counts * (lines >= first)) / others
-        own = lines < split
-        yield np.bincount(lines[own], np.minimum(counts, mean[number])[own], split).astype(np.float64)
+        ours = lines < split
+        yield np.bincount(lines[ours], np.minimum(counts, mean[number])[ours], split).astype(np.float64)
 
 
 def _line_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[tuple[Integers, Integers, Integers]]:

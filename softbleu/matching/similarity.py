@@ -214,18 +214,18 @@ class UnitVectors:
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
         """Plain token products of the pairs of some segments, whose tokens are given as rows."""
-        own, others = self.rows[left], self.rows[right]
-        found = np.empty(int(pairs.cells[-1]))
-        bounds = zip(*(each.tolist() for each in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
+        ours, others = self.rows[left], self.rows[right]
+        products = np.empty(int(pairs.cells[-1]))
+        bounds = zip(*(part.tolist() for part in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
         for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
-            block = found[cell:end].reshape(row_end - row, column_end - column)
-            np.matmul(own[row:row_end], others[column:column_end].T, out=block)
+            block = products[cell:end].reshape(row_end - row, column_end - column)
+            np.matmul(ours[row:row_end], others[column:column_end].T, out=block)
             one, other = left[row:row_end, None], right[None, column:column_end]
             if self.relation is not None:
                 self.relation.apply(block, one, other)
             if self.equal_is_one:
                 np.copyto(block, 1.0, where=self.words[one] == self.words[other])
-        return found
+        return products
 
     def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:
         """Weighted products of tokens 0, 1, …, order - 1 apart in one text: (batch, tokens - distance) each."""
@@ -247,7 +247,7 @@ class UnitVectors:
     def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
         """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each."""
         bands = self.bands(codes, order)
-        found: list[Floats] = []
+        norms: list[Floats] = []
         for n in range(1, len(bands) + 1):
             if n == 1:
                 squares = bands[0]
@@ -259,17 +259,17 @@ class UnitVectors:
                     squares += 2 * bands[distance][:, n - 1 - distance : n - 1 - distance + starts]
             inverse = np.zeros(squares.shape)
             np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
-            found.append(inverse)
-        return found
+            norms.append(inverse)
+        return norms
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
         """`inverse_norms` of the n-grams that start at each token of one long text; 0 beyond its end."""
-        found = [np.zeros(len(codes)) for _ in range(order)]
+        by_order = [np.zeros(len(codes)) for _ in range(order)]
         for start in range(0, len(codes), _TOKENS_AT_ONCE):
             some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
-            for norms, inverse in zip(found, self.inverse_norms(some[None], order), strict=False):
+            for norms, inverse in zip(by_order, self.inverse_norms(some[None], order), strict=False):
                 norms[start : start + inverse.shape[1]] = inverse[0]
-        return found
+        return by_order
 
 
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:

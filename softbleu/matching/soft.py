@@ -72,8 +72,8 @@ def match_long_segment(
     if rules.assignment == "optimal":
         # An order at a time, as all its pairs that may match are held.
         for order in np.flatnonzero([bool(soft) for soft in rules.pool_orders]).tolist():
-            own = replace(rules, pool_orders=tuple(s if n == order else () for n, s in enumerate(rules.pool_orders)))
-            _match_optimally(own, batch, stripes_of(own, pools, batch, text), matches, words)
+            one = replace(rules, pool_orders=tuple(s if n == order else () for n, s in enumerate(rules.pool_orders)))
+            _match_optimally(one, batch, stripes_of(one, pools, batch, text), matches, words)
     else:
         _match_greedily(rules, stripes_of(rules, pools, batch, text), matches)
 
@@ -115,9 +115,9 @@ def _match_greedily(
             left[order] = capacity
         partner, value = tables.assign(rules)
         matching.note(tables, partner, value, matches)
-        for order, columns, found in zip(tables.orders, partner, value, strict=True):
+        for order, columns, similarities in zip(tables.orders, partner, value, strict=True):
             matched = columns >= 0
-            np.subtract.at(left[order], columns[matched], consumed(found[matched], rules))
+            np.subtract.at(left[order], columns[matched], consumed(similarities[matched], rules))
         # Memory is for the next.
         del matching, tables
 
@@ -137,7 +137,7 @@ def _match_optimally(
         similarities = tables.similarities[0, 0]
         row, column = np.nonzero(similarities > max(rules.threshold, 0))
         links.append(((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column]))
-        OPTIMAL.check(sum(len(each[0]) for each in links), words)
+        OPTIMAL.check(sum(len(link[0]) for link in links), words)
         del matching, tables
     if first is not None:
         whole, tables = first

@@ -41,8 +41,8 @@ def matched_by_all(
             members[number] = matcher.least_similarity
         else:
             apart = [chunks] if _takes_systems(matcher, vectors, max_order) else [[chunk] for chunk in chunks]
-            found = [matcher.matched(Chunk.together(some), vectors, max_order, kernels) for some in apart]
-            matched[number] = np.concatenate(found)
+            parts = [matcher.matched(Chunk.together(some), vectors, max_order, kernels) for some in apart]
+            matched[number] = np.concatenate(parts)
     if families and vectors is not None:
         chunk = Chunk.together(chunks)
         if len(matchers) - len(matched) == 1:
@@ -97,28 +97,28 @@ class ThresholdSweep:
             Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order, instances=self.rules.in_context)
         ]
         exact = [pool.start(order, self.rules) for order, pool in enumerate(self.pools, start=1)]
-        sums = np.column_stack([chunk.sums(found.starts, found.matched) for found in exact])
+        sums = np.column_stack([chunk.sums(some.starts, some.matched) for some in exact])
         self.matched = np.tile(sums, (len(thresholds), 1, 1))
 
     def at(self, threshold: float) -> Integers:
         """Matches at one of the thresholds, in millionths: (lines, orders)."""
-        found: Integers = self.matched[self.thresholds.index(threshold)]
-        return found
+        sums: Integers = self.matched[self.thresholds.index(threshold)]
+        return sums
 
     def add(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> None:
         """Add what the candidates of a batch match."""
         tables = BatchMatching(self.rules, self.pools, batch, products).tables()
         if tables is None:
             return
-        found = tables.sweep(self.millionths, kernels)
-        layer, place = np.divmod(found.segment, len(batch.lines))
+        intervals = tables.sweep(self.millionths, kernels)
+        layer, place = np.divmod(intervals.segment, len(batch.lines))
         places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
         size = self.matched.shape[1] * self.matched.shape[2]
-        values = np.minimum(found.value, SCALE)
+        values = np.minimum(intervals.value, SCALE)
         # What begins at each threshold, less what has ended.
-        changes = np.bincount(found.first * size + places, values, size * len(self.thresholds))
-        ended = found.end < len(self.thresholds)
-        changes -= np.bincount((found.end * size + places)[ended], values[ended], size * len(self.thresholds))
+        changes = np.bincount(intervals.first * size + places, values, size * len(self.thresholds))
+        ended = intervals.end < len(self.thresholds)
+        changes -= np.bincount((intervals.end * size + places)[ended], values[ended], size * len(self.thresholds))
         self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
 
     def add_long(self, batch: Batch, text: WeighedText) -> None:
@@ -186,20 +186,20 @@ def match_intervals(
         soft = match_intervals(matcher, below, chunk, vectors, max_order, kernels)
         equal = _one_by_one(matcher, thresholds[len(below) :], chunk, vectors, max_order)
         moved = [(*columns[:5], *(number + len(below) for number in columns[5:])) for columns in equal]
-        return MatchIntervals(*(np.concatenate(each) for each in zip(vars(soft).values(), *moved, strict=True)))
+        return MatchIntervals(*(np.concatenate(pair) for pair in zip(vars(soft).values(), *moved, strict=True)))
     lowest = replace(matcher, threshold=thresholds[0])
     count = len(thresholds)
-    found: list[tuple[Integers, ...]] = []
+    columns_of_all: list[tuple[Integers, ...]] = []
     if not _can_sweep(lowest, max_order):
-        found = list(_one_by_one(matcher, thresholds, chunk, vectors, max_order))
-        return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        columns_of_all = list(_one_by_one(matcher, thresholds, chunk, vectors, max_order))
+        return MatchIntervals(*(np.concatenate(parts) for parts in zip(*columns_of_all, strict=True)))
     sweep = ThresholdSweep(lowest, list(thresholds), chunk, max_order, vectors)
     for order, pool in enumerate(sweep.pools, start=1):
         start = pool.start(order, sweep.rules)
         exact = start.matched > 0
         number = int(exact.sum())
-        columns = [each[exact] for each in vars(start).values()]
-        found.append((np.full(number, order), *columns, np.zeros(number, np.int64), np.full(number, count)))
+        columns = [column[exact] for column in vars(start).values()]
+        columns_of_all.append((np.full(number, order), *columns, np.zeros(number, np.int64), np.full(number, count)))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
@@ -217,8 +217,8 @@ def match_intervals(
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
         orders, matched = np.array(tables.orders)[layer], np.minimum(made.value, SCALE).astype(np.int64)
         starts, partners = candidate[line, made.row], reference[line, place]
-        found.append((orders, starts, matched, partners, pool_orders, made.first, made.end))
-    return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        columns_of_all.append((orders, starts, matched, partners, pool_orders, made.first, made.end))
+    return MatchIntervals(*(np.concatenate(parts) for parts in zip(*columns_of_all, strict=True)))
 
 
 def _one_by_one(
@@ -230,5 +230,5 @@ def _one_by_one(
         for order, matches in enumerate(matched, start=1):
             made = matches.matched > 0
             many = int(made.sum())
-            columns = [each[made] for each in vars(matches).values()]
+            columns = [column[made] for column in vars(matches).values()]
             yield np.full(many, order), *columns, np.full(many, number), np.full(many, number + 1)

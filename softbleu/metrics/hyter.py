@@ -302,7 +302,7 @@ def _path(
 ) -> ClosestPath:
     """Spell the way through a lattice, and say what each step costs; empty arcs that cost nothing are no steps."""
     lattices, texts, weights, edits = task
-    own_costs, whole = lattices.own_costs(weights, edits.full), HUNDRED * edits.full
+    arc_costs, whole = lattices.costs_of_arcs(weights, edits.full), HUNDRED * edits.full
     steps = []
     for arc, index in way:
         proposed = candidate[index] if index >= 0 else ""
@@ -310,7 +310,7 @@ def _path(
         word, kind, lost, arc_cost = "", "", 0, 0
         if arc >= 0:
             word, kind = arc_words[arc], ARC_KINDS[lattices.kinds[arc]]
-            lost, arc_cost = HUNDRED * int(weights[arc]), int(own_costs[arc])
+            lost, arc_cost = HUNDRED * int(weights[arc]), int(arc_costs[arc])
         price = 0 if proposed == word else inserted + lost if edits.both else max(inserted, lost)
         if proposed or word or arc_cost or kind == "optional":
             steps.append(EditStep(proposed, word, kind, (price + arc_cost) / whole))

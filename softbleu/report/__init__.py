@@ -87,8 +87,8 @@ EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Format
 )
 
 
-def _view(found: Tabular, layout: Layout) -> Records:
-    return replace(Records.of(found), verbatim=getattr(found, "systems", ()))
+def _view(table: Tabular, layout: Layout) -> Records:
+    return replace(Records.of(table), verbatim=getattr(table, "systems", ()))
 
 
 VIEWS: Formats[Callable[[Tabular, Layout], Written]] = Formats(_through(_view, *RECORD_WRITERS))
@@ -117,7 +117,7 @@ MATRIX_WRITERS: Formats[Comparer] = Formats(
 def format_by_suffix(name: str | None) -> str:
     """The format that the suffix of a file names; text without one. InputError: none has that suffix."""
     suffix = Path(name or "").suffix.lower().removeprefix(".")
-    known = {"txt": "text", **ALIASES, **{each: each for each in (*DATA_FORMATS, *PAGES)}}
+    known = {"txt": "text", **ALIASES, **{key: key for key in (*DATA_FORMATS, *PAGES)}}
     if suffix and suffix not in known:
         said = f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name one by "
         raise InputError(said, Parameter("format"))

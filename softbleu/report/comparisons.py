@@ -75,7 +75,7 @@ def _table(
         cells = [_cells(table, row, digits, starred=starred) for row in rows]
         columns |= {
             (label, name, label if name == "score" else f"{label} {head}" if len(tables) > 1 else head): [
-                own[name][head] for own in cells
+                row[name][head] for row in cells
             ]
             for name in chosen
             for head in cells[0][name]
@@ -85,8 +85,8 @@ def _table(
     covered, notes = coverage_columns(coverages) if "vectors" in chosen else ({}, [])
     if len(tables) > 1:
         # Metrics that look at the same vectors share a column.
-        columns = {key: own for key, own in columns.items() if key[1] != "vectors"}
-        columns |= {("", "", head): own for head, own in covered.items()}
+        columns = {key: cells_of for key, cells_of in columns.items() if key[1] != "vectors"}
+        columns |= {("", "", head): cells_of for head, cells_of in covered.items()}
     marked = [(place, list(columns).index(key)) for place, key in best if key in columns]
     shown = list(zip(*columns.values(), strict=True))
     return Records([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
@@ -212,8 +212,8 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row per pair of systems (and metric) with all numbers."""
-    found = [(table, pair) for table in tables for pair in table.pairs]
-    rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
+    paired = [(table, pair) for table in tables for pair in table.pairs]
+    rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in paired]
     table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
     return _chosen(table, layout, {**COMPARISON_COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
 
@@ -222,10 +222,10 @@ def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]
     """Keep what names a row, and the columns that were chosen, in that order."""
     if not layout.columns:
         return records
-    names = ["metric", "system", "other", *(name for each in layout.columns for name in named[each])]
-    kept = [records.columns.index(name) for name in names if name in records.columns]
-    rows = [[row[place] for place in kept] for row in records.rows]
-    return replace(records, columns=[records.columns[place] for place in kept], rows=rows)
+    names = ["metric", "system", "other", *(name for column in layout.columns for name in named[column])]
+    places = [records.columns.index(name) for name in names if name in records.columns]
+    rows = [[row[place] for place in places] for row in records.rows]
+    return replace(records, columns=[records.columns[place] for place in places], rows=rows)
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:

@@ -45,10 +45,10 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
         for name in _JUDGED if judged else _COUNTED:
             yield (
                 f".{name}",
-                _joined("text", {text: credit_table(name, each) for text, each in outcome.analyses.items()}),
+                _joined("text", {text: credit_table(name, analysis) for text, analysis in outcome.analyses.items()}),
             )
-    for question, found in outcome.answers.items():
-        yield f".{question}", _joined("data", {name: answer.table for name, answer in found.items()})
+    for question, answers in outcome.answers.items():
+        yield f".{question}", _joined("data", {name: answer.table for name, answer in answers.items()})
     if outcome.calibration is not None:
         yield "", outcome.calibration.held_out()
         yield ".grid", outcome.calibration.grid()
@@ -66,14 +66,14 @@ def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[
         yield "", draw_sweep(outcome.sweep, picture_format)
         if len({row.system for row in outcome.sweep}) > 1:
             yield ".ranks", draw_ranks(outcome.sweep, picture_format)
-    for name, found in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
-        if found[0].tally.judged:
-            yield f".{name}", draw(spurious_lines(found), picture_format)
+    for name, analyses in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
+        if analyses[0].tally.judged:
+            yield f".{name}", draw(spurious_lines(analyses), picture_format)
             # The matchers as they are, side by side.
-            plain = [each for each in found if each.variant.name == PLAIN] or found[:1]
+            plain = [analysis for analysis in analyses if analysis.variant.name == PLAIN] or analyses[:1]
             yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
         else:
-            yield f".{name}", draw(partner_histograms(found), picture_format)
+            yield f".{name}", draw(partner_histograms(analyses), picture_format)
 
 
 def _file_names(texts: Iterable[str]) -> list[str]:

@@ -32,7 +32,7 @@ def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write one JSON object per explained segment."""
-    yield from (f"{dump(asdict(each))}\n" for each in explanations)
+    yield from (f"{dump(asdict(explanation))}\n" for explanation in explanations)
 
 
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -51,29 +51,29 @@ def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> 
     from softbleu.results.explain import AlignedWords, EditPair
 
     if any(explanation.pairs is not None for explanation in explanations):
-        aligned = [(each, pair) for each in explanations for pair in each.word_pairs()]
+        aligned = [(one, pair) for one in explanations for pair in one.word_pairs()]
         return Records(
             ["system", "segment", *AlignedWords.__dataclass_fields__],
-            [[each.system, each.segment, *vars(pair).values()] for each, pair in aligned],
+            [[one.system, one.segment, *vars(pair).values()] for one, pair in aligned],
         )
     if any(explanation.numbers for explanation in explanations):
         return Records(
             ["system", "segment", "kind", "text", "value", "message"],
-            [[each.system, each.segment, *vars(found).values()] for each in explanations for found in each.findings],
+            [[one.system, one.segment, *vars(finding).values()] for one in explanations for finding in one.findings],
         )
-    paths = [(each, each.path) for each in explanations if each.path is not None]
+    paths = [(one, one.path) for one in explanations if one.path is not None]
     if paths:
         steps = [
-            (each.system, each.segment, step.candidate, step.word, step.kind, step.cost)
-            for each, path in paths
+            (one.system, one.segment, step.candidate, step.word, step.kind, step.cost)
+            for one, path in paths
             for step in path.steps
         ]
         return Records(["system", "segment", "candidate", "path", "arc", "cost"], steps)
     if any(explanation.edits for explanation in explanations):
-        pairs = [(each, pair) for each in explanations for pair in each.edit_pairs()]
+        pairs = [(one, pair) for one in explanations for pair in one.edit_pairs()]
         return Records(
             ["system", "segment", *EditPair.__dataclass_fields__],
-            [[each.system, each.segment, *vars(pair).values()] for each, pair in pairs],
+            [[one.system, one.segment, *vars(pair).values()] for one, pair in pairs],
         )
     rows = []
     for explanation in explanations:
@@ -97,7 +97,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         shown = explanation.numbers.shown().items()
         if shown:
             lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
-        rows = [_finding(found, digits) for found in explanation.findings]
+        rows = [_finding(finding, digits) for finding in explanation.findings]
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
     if explanation.path:
         lines += _steps(explanation.path, digits)
@@ -115,9 +115,9 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     return lines
 
 
-def _finding(found: Finding, digits: int) -> list[str]:
-    said = found.message if found.value is None else f"{found.value:.{digits}f}"
-    return [found.kind, one_line(found.text), one_line(said)]
+def _finding(finding: Finding, digits: int) -> list[str]:
+    said = finding.message if finding.value is None else f"{finding.value:.{digits}f}"
+    return [finding.kind, one_line(finding.text), one_line(said)]
 
 
 def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
@@ -138,8 +138,8 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> Iterator[t
     for pair in explanation.word_pairs():
         sign = "=" if pair.kind == "exact" else "-" if not pair.reference else "~" if pair.candidate else "+"
         number = [f"reference {pair.reference_number + 1}"] if several else []
-        alike = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
-        rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, alike])
+        similarity = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
+        rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, similarity])
     for row, line in zip(rows, align(rows, [False] * (5 + several)), strict=True):
         yield _STYLES[row[1]], f"  {line.rstrip()}"
 

@@ -49,12 +49,12 @@ def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
         systems = {f"mean of {len(systems)} systems": list(rows)}
     several = _several_metrics(rows)
     if len(_split(rows, lambda row: _name(row, several))) <= MOST_LINES:
-        return in_rows([_panel(system, found, lambda row: _name(row, several)) for system, found in systems.items()])
+        return in_rows([_panel(system, part, lambda row: _name(row, several)) for system, part in systems.items()])
     return in_rows(
         [
             _panel(", ".join(filter(None, (system, variant))), part, _matcher)
-            for system, found in systems.items()
-            for variant, part in _split(found, lambda row: _variant(row, several)).items()
+            for system, whole in systems.items()
+            for variant, part in _split(whole, lambda row: _variant(row, several)).items()
         ]
     )
 
@@ -70,32 +70,32 @@ def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
     level = [row for row in rows if row.threshold is None]
     soft = sorted((row for row in rows if row.threshold is not None), key=lambda row: row.threshold or 0.0)
     panels: list[tuple[str, str, dict[str, list[SweepRow]]]] = []
-    for title, found in _split(soft, lambda row: _name(row, several)).items():
-        first = [row for row in level if _settings(row).items() <= _settings(found[0]).items()]
-        places = _split(first, _matcher) | _split(found, lambda row: f"{row.threshold:.3g}")
+    for title, with_name in _split(soft, lambda row: _name(row, several)).items():
+        first = [row for row in level if _settings(row).items() <= _settings(with_name[0]).items()]
+        places = _split(first, _matcher) | _split(with_name, lambda row: f"{row.threshold:.3g}")
         panels.append((title, "threshold", places))
     if not soft:
         panels.append(("", "", _split(level, lambda row: _name(row, several))))
-    ranks = [[rank_by_score(found) for found in places.values()] for _, _, places in panels]
+    ranks = [[rank_by_score(place) for place in places.values()] for _, _, places in panels]
     spans = {
-        system: max(max(each[system] for each in found) - min(each[system] for each in found) for found in ranks)
+        system: max(max(at[system] for at in places) - min(at[system] for at in places) for places in ranks)
         for system in ranks[0][0]
     }
     moved = sorted((system for system in spans if spans[system]), key=lambda system: -spans[system])
     drawn = []
     for (title, x_label, places), at in zip(panels, ranks, strict=True):
-        own = {system: [each[system] for each in at] for system in spans}
-        drawn.append([Ranks(title, x_label, list(places), own, moved[:MOST_COLOURS])])
+        moving = {system: [place[system] for place in at] for system in spans}
+        drawn.append([Ranks(title, x_label, list(places), moving, moved[:MOST_COLOURS])])
     return drawn
 
 
 def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]) -> Lines:
     thresholds = sorted({row.threshold for row in rows if row.threshold is not None}) or [0.0, 1.0]
     lines = {}
-    for line, found in _split(rows, name).items():
+    for line, on_line in _split(rows, name).items():
         # A number and a quantile may be one threshold: then a system has its score there twice.
         means = {
-            at: fmean(row.score for row in each) for at, each in _split(found, lambda row: row.threshold).items()
+            at: fmean(row.score for row in part) for at, part in _split(on_line, lambda row: row.threshold).items()
         }
         lines[line] = [
             point
@@ -106,10 +106,10 @@ def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]
 
 
 def _split(rows: Iterable[SweepRow], by: Callable[[SweepRow], Key]) -> dict[Key, list[SweepRow]]:
-    found: dict[Key, list[SweepRow]] = {}
+    parts: dict[Key, list[SweepRow]] = {}
     for row in rows:
-        found.setdefault(by(row), []).append(row)
-    return found
+        parts.setdefault(by(row), []).append(row)
+    return parts
 
 
 def _several_metrics(rows: Sequence[SweepRow]) -> bool:
@@ -128,8 +128,8 @@ def _settings(row: SweepRow) -> dict[str, str | float]:
 
 def _variant(row: SweepRow, several: bool) -> str:
     """Name what differs between lines, but for the matcher."""
-    found = {key: value for key, value in _settings(row).items() if key not in ("", "metric")}
-    parts = [row.label] if row.label else [f"{key} {value}" for key, value in found.items()]
+    settings = {key: value for key, value in _settings(row).items() if key not in ("", "metric")}
+    parts = [row.label] if row.label else [f"{key} {value}" for key, value in settings.items()]
     return ", ".join([*[str(row.varied["metric"])] * (several and "matcher" in row.varied), *parts])
 
 
@@ -150,11 +150,11 @@ def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
     """
     shares: dict[str, dict[str, Points]] = {}
     trades: dict[str, dict[str, Points]] = {}
-    for each in analyses:
-        variant, matcher = each.variant.name, each.variant.matcher
-        spurious = zip(each.thresholds, (credit.spurious_share for credit in each.curve), strict=True)
+    for analysis in analyses:
+        variant, matcher = analysis.variant.name, analysis.variant.matcher
+        spurious = zip(analysis.thresholds, (credit.spurious_share for credit in analysis.curve), strict=True)
         shares.setdefault(variant, {})[matcher] = [(at, 100 * share) for at, share in spurious if share is not None]
-        both = ((credit.recall, credit.precision) for credit in each.curve)
+        both = ((credit.recall, credit.precision) for credit in analysis.curve)
         trades.setdefault(variant, {})[matcher] = [
             (100 * x, 100 * y) for x, y in both if x is not None and y is not None
         ]
@@ -174,9 +174,10 @@ def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
     """Similarities of deserved and spurious matches, a panel per variant: matches at the lowest threshold."""
     edges = [number / BINS for number in range(BINS + 1)]
     panels = []
-    for each in analyses:
-        counts = {name: row.tolist() for name, row in zip(VERDICTS, each.tally.histogram, strict=True) if row.any()}
-        title = f"{each.name}, threshold {each.thresholds[0]:g}"
+    for analysis in analyses:
+        rows = zip(VERDICTS, analysis.tally.histogram, strict=True)
+        counts = {name: row.tolist() for name, row in rows if row.any()}
+        title = f"{analysis.name}, threshold {analysis.thresholds[0]:g}"
         panels.append(Histogram(title, "similarity", "matches", edges, counts))
     return in_rows(panels)
 
@@ -187,16 +188,16 @@ def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
     A panel per variant.
     """
     numbers: dict[str, dict[str, list[int]]] = {}
-    for each in analyses:
-        numbers.setdefault(each.variant.name, {})[each.variant.matcher] = [
-            partner.candidates.bit_length() - 1 for partner in each.partners.partners()
+    for analysis in analyses:
+        numbers.setdefault(analysis.variant.name, {})[analysis.variant.matcher] = [
+            partner.candidates.bit_length() - 1 for partner in analysis.partners.partners()
         ]
-    found = [number for matchers in numbers.values() for each in matchers.values() for number in each]
-    bins = range(1 + max(found, default=0))
+    every = (number for matchers in numbers.values() for partners in matchers.values() for number in partners)
+    bins = range(1 + max(every, default=0))
     label = "different candidate n-grams (logarithm to base 2, rounded down)"
     panels = []
     for variant, matchers in numbers.items():
-        counts = {matcher: [each.count(number) for number in bins] for matcher, each in matchers.items()}
+        counts = {matcher: [partners.count(number) for number in bins] for matcher, partners in matchers.items()}
         panels.append(Histogram(variant, label, "reference n-grams", [*bins, len(bins)], counts))
     return in_rows(panels)
 
@@ -209,26 +210,26 @@ def check_picture(question: str) -> None:
     known_name("table with a picture", question, DRAWN)
 
 
-def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
+def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
     """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`."""
-    return draw(metaeval_panels(found), picture_format)
+    return draw(metaeval_panels(evaluation), picture_format)
 
 
-def metaeval_panels(found: MetaEvaluation) -> Rows:
+def metaeval_panels(evaluation: MetaEvaluation) -> Rows:
     """Scores of judges against each metric's, a panel each with Pearson's r; of `williams` p-values, a panel a test.
 
     Panels that stand in a row have the same judges. A p-value is how likely the row's metric differs so much from
     the column's by chance alone, corrected for all tests.
     """
-    check_picture(found.question)
-    if found.question != "williams":
+    check_picture(evaluation.question)
+    if evaluation.question != "williams":
         return [
             row
-            for each, correlated in zip(found.columns, found.agreements, strict=True)
-            for row in in_rows([_scatter(each, agreement) for agreement in correlated])
+            for column, correlated in zip(evaluation.columns, evaluation.agreements, strict=True)
+            for row in in_rows([_scatter(column, agreement) for agreement in correlated])
         ]
     tests: dict[str, list[MetricPair]] = {}
-    for pair in found.pairs:
+    for pair in evaluation.pairs:
         tests.setdefault(f"{pair.human}, {pair.coefficient}", []).append(pair)
     return in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED))
 

@@ -68,7 +68,7 @@ def escape_json(text: str) -> str:
     >>> print(escape_json('"</script> & \u2028"'))
     "\u003c/script\u003e \u0026 \u2028"
     """
-    return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPES[found[0]], text)
+    return re.sub("[<>&\u2028\u2029]", lambda match: _ESCAPES[match[0]], text)
 
 
 def page_data(page: Page, layout: Layout) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "scores": page.segment_scores,
         # Numbers that are only shown have as many digits as anybody reads.
         "parts": {
-            name: [[round(value, _PART_DIGITS) for value in own] for own in values]
+            name: [[round(value, _PART_DIGITS) for value in row] for row in values]
             for name, values in page.parts.items()
         },
         "marks": None if page.marks is None else {"kinds": page.marks.kinds, "labels": page.marks.labels},
@@ -157,15 +157,15 @@ def _columns(page: Page) -> dict[str, Integers]:
 
 
 def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
-    found: dict[str, Integers] = {}
+    columns: dict[str, Integers] = {}
     if (marks := page.marks) is not None:
-        found["marks"] = np.bincount(marks.row, minlength=rows)
+        columns["marks"] = np.bincount(marks.row, minlength=rows)
         for name in ("side", "start", "length", "kind", "link", "label"):
-            found[f"mark_{name}"] = getattr(marks, name)
+            columns[f"mark_{name}"] = getattr(marks, name)
     if (heat := page.heat) is not None:
         for name in ("heights", "widths", "names", "values"):
-            found[f"heat_{name}"] = getattr(heat, name)
-    return found
+            columns[f"heat_{name}"] = getattr(heat, name)
+    return columns
 
 
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def _table(table: PageTable, digits: int) -> dict[str, Any]:
 
 def _cell(value: Any, digits: int) -> str:
     if isinstance(value, tuple):
-        return " to ".join(_cell(each, digits) for each in value)
+        return " to ".join(_cell(part, digits) for part in value)
     if isinstance(value, float):
         return f"{value:.{digits}f}"
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -79,9 +79,9 @@ def fit(
         return
     names = right.index(True) if True in right else 1
     names = names if _total(widths[:names]) <= width * 2 // 3 else 1
-    widths[:names] = [min(each, max(LEAST_NAME, width // 2)) for each in widths[:names]]
+    widths[:names] = [min(size, max(LEAST_NAME, width // 2)) for size in widths[:names]]
     most = max(LEAST_NAME, width - _total(widths[:names]) - len(GAP))
-    widths[names:] = [min(each, most) for each in widths[names:]]
+    widths[names:] = [min(size, most) for size in widths[names:]]
     tables = [list(range(names))]
     for column in range(names, len(widths)):
         if _total([*(widths[n] for n in tables[-1]), widths[column]]) > width and len(tables[-1]) > names:

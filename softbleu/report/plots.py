@@ -285,12 +285,12 @@ def _add_legend(figure: Any, grid: Sequence[Any], names: Sequence[str], *, numbe
     """Explain names beside the panels; returns the height in inches."""
     from matplotlib.lines import Line2D
 
-    found: dict[str, Any] = {}
+    handle_of: dict[str, Any] = {}
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+            handle_of.setdefault(label, handle)
     labels = [str(number) for number in range(len(names))]
-    handles = [found.get(label) or Line2D([], [], linestyle="none") for label in labels]
+    handles = [handle_of.get(label) or Line2D([], [], linestyle="none") for label in labels]
     columns = -(-len(names) // _LEGEND_ROWS)
     look: dict[str, Any] = {"handlelength": 0, "handletextpad": 0} if numbered else {"handlelength": 3}
     legend = figure.legend(handles, labels, loc="outside right upper", fontsize="small", ncols=columns, **look)
@@ -379,7 +379,7 @@ def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
 def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
     colours = dict(zip(picture.coloured, _COLOURS, strict=False))
     indices = range(len(picture.places))
-    for name, ranks in sorted(picture.ranks.items(), key=lambda each: each[0] in colours):
+    for name, ranks in sorted(picture.ranks.items(), key=lambda ranked: ranked[0] in colours):
         width = 1.8 if name in colours else 1.0
         axes.plot(indices, ranks, color=colours.get(name, _GREY), marker="o", markersize=4, linewidth=width)
     # Names that share a rank take the places below it, which are free.
@@ -408,7 +408,7 @@ def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
             if value is not None:
                 colour = "white" if value < picture.most / 2 else "black"
                 axes.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize="small", color=colour)
-    names, columns = ([one_line(name) for name in each] for each in (picture.names, picture.columns or picture.names))
+    names, columns = ([one_line(name) for name in row] for row in (picture.names, picture.columns or picture.names))
     axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right", parse_math=False)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.grid(visible=False)

@@ -43,8 +43,8 @@ class Formats(dict[str, Found]):
 
     def find(self, name: str, others: Iterable[str] = ()) -> Found:
         """Find the writer of that name. UnknownNameError: the message lists the formats there are, and others."""
-        found = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
-        return self[found]
+        key = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
+        return self[key]
 
 
 def dump(value: object) -> str:
@@ -62,7 +62,7 @@ def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
 
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts, a line each, and a table; one that is too wide for a terminal goes on below."""
-    records = _for_people(records, layout)
+    records = _without_background(records, layout)
     facts = [list(map(one_line, fact)) for fact in _facts(records, layout)]
     yield from (f"{line}\n" for line in align(facts, [False, False]))
     if facts and records.columns:
@@ -83,17 +83,17 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
     yield from (f"{one_line(note)}\n" for note in records.notes)
 
 
-def _for_people(records: Records, layout: Layout) -> Records:
+def _without_background(records: Records, layout: Layout) -> Records:
     """Leave out what is in the background; it goes below, each once, where signatures are long."""
     if not records.background:
         return records
-    kept = [n for n, name in enumerate(records.columns) if name not in records.background]
-    behind = [f"{records.columns[n]}: {row[n]}" for row in records.rows for n in range(len(row)) if n not in kept]
+    shown = [n for n, name in enumerate(records.columns) if name not in records.background]
+    behind = [f"{records.columns[n]}: {row[n]}" for row in records.rows for n in range(len(row)) if n not in shown]
     behind += [f"{name}: {fact}" for name, fact in records.facts.items() if name in records.background]
     return replace(
         records,
-        columns=[records.columns[n] for n in kept],
-        rows=[[row[n] for n in kept] for row in records.rows],
+        columns=[records.columns[n] for n in shown],
+        rows=[[row[n] for n in shown] for row in records.rows],
         facts={name: fact for name, fact in records.facts.items() if name not in records.background},
         notes=[*records.notes, *(dict.fromkeys(behind) if layout.long_signature else ())],
     )
@@ -146,7 +146,7 @@ def records_csv(records: Records, layout: Layout) -> Iterator[str]:
 
 def records_markdown(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts as a list, and a Markdown table."""
-    records = _for_people(records, layout)
+    records = _without_background(records, layout)
     for name, value in _facts(records, layout):
         yield f"- {name}: {_escape_markdown(value)}\n"
     if records.columns:
@@ -166,7 +166,7 @@ def records_latex(records: Records, layout: Layout) -> Iterator[str]:
     """
     from tabulate import DataRow, Line, TableFormat
 
-    records = _for_people(records, layout)
+    records = _without_background(records, layout)
     header, right = _latex_row(_header(records)), _flush_right(records)
     rows = _marked(list(map(_latex_row, _cells(records, layout))), records, "\\textbf{{{}}}")
     yield from (f"% {one_line(note)}\n" for note in records.notes)
@@ -272,7 +272,7 @@ def _flush_right(records: Records) -> list[bool]:
     left = records.text_columns
     if left is None:
         numeric = (all(map(_is_number, column)) for column in zip(*records.rows, strict=True))
-        left = next((number for number, found in enumerate(numeric) if found), len(records.columns))
+        left = next((number for number, is_number in enumerate(numeric) if is_number), len(records.columns))
     return [number >= left for number in range(len(records.columns))]
 
 

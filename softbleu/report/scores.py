@@ -53,7 +53,7 @@ def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     if _has_parts(results[0]):
         rows = [[score for _, score in row] for row in zip(*map(_parts_of, results), strict=True)]
     else:
-        rows = [[each.numbers for each in row] for row in zip(*_by_metric(results), strict=True)]
+        rows = [[result.numbers for result in row] for row in zip(*_by_metric(results), strict=True)]
     yield from ("\t".join(f"{score.score:.{layout.digits}f}" for score in row) + "\n" for row in rows)
 
 
@@ -130,27 +130,27 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
         label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
     ]
     rows = [
-        [systems[0].name, *(_show(each.score, "score", layout.digits) for each in systems)]
+        [systems[0].name, *(_show(result.score, "score", layout.digits) for result in systems)]
         for systems in zip(*groups, strict=True)
     ]
     by_name = dict(zip(names, groups, strict=True))
-    columns, notes = coverage_columns({name: [each.coverage for each in group] for name, group in by_name.items()})
+    columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
     notes += [f"{name} {_signature(group[0], layout)}" for name, group in by_name.items()]
     marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)]
     return Records(["system", *names, *columns], rows, notes=notes, text_columns=1, marked=marked)
 
 
-def coverage_columns(found: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
+def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
     """Show coverage by the name of the metric: a column for all that share it, and a note on the references."""
     distinct: dict[tuple[Coverage, ...], str] = {}
-    for name, coverages in found.items():
-        known = tuple(each for each in coverages if each is not None)
+    for name, coverages in covered.items():
+        known = tuple(coverage for coverage in coverages if coverage is not None)
         if known:
             distinct.setdefault(known, name)
-    names = {each: "" if len(distinct) == 1 else f"{name} " for each, name in distinct.items()}
+    names = {coverage: "" if len(distinct) == 1 else f"{name} " for coverage, name in distinct.items()}
     columns = {
-        f"{names[known]}vectors": [_percent(each.candidate_known, each.candidate_tokens) for each in known]
+        f"{names[known]}vectors": [_percent(one.candidate_known, one.candidate_tokens) for one in known]
         for known in distinct
     }
     # Metrics of edits have no text of references.
@@ -171,7 +171,7 @@ def _part_table(results: Sequence[Result], layout: Layout) -> Records:
     for labels, score in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
         rows.append({**shown, **_cells(results[0].label, score, layout.digits)})
-    return _people(rows)
+    return _laid_out(rows)
 
 
 def _system_table(results: Sequence[Result], layout: Layout) -> Records:
@@ -182,10 +182,10 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
         rows.append({"system": result.name, **_cells(result.label, result.numbers, layout.digits), **covered})
     _, notes = coverage_columns({"": [results[0].coverage]})
     marked = [(number, column) for number in _best(results) for column in (0, 1)]
-    return replace(_people(rows), notes=[*notes, _signature(results[0], layout)], marked=marked)
+    return replace(_laid_out(rows), notes=[*notes, _signature(results[0], layout)], marked=marked)
 
 
-def _people(rows: Sequence[dict[str, str | None]]) -> Records:
+def _laid_out(rows: Sequence[dict[str, str | None]]) -> Records:
     """Lay cells out; a column in which nobody has anything is left out."""
     columns = list(dict.fromkeys(name for row in rows for name, cell in row.items() if cell is not None))
     return Records(columns, [[row.get(name) for name in columns] for row in rows], text_columns=1)
@@ -247,7 +247,7 @@ def _show(value: Any, unit: Unit, digits: int) -> str:
     ('0.50', '1,234', '0.5000', '7.5')
     """
     if isinstance(value, tuple):
-        return " to ".join(_show(each, unit, digits) for each in value)
+        return " to ".join(_show(part, unit, digits) for part in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int) or (unit in ("count", "tokens") and value.is_integer()):

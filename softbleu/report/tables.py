@@ -18,9 +18,9 @@ _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _DIGITS = 4
 
 
-def matrix_records(found: PairScores) -> Records:
+def matrix_records(scores: PairScores) -> Records:
     """Make a row per candidate and a column per reference."""
-    return _signed(replace(Records.of(found), verbatim=found.references), found)
+    return _signed(replace(Records.of(scores), verbatim=scores.references), scores)
 
 
 def text_pair_records(lists: Iterable[PairScores]) -> Records:
@@ -37,41 +37,42 @@ class _PairRows(Sequence[Sequence[Value]]):
     lists: Sequence[PairScores]
 
     def __len__(self) -> int:
-        return sum(each.scores.size for each in self.lists)
+        return sum(scored.scores.size for scored in self.lists)
 
     def __iter__(self) -> Iterator[Sequence[Value]]:
-        for number, each in enumerate(self.lists, start=1):
-            for one, row in zip(each.candidates, each.scores.tolist(), strict=True):
-                for other, score in zip(each.references, row, strict=True):
+        for number, scored in enumerate(self.lists, start=1):
+            for one, row in zip(scored.candidates, scored.scores.tolist(), strict=True):
+                for other, score in zip(scored.references, row, strict=True):
                     yield number, one, other, score
 
     def __getitem__(self, place: Any) -> Any:
         return list(self)[place]
 
 
-def _signed(table: Records, found: PairScores) -> Records:
-    return replace(table, background=["signature"], notes=[f"signature: {found.short_signature}"])
+def _signed(table: Records, scores: PairScores) -> Records:
+    return replace(table, background=["signature"], notes=[f"signature: {scores.short_signature}"])
 
 
-def difference_records(found: RunDifference, lines: int | None = None) -> Records:
+def difference_records(difference: RunDifference, lines: int | None = None) -> Records:
     """Make a row a change; of each metric so many lines, if there is a limit."""
     rows, shown, left = [], Counter[str](), 0
-    for each in found.changes:
-        shown[each.metric] += each.kind == "line"
-        if lines is not None and each.kind == "line" and shown[each.metric] > lines:
+    for change in difference.changes:
+        shown[change.metric] += change.kind == "line"
+        if lines is not None and change.kind == "line" and shown[change.metric] > lines:
             left += 1
             continue
-        rows.append([getattr(each, name) for name in _OF_RUNS])
+        rows.append([getattr(change, name) for name in _OF_RUNS])
     notes = [f"{left:,} further lines changed, here are {lines:,} of each metric"] if left else []
-    return Records(_OF_RUNS, rows, found.described(), "nothing differs", notes=notes, text_columns=4)
+    return Records(_OF_RUNS, rows, difference.described(), "nothing differs", notes=notes, text_columns=4)
 
 
 def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
     """Make a table of an evaluation: correlations first, then shares of tokens and of different words."""
     rows: list[tuple[str, str, str | None, float | None, int, int]] = []
-    for name, found in evaluation.agreements.items():
-        absent = ", ".join(found.missing[:most_missing]) or None
-        rows.append((name, "spearman", absent, found.spearman, found.pairs, found.pairs + len(found.missing)))
+    for name, agreement in evaluation.agreements.items():
+        absent = ", ".join(agreement.missing[:most_missing]) or None
+        whole = agreement.pairs + len(agreement.missing)
+        rows.append((name, "spearman", absent, agreement.spearman, agreement.pairs, whole))
     for name, text in evaluation.coverages.items():
         often = ", ".join(f"{word} {count}" for word, count in text.missing.most_common(most_missing)) or None
         rows.append((name, "tokens", often, text.share, text.covered, text.tokens))

@@ -90,7 +90,7 @@ def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
     if len(several) == 1:
         return [make_metric(several[0], **settings)]
     unused: list[list[str]] = [[] for _ in several]
-    made = [make_metric(each, unused=names, **settings) for each, names in zip(several, unused, strict=True)]
+    made = [make_metric(metric, unused=names, **settings) for metric, names in zip(several, unused, strict=True)]
     for name in settings:
         if all(name in names for names in unused):
             raise InputError(f"none of these metrics has a setting {name!r}")
@@ -150,8 +150,8 @@ def score_corpus(
     keep_rows = level in ("macro", "reference")
     options = RunOptions(jobs, executor, kernels, checkpoint, progress)
     statistics = collect_statistics(corpus, plan_metrics(metrics), options, keep_rows=keep_rows, level=level)
-    results = Results(result for each in statistics for result in make_results(each, level))
-    note_coverage((each.name, each.label, each.coverage) for each in results)
+    results = Results(result for scored in statistics for result in make_results(scored, level))
+    note_coverage((result.name, result.label, result.coverage) for result in results)
     return results
 
 
@@ -184,7 +184,7 @@ def compare_corpus(
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, plan_metrics(metric), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
-    tables = [compare_systems(each, first, settings, progress) for each in statistics]
+    tables = [compare_systems(scored, first, settings, progress) for scored in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
     return ComparisonTables(tables) if isinstance(metric, list | tuple | Plan) else tables[0]
 

@@ -19,18 +19,18 @@ from softbleu.metrics.making import settings_of
 
 def broken_promises(signature: str, made: str) -> Iterator[str]:
     """Say in what the signature that a run made differs from the one that it was to run again."""
-    kept = parse_signature(made)
-    earlier = {key: each.key for each in settings_of(kept) for key in each.earlier}
+    signed = parse_signature(made)
+    earlier = {key: setting.key for setting in settings_of(signed) for key in setting.earlier}
     promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
-    if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
+    if "vectors" in promised and promised["vectors"] != signed.get("vectors"):
         raise InputError(
-            f"the signature is of vectors {promised['vectors']}, these are {kept.get('vectors', 'none')}: "
+            f"the signature is of vectors {promised['vectors']}, these are {signed.get('vectors', 'none')}: "
             "name the same ones with ",
             Parameter("vectors"),
         )
     for key, value in promised.items():
-        if kept.get(key) != value:
-            yield f"{key} is {kept.get(key, 'missing')} here, {value} in the signature"
+        if signed.get(key) != value:
+            yield f"{key} is {signed.get(key, 'missing')} here, {value} in the signature"
 
 
 _RESOURCES = ("vectors", "idf", "language", "meteor-data")  # Keys of signatures that name inputs other than the text
@@ -70,7 +70,7 @@ class RunDifference(Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row a change."""
-        return [vars(each) for each in self.changes]
+        return [vars(change) for change in self.changes]
 
     def described(self) -> dict[str, Any]:
         """How many scores both have, and which metrics cannot be compared."""
@@ -127,8 +127,8 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
             incomparable[metric] = "a run has no signature (json has it)"
         elif others:
             told = (
-                f"{each.name} is {each.one or 'missing'} in one, {each.two or 'missing'} in the other"
-                for each in others
+                f"{change.name} is {change.one or 'missing'} in one, {change.two or 'missing'} in the other"
+                for change in others
             )
             incomparable[metric] = "; ".join(told)
         comparable = metric not in incomparable
@@ -175,14 +175,14 @@ def _scores(
     comparable: bool,
 ) -> list[Change]:
     """What one run lacks, and what changed, the most changed first."""
-    found = []
+    changes = []
     for key in dict.fromkeys((*one, *two)):
         before, after = one.get(key), two.get(key)
         if before is None or after is None:
-            found.append(Change(kind, metric, *key, before, after))
+            changes.append(Change(kind, metric, *key, before, after))
         elif abs(after - before) > _SAME:
-            found.append(Change(kind, metric, *key, before, after, after - before if comparable else None))
-    return sorted(found, key=lambda change: -abs(change.difference or 0.0))
+            changes.append(Change(kind, metric, *key, before, after, after - before if comparable else None))
+    return sorted(changes, key=lambda change: -abs(change.difference or 0.0))
 
 
 def diff_files(one: str | Path, two: str | Path, encoding: str = "utf-8") -> RunDifference:

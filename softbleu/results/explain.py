@@ -118,11 +118,11 @@ class Explanation:
 
     def word_pairs(self) -> Iterator[AlignedWords]:
         """The pairs, with their words."""
-        for each in self.pairs or ():
-            own = self.candidate[each.start : each.start + each.length]
-            other = self.references[each.reference][each.reference_start :][: each.reference_length]
-            places = each.start, each.reference, each.reference_start
-            yield AlignedWords(each.kind, " ".join(own), " ".join(other), *places, each.similarity)
+        for pair in self.pairs or ():
+            words = self.candidate[pair.start : pair.start + pair.length]
+            other = self.references[pair.reference][pair.reference_start :][: pair.reference_length]
+            places = pair.start, pair.reference, pair.reference_start
+            yield AlignedWords(pair.kind, " ".join(words), " ".join(other), *places, pair.similarity)
 
     def edit_pairs(self) -> Iterator[EditPair]:
         """Edits with the gold edits that they are, or are like, and gold edits that nothing is like."""
@@ -130,10 +130,10 @@ class Explanation:
             return
         edits, gold, links = self.edits.edits, self.edits.gold, self.edits.links
         for number, edit in enumerate(edits):
-            own = [(gold[other], share) for one, other, share in links if one == number]
-            for right, share in own:
+            matched = [(gold[other], share) for one, other, share in links if one == number]
+            for right, share in matched:
                 yield self._pair(edit, " ".join(edit.text), " ".join(right.text), share)
-            if not own:
+            if not matched:
                 yield self._pair(edit, " ".join(edit.text), None, 0.0)
         linked = {other for _, other, _ in links}
         for number, edit in enumerate(gold):
@@ -151,25 +151,25 @@ class Explanations(list[Explanation], Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """One row per candidate n-gram, step of a path, finding, or edit and missed gold edit."""
-        if any(each.edits for each in self):
-            pairs = ((each, pair) for each in self for pair in each.edit_pairs())
-            return [{"system": each.system, "segment": each.segment, **vars(pair)} for each, pair in pairs]
+        if any(one.edits for one in self):
+            pairs = ((one, pair) for one in self for pair in one.edit_pairs())
+            return [{"system": one.system, "segment": one.segment, **vars(pair)} for one, pair in pairs]
         rows = [
-            {"system": each.system, "segment": each.segment, **vars(found)}
-            for each in self
-            for found in (*each.findings, *each.word_pairs(), *(each.path.steps if each.path else ()))
+            {"system": one.system, "segment": one.segment, **vars(row)}
+            for one in self
+            for row in (*one.findings, *one.word_pairs(), *(one.path.steps if one.path else ()))
         ]
         return rows or [
             {
-                "system": each.system,
-                "segment": each.segment,
+                "system": one.system,
+                "segment": one.segment,
                 "order": match.order,
                 "candidate": " ".join(match.candidate),
                 "reference": None if match.reference is None else " ".join(match.reference),
                 "similarity": match.similarity,
             }
-            for each in self
-            for match in each.matches
+            for one in self
+            for match in one.matches
         ]
 
 
@@ -227,7 +227,7 @@ def explain_corpus(
     else:
         prepared = prepare_corpus(chosen, metric.tokenizer, Requirements(idf=requires.idf))
     explained = explainer(metric, prepared)
-    found: dict[tuple[int, int], Explanation] = {}
+    by_place: dict[tuple[int, int], Explanation] = {}
     start = 0
     for block in prepared.blocks():
         for place, (number, segment) in enumerate(zip(numbers, segments, strict=True)):
@@ -238,9 +238,9 @@ def explain_corpus(
                     explanation = explained(name, segment, chunk)
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
-                    found[place, system] = explanation
+                    by_place[place, system] = explanation
         start += len(block)
-    return Explanations(found[key] for key in sorted(found))
+    return Explanations(by_place[key] for key in sorted(by_place))
 
 
 def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
@@ -258,7 +258,7 @@ def _findings(
     measure: Any = metric.at_level("segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, Plan((metric,)), keep_rows=True)
-    found = Explanations()
+    explanations = Explanations()
     for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
         first, last = statistics.offsets[number - 1 : number + 1]
         for (system, lines), rows in zip(texts.candidates.items(), statistics.rows, strict=True):
@@ -269,8 +269,8 @@ def _findings(
             if isinstance(metric, NamesCauses):
                 findings = measure.causes(rows[number - 1])
             references = () if lined else tuple(tuple(split(line)) for line in texts.references[place])
-            found.append(Explanation(system, segment, words, references, (), score.score, score, findings))
-    return found
+            explanations.append(Explanation(system, segment, words, references, (), score.score, score, findings))
+    return explanations
 
 
 def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanations:
@@ -278,14 +278,14 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
     alone = metric.at_level("segment")
     part = pick_segments(corpus, numbers)
     judged, scores = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
-    found = Explanations()
+    explanations = Explanations()
     for place, number in enumerate(numbers):
         index = place if alone.aggregation.by_segment else number - 1
-        for system, own, score in zip(corpus.systems, judged, scores, strict=True):
-            line = own[index]
+        for system, lines, score in zip(corpus.systems, judged, scores, strict=True):
+            line = lines[index]
             text = apply_edits(line.source, [(*edit.spans[:2], edit.text) for edit in line.edits])
-            found.append(Explanation(system, number, text, (), (), float(score[index]), edits=line))
-    return found
+            explanations.append(Explanation(system, number, text, (), (), float(score[index]), edits=line))
+    return explanations
 
 
 def _matches(metric: Metric, prepared: PreparedCorpus) -> Explained:
@@ -364,9 +364,9 @@ def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
             gold[place] = None if loaded.gold is None else loaded.gold[line]
             for system, texts in loaded.candidates.items():
                 candidates[system][place] = texts[line]
-            for system, own in loaded.edits.items():
-                edits.setdefault(system, [None] * len(numbers))[place] = own[line]
-    has_gold = any(each is not None for each in gold)
+            for system, lines in loaded.edits.items():
+                edits.setdefault(system, [None] * len(numbers))[place] = lines[line]
+    has_gold = any(annotated is not None for annotated in gold)
     return Segments(candidates, references, source if has_source else None, gold if has_gold else None, edits)
 
 
@@ -383,8 +383,8 @@ def _explanation(
     words = [word for text in (candidate, *references) for word in text]
     places = [(number, start) for number, text in enumerate(references) for start in range(len(text))]
     matches = []
-    for n, each in enumerate(matched, start=1):
-        for start, mass, partner, partner_order in _rows(each):
+    for n, made in enumerate(matched, start=1):
+        for start, mass, partner, partner_order in _rows(made):
             ngram = tuple(words[start : start + n])
             met = tuple(words[partner : partner + partner_order]) if partner >= 0 else None
             number, place = places[partner - len(candidate)] if partner >= 0 else (None, None)

@@ -32,19 +32,19 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
     check_edits(metric)
     shower: Any = metric
     plan = plan.over(corpus, keep_rows=True)
-    gold = [each for block in corpus.blocks() for each in block.load().gold or ()]
+    gold = [edits for block in corpus.blocks() for edits in block.load().gold or ()]
     with running(corpus, plan) as runner:
         (statistics,) = runner.collect(plan.metrics)
         prepared = runner.prepared(metric.tokenizer)
         words = prepared.table(metric.vector_choice, metric.requires).words if metric.requires.vectors else None
         first = statistics.offsets[:-1]
         chosen = [metric.aggregation.chosen(rows, statistics.offsets) - first for rows in statistics.rows]
-        found: list[list[JudgedEdits]] = [[] for _ in chosen]
+        judged: list[list[JudgedEdits]] = [[] for _ in chosen]
         for block in prepared.blocks():
-            for own, references, chunk in zip(found, chosen, block.chunks(0, len(block), gold=True), strict=True):
-                counted = references[len(own) : len(own) + len(block)].tolist()
-                own += shower.judge_edits(chunk, counted, words, prepared.words)
-    named = [[_named(line, gold[place] if gold else None) for place, line in enumerate(own)] for own in found]
+            for lines, references, chunk in zip(judged, chosen, block.chunks(0, len(block), gold=True), strict=True):
+                counted = references[len(lines) : len(lines) + len(block)].tolist()
+                lines += shower.judge_edits(chunk, counted, words, prepared.words)
+    named = [[_named(line, gold[place] if gold else None) for place, line in enumerate(system)] for system in judged]
     return named, segment_numbers(statistics)
 
 
@@ -76,7 +76,7 @@ def _named(line: JudgedEdits, segment: GoldSegment | None) -> JudgedEdits:
 def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit]) -> str:
     """Kind of the gold edit that an edit is, at least by half, or else touches."""
     linked = sorted((-share, other) for one, other, share in line.links if one == number and share >= SAME_EDIT)
-    own = [gold[other].kind for _, other in linked]
+    gold_kinds = [gold[other].kind for _, other in linked]
     spans = line.edits[number].spans
-    near = (each.kind for each in gold if each.verdict != "hit" and touch(spans, each.spans))
-    return next(iter((*own, *near)), OTHER)
+    near = (edit.kind for edit in gold if edit.verdict != "hit" and touch(spans, edit.spans))
+    return next(iter((*gold_kinds, *near)), OTHER)

@@ -56,11 +56,11 @@ class PairScores(Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row per candidate, a column per reference; the name of the row stands in `candidate`, or `candidate_`."""
-        own = "candidate"
-        while own in self.references:
-            own += "_"
+        column = "candidate"
+        while column in self.references:
+            column += "_"
         return [
-            {own: name, **dict(zip(self.references, row, strict=True))}
+            {column: name, **dict(zip(self.references, row, strict=True))}
             for name, row in zip(self.candidates, self.scores.tolist(), strict=True)
         ]
 
@@ -90,7 +90,7 @@ class Choices(Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row a list."""
-        return [vars(each) for each in self.choices]
+        return [vars(choice) for choice in self.choices]
 
     def described(self) -> dict[str, str]:
         """The metric and the signature."""
@@ -105,23 +105,23 @@ def _comparing(
 
     The statistics of a list are of the shape (candidates, references, k), or with mean references (candidates, k).
     """
-    for number, each in enumerate(lists, start=1):
-        _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
+    for number, texts in enumerate(lists, start=1):
+        _LIMIT.check(_size(texts.candidates) * _size(texts.references), f"list {number}")
     corpus = ListCorpus(lists, mean)
     with running(corpus, plan.over(corpus, level=level), options) as runner:
-        statistics, found = runner.compare()
+        statistics, rows = runner.compare()
         (coverage,) = statistics.coverage or (None,)
         signatures = statistics.signature(level), statistics.signature(level, short=True)
-        yield statistics.metric.at_level(level), signatures, coverage, found
+        yield statistics.metric.at_level(level), signatures, coverage, rows
 
 
-def _scores(metric: Metric, found: Iterable[list[Rows]]) -> Iterator[Floats]:
+def _scores(metric: Metric, compared: Iterable[list[Rows]]) -> Iterator[Floats]:
     """Scores of each list, of the shape of its statistics but for the last axis."""
-    for some in found:
+    for some in compared:
         scores = metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in some]))
         ends = np.cumsum([rows[..., 0].size for rows in some])
-        for rows, own in zip(some, np.split(scores, ends[:-1]), strict=True):
-            yield own.reshape(rows.shape[:-1])
+        for rows, matrix in zip(some, np.split(scores, ends[:-1]), strict=True):
+            yield matrix.reshape(rows.shape[:-1])
 
 
 def _size(texts: Sequence[str]) -> int:
@@ -143,9 +143,9 @@ def score_pairs(
     are numbered from 1, unless they have names.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
-    with _comparing(lists, plan, options) as (scorer, signatures, coverage, found):
-        for each, scores in zip(lists, _scores(scorer, found), strict=True):
-            called = names or [_numbers(each.candidates), _numbers(each.references)]
+    with _comparing(lists, plan, options) as (scorer, signatures, coverage, rows):
+        for texts, scores in zip(lists, _scores(scorer, rows), strict=True):
+            called = names or [_numbers(texts.candidates), _numbers(texts.references)]
             yield PairScores(scores, str(plan.only), *signatures, called[0], called[1], coverage)
 
 
@@ -191,8 +191,8 @@ def pairwise(
     [[83.5, 5.0], [4.5, 100.0]]
     """
     lists = [TextList.of(candidates, references)]
-    (found,) = score_pairs(lists, plan_metrics(metric, **settings), jobs=jobs, executor=executor)
-    return found
+    (scores,) = score_pairs(lists, plan_metrics(metric, **settings), jobs=jobs, executor=executor)
+    return scores
 
 
 def pair_systems(corpus: Corpus) -> list[TextList]:
@@ -202,13 +202,13 @@ def pair_systems(corpus: Corpus) -> list[TextList]:
     references = [texts for block in blocks for texts in block.references]
     if len({len(texts) for texts in references}) > 1:
         raise InputError("segments have different numbers of references: a matrix needs as many of each")
-    return [TextList(*each) for each in zip(candidates, references, strict=True)]
+    return [TextList(*texts) for texts in zip(candidates, references, strict=True)]
 
 
-def _stacked(found: Iterable[Rows]) -> Iterator[Rows]:
+def _stacked(compared: Iterable[Rows]) -> Iterator[Rows]:
     """Statistics of lists as (pairs, lists, k), of so many lists together that they take little memory."""
     held: list[Rows] = []
-    for rows in found:
+    for rows in compared:
         held.append(rows)
         if len(held) * rows.size >= _AT_ONCE:
             yield _together(held)
@@ -236,11 +236,11 @@ def score_systems(
     the candidates, and of the references.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
-    with _comparing(lists, plan, options, "corpus") as (scorer, signatures, coverage, found):
+    with _comparing(lists, plan, options, "corpus") as (scorer, signatures, coverage, compared):
         stream = scorer.aggregation.stream()
-        for rows in _stacked(chain.from_iterable(found)):
+        for rows in _stacked(chain.from_iterable(compared)):
             stream.add(rows, np.ones(rows.shape[1], np.int64))
-        scores = np.array([each.score for each in stream.scores()]).reshape(len(names[0]), len(names[1]))
+        scores = np.array([score.score for score in stream.scores()]).reshape(len(names[0]), len(names[1]))
         note_coverage([("all texts", scorer.label, coverage)])
         return PairScores(scores, str(plan.only), *signatures, names[0], names[1], coverage)
 
@@ -283,8 +283,8 @@ def select(
     ['the cat sat']
     """
     texts = [
-        each if isinstance(each, TextList) else TextList.of(each)
-        for each in listed("lists", lists, "a list of lists of texts")
+        one if isinstance(one, TextList) else TextList.of(one)
+        for one in listed("lists", lists, "a list of lists of texts")
     ]
     if not texts:
         raise InputError("there are no lists of candidates")
@@ -292,21 +292,22 @@ def select(
     # Equal texts are compared once, and those of the references count as often as they are there.
     distinct = texts
     if not mean_reference:
-        distinct = [TextList(*(list(dict.fromkeys(texts)) for texts in vars(each).values())) for each in texts]
+        distinct = [TextList(*(list(dict.fromkeys(side)) for side in vars(whole).values())) for whole in texts]
     choices = []
     with (
         shown(progress) as shower,
         _comparing(distinct, plan, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
     ):
-        scorer, (signature, _), _, found = compared
-        every = zip(texts, distinct, _scores(scorer, found), strict=True)
-        for number, (each, own, scores) in enumerate(every, start=1):
+        scorer, (signature, _), _, rows = compared
+        every = zip(texts, distinct, _scores(scorer, rows), strict=True)
+        for number, (whole, some, scores) in enumerate(every, start=1):
             if not mean_reference:
-                counts = Counter(each.references)
-                weights = np.array([counts[text] for text in own.references], np.float64)
-                scores = scores @ weights / len(each.references)
+                counts = Counter(whole.references)
+                weights = np.array([counts[text] for text in some.references], np.float64)
+                scores = scores @ weights / len(whole.references)
             # Rounded, so that what is equal but for its last bits goes by its place.
             best = int((scores.round(9) if scorer.higher_is_better else -scores.round(9)).argmax())
-            place = each.candidates.index(own.candidates[best]) + 1
-            choices.append(Choice(number, place, own.candidates[best], float(scores[best]), len(each.candidates)))
+            text = some.candidates[best]
+            place = whole.candidates.index(text) + 1
+            choices.append(Choice(number, place, text, float(scores[best]), len(whole.candidates)))
     return Choices(choices, str(plan.only), signature + ("|references:averaged" if mean_reference else ""))

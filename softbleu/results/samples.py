@@ -39,7 +39,7 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
             Parameter("references"),
         )
     needs = [metric.requires for metric in metrics]
-    sample = CORRECTION if any(each.source or each.gold for each in needs) else TRANSLATION
+    sample = CORRECTION if any(need.source or need.gold for need in needs) else TRANSLATION
     files: dict[str, Any] = {
         role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]
         for role, names in sample.items()
@@ -50,8 +50,8 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
 
 def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
     """Say what the first lines of a corpus show: blank text, text tokenised before, text that is not English."""
-    again = sorted({each.tokenizer.name for each in metrics if each.tokenizer.divides_words})
-    english = list(dict.fromkeys(each.label for each in metrics if language_of(each) == "en"))
+    again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
+    english = list(dict.fromkeys(metric.label for metric in metrics if language_of(metric) == "en"))
     first = next(corpus.blocks()).load()
     texts: dict[str, Sequence[str]] = dict(first.candidates)
     for system, lines in texts.items() if again else ():
@@ -76,10 +76,10 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
             break
 
 
-def note_coverage(found: Iterable[tuple[str, str, Coverage | None]]) -> None:
+def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:
     """Note once where few tokens have a vector, of each system and metric: those without match equal words only."""
     low: list[tuple[float, str, str, str]] = []
-    for system, metric, coverage in found:
+    for system, metric, coverage in covered:
         for side in ("candidate", "reference") if coverage else ():
             tokens, known = (getattr(coverage, f"{side}_{what}") for what in ("tokens", "known"))
             if tokens >= LEAST_WORDS and known < LEAST_COVERAGE * tokens:

@@ -161,7 +161,7 @@ class SignificanceSettings:
         return min(1.0, (tests if self.correction == "holm" else 1) / (self.drawn() + 1))
 
     @classmethod
-    def from_signature(cls, signature: str | None, **given: Any) -> tuple[Self, str | None]:
+    def from_signature(cls, signature: str | None, **changed: Any) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; what is given goes before.
 
         None stands for what is not given. The bootstrap of signatures without `test-compatible` was that of
@@ -185,7 +185,7 @@ class SignificanceSettings:
                     raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
         if said.get("test") == "bootstrap":
             said.setdefault("compatible", "sacrebleu")
-        said |= {name: value for name, value in given.items() if value is not None}
+        said |= {name: value for name, value in changed.items() if value is not None}
         if said.get("compatible") == "sacrebleu":
             said.setdefault("test", "bootstrap")
         return cls(**said), pairs.get("test-baseline")
@@ -230,17 +230,17 @@ class ComparisonTable(Tabular):
         """A row per system."""
         return [
             {
-                "system": each.name,
-                "score": each.score,
-                "low": each.interval[0],
-                "high": each.interval[1],
-                "p_value": each.p_value,
-                "rank": each.rank,
-                "best_rank": each.ranks[0],
-                "worst_rank": each.ranks[1],
-                **{name: getattr(each.beside, name, None) for name in ("difference", "corrected", "effect")},
+                "system": comparison.name,
+                "score": comparison.score,
+                "low": comparison.interval[0],
+                "high": comparison.interval[1],
+                "p_value": comparison.p_value,
+                "rank": comparison.rank,
+                "best_rank": comparison.ranks[0],
+                "worst_rank": comparison.ranks[1],
+                **{name: getattr(comparison.beside, name, None) for name in ("difference", "corrected", "effect")},
             }
-            for each in self.comparisons
+            for comparison in self.comparisons
         ]
 
     def described(self) -> dict[str, str]:
@@ -392,8 +392,8 @@ def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
     if correction == "fdr":
         from scipy.stats import false_discovery_control
 
-        found: list[float] = false_discovery_control(p_values).tolist()
-        return found
+        controlled: list[float] = false_discovery_control(p_values).tolist()
+        return controlled
     order = np.argsort(p_values, kind="stable")
     steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
     adjusted = np.empty(len(p_values))
