@@ -1,16 +1,21 @@
-"""When does soft n-gram matching help, and why? The plan is docs/study/plan.md, the results docs/study/softness.md.
+"""When does soft n-gram matching help, and why? The plans are docs/study/plan.md, the results docs/study/softness.md.
 
-python experiments/softness/make.py [--question 1 2 3 4]
+python experiments/softness/make.py [--question 1 2 3 4] [--sets FILE] [--data FOLDER]
 
 Writes beside this file, with 95% intervals of 1,000 samples (`low`, `high`):
 
-- cells.csv: agreement of each cell of both factorials, and of the peers.
-- effects.csv: planned main effects and interactions, with p-values Holm's correction. interactions.csv: all others.
+- cells.csv: agreement of each cell of both factorials on each set. agreement.csv: of each metric that has a name, and
+  the mean over sets.
+- pooled.csv: effects as draws of one distribution: mean over sets, standard deviation between sets (`between`), and
+  the interval of what is measured on a new set (`new_low`, `new_high`); `positive` of the `sets` have the sign +.
+- effects.csv: the same effects on each set, with the deviation by sampling and p-values; those of planned effects
+  have Holm's correction for a set and measure. interactions.csv: interactions of two factors, pooled.
+- sets.csv: sizes of the sets, and the systems that judges have and outputs have not.
 - worth.csv: how many references a soft matcher is worth. settings.csv: what settings against spurious credit add.
 - vectors.csv: agreement on WMT17 by vectors and CPU seconds.
 - effects.svg, worth.svg, vectors.svg: pictures.
 
-Scores are kept in build/softness, so that a second run scores only what is new.
+Scores and measures are kept in build/softness, so that a second run makes only what is new.
 """
 
 from __future__ import annotations
@@ -22,122 +27,158 @@ import re
 import resource
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import cells
 import numpy as np
-from cells import BALANCED, HERE, KEPT, PEERS, PLAIN, PRECISION, SETTINGS, Levels, Set
+from cells import FACTORIALS, PLAIN, SETTINGS, Contrast, compared, interactions, metrics_of, planned
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from measures import Effect, accuracy, interactions, judge, partial, pearson, soft_accuracy, tau
+from measures import judge, measured, measures_of, pearson, soft_accuracy, tau
+from pooling import pool
+from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set, report
 
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.report.plots import Scatter, draw
 from softbleu.results.significance import correct
 
-SOFT = ("vectors", "context", "exact")
-SOFTNESS = [
-    Effect("1a context − words", "vectors", "context", "words", sign="+"),
-    Effect("1b words − exact", "vectors", "words", "exact", sign="+"),
-    Effect("1c context − exact", *SOFT, sign="+"),
-]
-IN_P = [
-    *SOFTNESS,
-    Effect("1d vleu − sleu", "unit", "vleu", "sleu", sign="+"),
-    Effect("1e xleu − vleu", "unit", "xleu", "vleu", sign="0"),
-    Effect("1f aligned − mean, words", "unit", "aligned", "vleu", ("vectors", "words"), sign="+"),
-    Effect("1f aligned − mean, context", "unit", "aligned", "vleu", ("vectors", "context"), sign="-"),
-    Effect("1g threshold .8 − .5", "threshold", ".8", ".5", sign="+"),
-]
-IN_F = [
-    *SOFTNESS,
-    Effect("1h F − precision", "weight", "F", "precision", sign="+"),
-    Effect("1i idf − none", "idf", "yes", "no", sign="+"),
-    Effect("1j word order − none", "order", "pairs", "none", sign="+"),
-    Effect("1k softness at F − at precision", *SOFT, ("weight", "F"), ("weight", "precision"), sign="0"),
-    Effect("1l softness with idf − without", *SOFT, ("idf", "yes"), ("idf", "no"), sign="0"),
-]
-FOUND = {  # Looked at after the plan
-    f"{name}{' in context' if vectors == 'context' else ''}": cell
-    for vectors in ("words", "context")
-    for name, cell in {
-        "VLEU .8": (("unit", "vleu"), ("threshold", ".8"), ("vectors", vectors)),
-        "softbleu": (("vectors", vectors), ("weight", "F"), ("idf", "yes"), ("order", "pairs")),
-    }.items()
+GOOGLENEWS = DATA / "googlenews-26k" / "googlenews-26k-300d.bin"
+POOLED = {  # Families of sets that are pooled, by the name of the pool
+    "all": ("DA", "MQM and ESA", "systems"),
+    "DA": ("DA",),
+    "MQM and ESA": ("MQM and ESA",),
 }
-FACTORIALS: dict[str, tuple[Mapping[Levels, Any], list[Effect]]] = {"P": (PRECISION, IN_P), "F": (BALANCED, IN_F)}
-PAIRS17, PAIRS21 = ("cs-en", "de-en", "fi-en"), ("cs-en", "de-en", "zh-en")
+RIVALS = ("BLEU", "chrF", "softbleu, exact words", "BERTScore")
+PAIRS17 = ("cs-en", "de-en", "fi-en")
 COLUMNS = {
-    "cells": "data measure factorial cell value low high",
-    "effects": "data measure factorial effect sign value low high p_value corrected",
-    "interactions": "data measure factorial effect value low high p_value",
-    "worth": "data measure metric exact_one exact_two soft_one soft_two gain gain_low gain_high second second_low "
-    "second_high worth low high helped",
-    "settings": "data bucket segments setting partial low high p_value corrected",
+    "sets": "set family language systems segments judged absent",
+    "cells": "set measure factorial cell value low high",
+    "agreement": "set family measure metric value low high",
+    "effects": "set family measure effect sign value deviation low high p_value corrected",
+    "pooled": "pool measure effect sign sets positive mean low high between new_low new_high",
+    "interactions": "pool measure factorial effect sets mean low high between new_low new_high",
+    "worth": "data measure metric exact_one exact_two soft_one soft_two gain gain_low gain_high "
+    "second second_low second_high worth low high helped",
+    "settings": "set sets setting partial low high between new_low new_high",
     "vectors": "vectors dimensions metric pearson low high cpu_seconds difference difference_low difference_high",
 }
 Written = dict[str, list[list[Any]]]
+Estimates = Sequence[tuple[Contrast, np.ndarray]]
+
+
+STUDY: dict[str, tuple[Definition, Path]] = {}
+"""Definitions of the sets, with the folder of their data: those that `main` reads."""
+
+
+def read_study(sets: Sequence[Path], data: Path) -> dict[str, tuple[Definition, Path]]:
+    """Read files of definitions."""
+    return {name: (one, data) for path in sets for name, one in read_definitions(path).items()}
 
 
 @cache
 def set_of(name: str) -> Set:
     """One of the sets, by name."""
-    kind, _, pair = name.partition(" ")
-    made = {"MQM": cells.mqm, "WMT17": lambda: cells.assessed(pair), "WMT13": cells.ranked}
-    return made[kind]() if kind in made else cells.systems_of(*pair.split())
+    return read_set(*STUDY[name])
 
 
-def measures_of(metrics: Sequence[Any]) -> dict[tuple[str, str], np.ndarray]:
-    """All planned measures of metrics, by data and measure; means of pairs are of each sample."""
-    mqm, ranked = set_of("MQM zh-en"), set_of("WMT13 fr-en")
-    scores, means = mqm.scores(metrics), mqm.people.mean(axis=0, keepdims=True)
-    apart = mqm.people - means
-    seventeen = [set_of(f"WMT17 {pair}") for pair in PAIRS17]
-    systems = [set_of(f"WMT21 {pair} A") for pair in PAIRS21]
-    assert ranked.comparisons is not None
-    return {
-        ("WMT21 zh-en, MQM", "r"): pearson(scores, mqm.people),
-        ("WMT21 zh-en, MQM", "accuracy"): accuracy(scores, mqm.people),
-        # Found: the same r over deviations from the means of segments, and over these means.
-        ("WMT21 zh-en, MQM", "r within"): pearson(scores - scores.mean(axis=1, keepdims=True), apart),
-        ("WMT21 zh-en, MQM", "r between"): pearson(scores.mean(axis=1, keepdims=True), means),
-        ("WMT17", "r"): np.mean([pearson(each.scores(metrics), each.people) for each in seventeen], axis=0),
-        ("WMT13 fr-en", "tau"): tau(ranked.scores(metrics), ranked.texts.systems, ranked.comparisons),
-        ("WMT21 systems", "SPA"): np.mean(
-            [soft_accuracy(each.scores(metrics), each.people) for each in systems], axis=0
-        ),
-    }
+def samples_of(data: Set, measure: str, contrast: Contrast) -> np.ndarray | None:
+    """Return an effect on a set, 1 + samples; None where the set has not what it takes."""
+    names = metrics_of(data.language)
+    learned = {names[name] for name in data.learned if name in names}
+    if (contrast.english and data.language != "en") or learned & set(contrast.metrics):
+        return None
+    effect: np.ndarray = contrast.weights @ measured(data, measure, contrast.metrics)
+    return effect
+
+
+def pooled_row(values: Sequence[np.ndarray]) -> list[Any]:
+    """Return the columns of a pooled effect."""
+    means, deviations = [row[0] for row in values], [np.nanstd(row[1:], ddof=1) for row in values]
+    made = pool(means, deviations)
+    return [made.mean, made.low, made.high, made.between, made.new_low, made.new_high]
 
 
 def factorials(written: Written) -> None:
-    """Question 1: both factorials, each resampled as one."""
-    found = measures_of([*PRECISION.values(), *BALANCED.values(), *PEERS.values()])
-    for (data, measure), values in found.items():
-        start = 0
-        for name, (own, planned) in FACTORIALS.items():
-            those, names = values[start : start + len(own)], [*own]
-            start += len(own)
-            for levels, each in zip(names, those, strict=True):
+    """Question 1: effects on each set, and over sets."""
+    sets = [set_of(name) for name, (one, _) in STUDY.items() if one.family != "corrections"]
+    contrasts = [*planned(), *(one for one in compared() if one.name.partition(" − ")[2] in RIVALS)]
+    by_measure: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    for data in sets:
+        sizes = len(data.texts.systems), len(data.segments), data.count
+        written["sets"].append([data.name, data.family, data.language, *sizes, " ".join(data.absent)])
+        for measure in measures_of(data):
+            judged = []
+            for contrast in contrasts:
+                values = samples_of(data, measure, contrast)
+                if values is not None:
+                    judged.append((contrast, values))
+                    by_measure.setdefault((measure, contrast.name), {})[data.name] = values
+            write_effects(written, data, measure, judged)
+            write_cells(written, data, measure)
+        report(f"{data.name}: measured")
+    for pool_name, families in POOLED.items():
+        within = {data.name for data in sets if data.family in families}
+        for (measure, name), by_set in by_measure.items():
+            values = [row for one, row in by_set.items() if one in within]
+            if len(values) > 1:
+                sign = next(one.sign for one in contrasts if one.name == name)
+                positive = sum(row[0] > 0 for row in values)
+                written["pooled"].append([pool_name, measure, name, sign, len(values), positive, *pooled_row(values)])
+    write_agreement(written, sets)
+    write_interactions(written, [data for data in sets if data.family in POOLED["all"] and data.language == "en"])
+
+
+def write_effects(
+    written: Written, data: Set, measure: str, estimates: Sequence[tuple[Contrast, np.ndarray]]
+) -> None:
+    """Effects on a set, with the p-values of planned ones corrected."""
+    judged = [judge(values) for _, values in estimates]
+    tested = [place for place, (contrast, _) in enumerate(estimates) if contrast.sign]
+    corrected = dict(zip(tested, correct([judged[place][-1] for place in tested], "holm"), strict=True))
+    for place, ((contrast, values), (value, low, high, p_value)) in enumerate(zip(estimates, judged, strict=True)):
+        row = [value, float(np.nanstd(values[1:], ddof=1)), low, high, p_value, corrected.get(place, "")]
+        written["effects"].append([data.name, data.family, measure, contrast.name, contrast.sign, *row])
+
+
+def write_cells(written: Written, data: Set, measure: str) -> None:
+    """Agreement of each cell of the factorials."""
+    if data.language == "en":
+        for name, (cells, _) in FACTORIALS.items():
+            for levels, values in zip(cells, measured(data, measure, [*cells.values()]), strict=True):
                 cell = " ".join(level for _, level in levels)
-                written["cells"].append([data, measure, name, cell, *judge(each)[:3]])
-            judged = [judge(effect.of(names) @ those) for effect in planned]
-            corrected = correct([each[-1] for each in judged], "holm")
-            for effect, each, p_value in zip(planned, judged, corrected, strict=True):
-                written["effects"].append([data, measure, name, effect.name, effect.sign, *each, p_value])
-            written["interactions"] += [
-                [data, measure, name, effect.name, *judge(effect.of(names) @ those)] for effect in interactions(names)
-            ]
-        for peer, each in zip(PEERS, values[start:], strict=True):
-            written["cells"].append([data, measure, "peer", peer, *judge(each)[:3]])
-        named = dict(zip([*PRECISION, *BALANCED, *PEERS], values, strict=True))
-        rivals = {"BLEU": next(iter(PRECISION)), **{peer: peer for peer in PEERS}}
-        for (one, cell), (other, rival) in product(FOUND.items(), rivals.items()):
-            apart = judge(named[cell] - named[rival])
-            written["effects"].append([data, measure, "found", f"{one} − {other}", "", *apart, ""])
+                written["cells"].append([data.name, measure, name, cell, *judge(values)[:3]])
+
+
+def write_agreement(written: Written, sets: Sequence[Set]) -> None:
+    """Agreement of each metric on each set, and the mean over sets."""
+    by_measure: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    for data in sets:
+        for measure in measures_of(data):
+            names = {name: one for name, one in metrics_of(data.language).items() if name not in data.learned}
+            for name, values in zip(names, measured(data, measure, [*names.values()]), strict=True):
+                by_measure.setdefault((measure, name), {})[data.name] = values
+                written["agreement"].append([data.name, data.family, measure, name, *judge(values)[:3]])
+    for pool_name, families in POOLED.items():
+        within = {data.name for data in sets if data.family in families}
+        for (measure, name), by_set in by_measure.items():
+            values = [row for one, row in by_set.items() if one in within]
+            if len(values) > 1:
+                written["agreement"].append(
+                    [f"mean of {len(values)}", pool_name, measure, name, *pooled_row(values)[:3]]
+                )
+
+
+def write_interactions(written: Written, sets: Sequence[Set]) -> None:
+    """Interactions of two factors, pooled over the sets of r."""
+    sets = [data for data in sets if "r" in measures_of(data)]
+    for name, (cells, _) in FACTORIALS.items():
+        values = [measured(data, "r", [*cells.values()]) for data in sets]
+        for effect in interactions(cells):
+            made = pooled_row([effect.of([*cells]) @ row for row in values])
+            written["interactions"].append(["all", "r", name, effect.name, len(sets), *made])
 
 
 def worths(written: Written) -> None:
@@ -150,13 +191,21 @@ def worths(written: Written) -> None:
     metrics = ["bleu", *soft.values()]
     of_pairs = []
     for pair in ("cs-en", "de-en"):
-        given = [set_of(f"WMT21 {pair} {reference}") for reference in ("A", "B", "AB")]
-        of_pairs.append([soft_accuracy(each.scores(metrics), each.people) for each in given])
+        a, b = (f"wmt21-into-en/{pair}/reference-{letter}.en" for letter in "AB")
+        sets = [with_references(f"WMT21 {pair}, systems", *chosen) for chosen in ((a,), (b,), (a, b))]
+        of_pairs.append([soft_accuracy(data.scores(metrics), data.ratings) for data in sets])
     worth_of(written, "WMT21 cs-en, de-en", "SPA", [*soft], np.mean(of_pairs, axis=0))
-    corrected = [cells.corrections(each) for each in ((0,), (1,), (0, 1))]
+    first, second = STUDY["CoNLL-2014"][0].references
+    corrected = [with_references("CoNLL-2014", *chosen) for chosen in ((first,), (second,), (first, second))]
     gleu = ["gleu(segment_smoothing=true)", "gleu(segment_smoothing=true, matcher=vleu, threshold=0.8)"]
     values = [tau(each.scores(gleu), each.texts.systems, each.comparisons) for each in corrected if each.comparisons]
     worth_of(written, "CoNLL-2014", "tau", ["GLEU+ vleu .8"], np.array(values))
+
+
+def with_references(name: str, *references: str) -> Set:
+    """Return a set with other references."""
+    definition, data = STUDY[name]
+    return read_set(replace(definition, references=references), data)
 
 
 def worth_of(written: Written, data: str, measure: str, soft: Sequence[str], values: np.ndarray) -> None:
@@ -185,42 +234,17 @@ def worth_of(written: Written, data: str, measure: str, soft: Sequence[str], val
         )
 
 
-NEGATION = re.compile(r"\b(?:not|no|never|none|nor|nothing|nobody|cannot|without)\b|n['’]t\b", re.IGNORECASE)
-
-
-def buckets_of(references: Sequence[str], *, cased: bool) -> dict[str, np.ndarray]:
-    """Which segments are of which bucket."""
-    counts = np.array([len(each.split()) for each in references])
-    found = {
-        "all": np.ones(len(references), bool),
-        "negation": np.array([bool(NEGATION.search(each)) for each in references]),
-        "number": np.array([bool(re.search(r"\d", each)) for each in references]),
-        "up to 20 words": counts <= 20,
-        "21 to 35 words": (counts > 20) & (counts <= 35),
-        "more than 35 words": counts > 35,
-    }
-    if cased:
-        found["name"] = np.array([bool(re.search(r"(?<=[\w,] )[A-Z][a-z]", each)) for each in references])
-    return found
-
-
 def settings(written: Written) -> None:
-    """Question 3: what settings against spurious credit say beside VLEU."""
-    sets = {"WMT21 zh-en, MQM": [set_of("MQM zh-en")], "WMT17": [set_of(f"WMT17 {pair}") for pair in PAIRS17]}
-    for data, given in sets.items():
-        scores = [each.scores([PLAIN, *SETTINGS.values()]) for each in given]
-        references = [[each[0] for each in one.texts.references] for one in given]
-        named = [buckets_of(each, cased=len(given) == 1) for each in references]
-        for bucket in named[0]:
-            parts = [
-                partial(own[1:], own[0], one.people, kept[bucket])
-                for own, one, kept in zip(scores, given, named, strict=True)
-            ]
-            judged = [judge(each) for each in np.mean(parts, axis=0)]
-            corrected = correct([each[-1] for each in judged], "holm")
-            size = sum(int(kept[bucket].sum()) for kept in named)
-            rows = zip(SETTINGS, judged, corrected, strict=True)
-            written["settings"] += [[data, bucket, size, name, *each, p_value] for name, each, p_value in rows]
+    """Question 3: what settings against spurious credit say beside VLEU, on each set and over sets."""
+    sets = [set_of(name) for name, (one, _) in STUDY.items() if one.family in POOLED["all"] and one.language == "en"]
+    sets = [data for data in sets if data.same_lines]
+    values = np.array([measured(data, "partial r", [*SETTINGS.values()]) for data in sets])
+    for data, estimates in zip(sets, values, strict=True):
+        written["settings"] += [
+            [data.name, 1, name, *judge(row)[:3], "", "", ""] for name, row in zip(SETTINGS, estimates, strict=True)
+        ]
+    for place, name in enumerate(SETTINGS):
+        written["settings"].append(["all", len(sets), name, *pooled_row(values[:, place])])
 
 
 def cut(source: Path | str, name: str, dimension: int) -> str:
@@ -242,27 +266,27 @@ def vectors(written: Written) -> None:
         *(("glove-6b-100d", size, f"vectors={cut('glove-6b-100d', 'glove', size)}") for size in (25, 50)),
         ("glove-6b-100d", 100, "vectors=glove-6b-100d"),
         ("glove-6b-100d mean,pc:2", 100, 'vectors_postprocess="mean,pc:2"'),
-        *(("googlenews-26k", size, f"vectors={cut(cells.GOOGLENEWS, 'googlenews', size)}") for size in (25, 50, 100)),
-        ("googlenews-26k", 300, f"vectors={cells.GOOGLENEWS}"),
-        ("googlenews-26k mean,pc:2", 300, f'vectors={cells.GOOGLENEWS}, vectors_postprocess="mean,pc:2"'),
+        *(("googlenews-26k", size, f"vectors={cut(GOOGLENEWS, 'googlenews', size)}") for size in (25, 50, 100)),
+        ("googlenews-26k", 300, f"vectors={GOOGLENEWS}"),
+        ("googlenews-26k mean,pc:2", 300, f'vectors={GOOGLENEWS}, vectors_postprocess="mean,pc:2"'),
         *((f"minilm-l6, layers {each}", 384, f'vectors=minilm-l6, layers="{each}"') for each in ("2", "4", "6")),
         ("minilm-l6, layers 4,6", 384, "vectors=minilm-l6"),
     ]
     agreement = {}
     for name, size, text in rows:
         metrics = {"VLEU p99.9": f"vleu(threshold=p99.9, {text})", "softbleu": f"softbleu({text})"}
-        given = [set_of(f"WMT17 {pair}") for pair in PAIRS17]
+        sets = [set_of(f"WMT17 {pair}") for pair in PAIRS17]
         place = KEPT / f"{re.sub('[^a-z0-9]+', '-', name)}-{size}.seconds"
         if not place.exists():
             start = time.process_time()
             # Without lines that are kept, because encoding is part of the cost.
             with patch.dict(os.environ, {"SOFTBLEU_CACHE": str(KEPT / "none"), "SOFTBLEU_CACHE_LIMIT": "0"}):
-                for each in given:
+                for each in sets:
                     each.make([*metrics.values()], [])
             place.write_text(str(time.process_time() - start), encoding="utf-8")
         seconds = float(place.read_text(encoding="utf-8"))
-        found = np.mean([pearson(each.scores([*metrics.values()]), each.people) for each in given], axis=0)
-        for metric, values in zip(metrics, found, strict=True):
+        estimates = np.mean([pearson(each.scores([*metrics.values()]), each.ratings) for each in sets], axis=0)
+        for metric, values in zip(metrics, estimates, strict=True):
             agreement[name, size, metric] = values
             written["vectors"].append([name, size, metric, *judge(values)[:3], seconds])
     for row in written["vectors"]:  # Beside the bundled vectors, on the same samples
@@ -284,28 +308,40 @@ def save(figure: Figure, name: str) -> None:
 def spans(axes: Any, rows: Sequence[tuple[str, Mapping[str, str], str]], title: str, label: str) -> None:
     """Draw values with their intervals, from top to bottom: name, row, beginning of its columns."""
     places, columns = np.arange(len(rows))[::-1], ("value", "low", "high")
-    found = [
-        [float(row[f"{kind}_{each}" if each != "value" and kind else kind or each]) for each in columns]
+    drawn = [
+        [float(row[f"{kind}_{name}" if name != "value" and kind else kind or name]) for name in columns]
         for _, row, kind in rows
     ]
-    middle, low, high = np.array(found).T
+    middle, low, high = np.array(drawn).T
     axes.errorbar(middle, places, xerr=[middle - low, high - middle], fmt="o", color="#0072b2", capsize=3)
+    framed(axes, [name for name, *_ in rows], title, label)
+
+
+def framed(axes: Any, names: Sequence[str], title: str, label: str) -> None:
+    """Name the rows of a panel, from top to bottom."""
     axes.axvline(0, color="#999999", linewidth=1)
-    axes.set_yticks(places, [name for name, *_ in rows])
-    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_yticks(np.arange(len(names))[::-1], names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
     axes.set_title(title)
     axes.set_xlabel(label)
 
 
 def draw_effects() -> None:
-    """Draw the planned effects, set by set."""
+    """Draw planned effects: a point a set, the mean over sets, and where a new set is expected."""
     figure = Figure(figsize=(13, 6), layout="constrained")
-    kinds = dict.fromkeys(
-        (row["data"], row["measure"]) for row in read("effects") if row["measure"] in ("r", "tau", "SPA")
-    )
-    for axes, (data, measure) in zip(figure.subplots(1, len(kinds), sharey=True), kinds, strict=True):
-        rows = [row for row in read("effects", data=data, measure=measure) if row["sign"]]
-        spans(axes, [(f"{row['factorial']}: {row['effect']}", row, "") for row in rows], data, f"effect on {measure}")
+    panels = {"r": "15 sets into English", "r between": "2 sets with MQM", "r within": "2 sets with MQM"}
+    for axes, (measure, title) in zip(figure.subplots(1, len(panels), sharey=True), panels.items(), strict=True):
+        rows = [row for row in read("pooled", measure=measure, pool="all") if row["sign"]]
+        for place, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
+            many = int(row["sets"]) > 2
+            if many:
+                axes.plot([float(row["new_low"]), float(row["new_high"])], [place, place], color="#56b4e9")
+                axes.plot([float(row["low"]), float(row["high"])], [place, place], color="#0072b2", linewidth=4)
+            for one in read("effects", measure=measure, effect=row["effect"]):
+                if one["family"] in POOLED["all"]:
+                    colour = "#d55e00" if one["family"] == "MQM and ESA" else "#999999"
+                    axes.plot(float(one["value"]), place, "o", color=colour, markersize=4)
+        framed(axes, [row["effect"] for row in rows], title, f"effect on {measure}")
     save(figure, "effects")
 
 
@@ -343,12 +379,21 @@ QUESTIONS = {
 }
 
 
+def shown(cell: Any) -> Any:
+    """Write numbers with four decimals."""
+    return f"{cell:.4f}" if isinstance(cell, float) else cell
+
+
 def main() -> None:
     """Ask, write, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--question", nargs="*", default=list(QUESTIONS), choices=QUESTIONS)
+    parser.add_argument("--sets", type=Path, nargs="+", default=[HERE / "sets.toml"])
+    parser.add_argument("--data", type=Path, default=DATA)
+    given = parser.parse_args()
+    STUDY.update(read_study(given.sets, given.data))
     os.environ.setdefault("SOFTBLEU_CACHE", str(KEPT / "lines"))
-    for question in parser.parse_args().question:
+    for question in given.question:
         written: Written = {name: [] for name in COLUMNS}
         start, cpu = time.monotonic(), time.process_time()
         ask, *drawn = QUESTIONS[question]
@@ -356,13 +401,13 @@ def main() -> None:
         for name, rows in written.items():
             if rows:
                 with (HERE / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
-                    shown = ([f"{each:.4f}" if isinstance(each, float) else each for each in row] for row in rows)
-                    csv.writer(stream, lineterminator="\n").writerows([COLUMNS[name].split(), *shown])
+                    cells = ([shown(cell) for cell in row] for row in rows)
+                    csv.writer(stream, lineterminator="\n").writerows([COLUMNS[name].split(), *cells])
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         spent = time.monotonic() - start, time.process_time() - cpu
-        print(f"question {question}: {spent[0]:.0f} s, CPU {spent[1]:.0f} s, peak {most:.0f} MB", flush=True)  # noqa: T201
-        for each in drawn:
-            each()
+        report(f"question {question}: {spent[0]:.0f} s, CPU {spent[1]:.0f} s, peak {most:.0f} MB")
+        for draw_picture in drawn:
+            draw_picture()
 
 
 if __name__ == "__main__":

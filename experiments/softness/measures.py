@@ -1,16 +1,16 @@
-"""Agreement of many cells on the same bootstrap samples, and contrasts between cells.
+"""Agreement of many metrics on the same bootstrap samples.
 
-Each measure has the shape (cells, 1 + samples): the value first, then that of each sample.
+Each measure has the shape (metrics, 1 + samples): the value first, then that of each sample. They are kept in build/.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+import hashlib
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from cells import Levels
+from cells import PLAIN
+from sets import HERE, KEPT, Metric, Set
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.meta.accuracy import JudgedPairs, flip_p_values
@@ -24,48 +24,70 @@ def weights(things: int) -> np.ndarray:
     return np.concatenate([np.ones((1, things)), *draw_batches(things, SAMPLES, DRAWN_BY)])
 
 
-def _moments(columns: Sequence[np.ndarray], drawn: np.ndarray) -> np.ndarray:
-    """Correlations of all pairs of columns, in order of `combinations`; each (things, outputs of each)."""
-    counts = drawn @ np.full(len(columns[0]), columns[0].shape[1], float)
-    means = [drawn @ each.sum(axis=1) / counts for each in columns]
-    squares = [drawn @ (each**2).sum(axis=1) / counts - mean**2 for each, mean in zip(columns, means, strict=True)]
-    found = []
-    for one, other in combinations(range(len(columns)), 2):
-        shared = drawn @ (columns[one] * columns[other]).sum(axis=1) / counts - means[one] * means[other]
-        found.append(shared / np.sqrt(squares[one] * squares[other]))
-    return np.array(found)
+def _moments(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Counts, sums, squares and products of both by segment, (segments, 6); NaN leaves an output out."""
+    there = ~np.isnan(first + second)
+    one, other = (np.where(there, side - side[there].mean(), 0) for side in (first, second))
+    return np.stack(
+        [there.sum(axis=0), *(part.sum(axis=0) for part in (one, other, one**2, other**2, one * other))], 1
+    )
 
 
-def pearson(scores: np.ndarray, people: np.ndarray) -> np.ndarray:
-    """Pearson's r over all outputs; scores (cells, systems, segments), segments drawn."""
-    drawn = weights(people.shape[1])
-    standard = [(each - each.mean()).T for each in scores]
-    return np.array([_moments([each, people.T], drawn)[0] for each in standard])
+def _correlation(sums: np.ndarray) -> np.ndarray:
+    """Pearson's r of sums of moments, (…, 6)."""
+    count, one, other, ones, others, both = np.moveaxis(sums, -1, 0)
+    spread = (ones - one**2 / count) * (others - other**2 / count)
+    return (both - one * other / count) / np.sqrt(spread)
 
 
-def partial(scores: np.ndarray, plain: np.ndarray, people: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Correlation of scores with people's, given the plain score; of the segments `kept`, which are drawn."""
-    drawn = weights(int(kept.sum()))
-    found = []
-    for each in scores:
-        both, own, other = _moments([(side - side.mean())[:, kept].T for side in (each, people, plain)], drawn)[
-            [0, 1, 2]
-        ]
-        found.append((both - own * other) / np.sqrt((1 - own**2) * (1 - other**2)))
-    return np.array(found)
+def pearson(scores: np.ndarray, judges: np.ndarray, drawn: np.ndarray | None = None) -> np.ndarray:
+    """Pearson's r over all judged outputs; scores (metrics, systems, segments), segments drawn."""
+    drawn = weights(judges.shape[1]) if drawn is None else drawn
+    return np.array([_correlation(drawn @ _moments(row, judges)) for row in scores])
 
 
-def accuracy(scores: np.ndarray, people: np.ndarray) -> np.ndarray:
+def parts(values: np.ndarray, judged: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means of segments over judged outputs, (…, 1, segments), and deviations from them."""
+    masked = np.where(judged, values, np.nan)
+    mean = np.nanmean(masked, axis=-2, keepdims=True)
+    return mean, masked - mean
+
+
+def between(scores: np.ndarray, judges: np.ndarray) -> np.ndarray:
+    """Pearson's r of means of segments."""
+    there = ~np.isnan(judges)
+    return pearson(parts(scores, there)[0], parts(judges, there)[0])
+
+
+def within(scores: np.ndarray, judges: np.ndarray) -> np.ndarray:
+    """Pearson's r of deviations from means of segments."""
+    there = ~np.isnan(judges)
+    return pearson(parts(scores, there)[1], parts(judges, there)[1])
+
+
+def partial(scores: np.ndarray, plain: np.ndarray, judges: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Correlation of scores with judges', without what the plain score knows; of chosen segments, which are drawn."""
+    drawn, estimates = weights(int(chosen.sum())), []
+    judges, plain = judges[:, chosen], plain[:, chosen]
+    for row in scores[:, :, chosen]:
+        pairs = ((row, judges), (row, plain), (judges, plain))
+        both, own, other = (_correlation(drawn @ _moments(*pair)) for pair in pairs)
+        estimates.append((both - own * other) / np.sqrt((1 - own**2) * (1 - other**2)))
+    return np.array(estimates)
+
+
+def accuracy(scores: np.ndarray, judges: np.ndarray) -> np.ndarray:
     """Tie-calibrated accuracy by segment, segments drawn."""
-    systems, segments = people.shape
-    numbers = np.tile(np.arange(segments), systems)
+    segments = judges.shape[1]
+    there = ~np.isnan(judges).reshape(-1)
+    numbers = np.tile(np.arange(segments), len(judges))[there]
     drawn = weights(segments).astype(np.int64)
-    found = []
-    for each in scores:
-        pairs = JudgedPairs.within(people.reshape(-1), each.reshape(-1), numbers)
+    estimates = []
+    for row in scores:
+        pairs = JudgedPairs.within(judges.reshape(-1)[there], row.reshape(-1)[there], numbers)
         assert pairs is not None
-        found.append([(pairs.accuracy(counts, calibrated=True) or (np.nan,))[0] for counts in drawn])
-    return np.array(found)
+        estimates.append([(pairs.accuracy(counts, calibrated=True) or (np.nan,))[0] for counts in drawn])
+    return np.array(estimates)
 
 
 def tau(scores: np.ndarray, systems: Sequence[str], judged: Comparisons) -> np.ndarray:
@@ -74,74 +96,76 @@ def tau(scores: np.ndarray, systems: Sequence[str], judged: Comparisons) -> np.n
     untied = judged.at(judged.outcome != 0)
     first, second = order[untied.first], order[untied.second]
     drawn, segments = weights(scores.shape[2]), scores.shape[2]
-    found = []
-    for each in scores:
-        apart = each[first, untied.segment] - each[second, untied.segment]
-        said = np.sign(apart) * untied.outcome
-        above = np.bincount(untied.segment, said, segments)
-        found.append(drawn @ above / (drawn @ np.bincount(untied.segment, minlength=segments)))
-    return np.array(found)
+    estimates = []
+    for row in scores:
+        apart = row[first, untied.segment] - row[second, untied.segment]
+        above = np.bincount(untied.segment, np.sign(apart) * untied.outcome, segments)
+        estimates.append(drawn @ above / (drawn @ np.bincount(untied.segment, minlength=segments)))
+    return np.array(estimates)
 
 
-def soft_accuracy(scores: np.ndarray, people: np.ndarray) -> np.ndarray:
+def soft_accuracy(scores: np.ndarray, judges: np.ndarray) -> np.ndarray:
     """SPA: 1 - mean |p of judges - p of the metric|, systems drawn. Judges' segments may be other ones."""
-    one, other = np.triu_indices(len(people), 1)
-    judges = flip_p_values(np.nan_to_num(people[one] - people[other]), SAMPLES, DRAWN_BY)
-    drawn = weights(len(people))
+    one, other = np.triu_indices(len(judges), 1)
+    sure = flip_p_values(np.nan_to_num(judges[one] - judges[other]), SAMPLES, DRAWN_BY)
+    drawn = weights(len(judges))
     pairs = drawn[:, one] * drawn[:, other]
-    found = []
-    for each in scores:
-        error = np.abs(judges - flip_p_values(each[one] - each[other], SAMPLES, DRAWN_BY))
+    estimates = []
+    for row in scores:
+        error = np.abs(sure - flip_p_values(row[one] - row[other], SAMPLES, DRAWN_BY))
         # A sample of one system has no pair.
-        found.append(1 - pairs @ error / np.maximum(pairs.sum(axis=1), 1e-9))
-    return np.array(found)
+        estimates.append(1 - pairs @ error / np.maximum(pairs.sum(axis=1), 1e-9))
+    return np.array(estimates)
 
 
-@dataclass(frozen=True)
-class Effect:
-    """A contrast between cells: of two levels of a factor, maybe between two levels of another one."""
-
-    name: str
-    factor: str
-    high: str
-    low: str
-    at: tuple[str, str] | None = None  # Only cells with this factor at this level
-    less: tuple[str, str] | None = None  # Minus the same effect at this one
-    sign: str = ""  # As planned: +, - or 0; empty where it was not planned
-
-    def of(self, cells: Sequence[Levels]) -> np.ndarray:
-        """Weights of cells: their sum with a measure is the effect."""
-        found = _main(cells, self.factor, self.high, self.low, self.at)
-        return found if self.less is None else found - _main(cells, self.factor, self.high, self.low, self.less)
+def _tau_of(scores: np.ndarray, data: Set) -> np.ndarray:
+    assert data.comparisons is not None
+    return tau(scores, data.texts.systems, data.comparisons)
 
 
-def _main(cells: Sequence[Levels], factor: str, high: str, low: str, at: tuple[str, str] | None = None) -> np.ndarray:
-    """Mean of the cells at the high level, less that of the cells at the low one."""
-    named = [dict(each) for each in cells]
-    up, down = (
-        np.array([each[factor] == level and (at is None or each[at[0]] == at[1]) for each in named], float)
-        for level in (high, low)
-    )
-    return up / up.sum() - down / down.sum()
+MEASURES: dict[str, Callable[[np.ndarray, Set], np.ndarray]] = {
+    "r": lambda scores, data: pearson(scores, data.ratings),
+    "r between": lambda scores, data: between(scores, data.ratings),
+    "r within": lambda scores, data: within(scores, data.ratings),
+    "accuracy": lambda scores, data: accuracy(scores, data.ratings),
+    "SPA": lambda scores, data: soft_accuracy(scores, data.ratings),
+    "tau": _tau_of,
+    # Of a metric, without what VLEU .8 of words knows.
+    "partial r": lambda scores, data: partial(
+        scores, data.scores([PLAIN])[0], data.ratings, np.ones(data.ratings.shape[1], bool)
+    ),
+}
 
 
-def judge(measured: np.ndarray) -> tuple[float, float, float, float]:
+def measures_of(data: Set) -> list[str]:
+    """Names of the measures that a set has."""
+    if data.comparisons is not None:
+        return ["tau"]
+    if not data.same_lines:
+        return ["SPA"]
+    return ["r"] if len(data.ratings) == 1 else ["r", "r between", "r within", "accuracy", "SPA"]
+
+
+def measured(data: Set, measure: str, metrics: Sequence[Metric]) -> np.ndarray:
+    """Measure metrics on a set; what was measured before is read from build/."""
+
+    def place(metric: Metric) -> str:
+        text = f"{str(metric).replace(str(HERE.parent), '')} {measure} {SAMPLES} {DRAWN_BY}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    store = KEPT / f"measures-{data.judged}.npz"
+    known = dict(np.load(store)) if store.exists() else {}
+    new = [metric for metric in dict.fromkeys(metrics) if place(metric) not in known]
+    if new:
+        values = MEASURES[measure](data.scores(new), data)
+        known |= {place(metric): row for metric, row in zip(new, values, strict=True)}
+        np.savez(store, **known)
+    return np.stack([known[place(metric)] for metric in metrics])
+
+
+def judge(values: np.ndarray) -> tuple[float, float, float, float]:
     """Value, interval of 95%, and twice the smaller share of samples on either side of zero."""
-    value, drawn = float(measured[0]), measured[1:][np.isfinite(measured[1:])]
+    value, drawn = float(values[0]), values[1:][np.isfinite(values[1:])]
     low, high = np.percentile(drawn, [2.5, 97.5])
     least = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     return value, float(low), float(high), min(1.0, 2 * (least + 1) / (len(drawn) + 1))
-
-
-def interactions(cells: Iterable[Levels]) -> list[Effect]:
-    """All two-way interactions of the factors of a factorial, without its exact cell."""
-    chosen = [each for each in cells if dict(each).get("unit") != "exact"]
-    factors: Mapping[str, list[str]] = {
-        name: list(dict.fromkeys(dict(each)[name] for each in chosen)) for name, _ in chosen[0]
-    }
-    return [
-        Effect(f"{one} {high}-{low} × {other} {top}-{base}", one, high, low, (other, top), (other, base))
-        for one, other in combinations(factors, 2)
-        for low, high in combinations(factors[one], 2)
-        for base, top in combinations(factors[other], 2)
-    ]

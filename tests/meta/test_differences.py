@@ -83,7 +83,7 @@ def test_measures_are_those_of_the_package(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_effects_weigh_matched_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(STORED.parents[1] / "softness")
-    from measures import Effect
+    from cells import Effect
 
     cells = [(("a", one), ("b", other)) for one in "01" for other in "01"]
     assert Effect("main", "a", "1", "0").of(cells).tolist() == [-0.5, -0.5, 0.5, 0.5]
