@@ -91,10 +91,10 @@ class Setting:
         return value
 
     def _typed(self, value: Any) -> Any:
-        if self.types and not any(_is_a(value, each) for each in self.types):
+        if self.types and not any(_is_a(value, kind) for kind in self.types):
             named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
             if self.kind == "anything":
-                named = " or ".join(dict.fromkeys(_KINDS.get(each, each.__name__) for each in self.types))
+                named = " or ".join(dict.fromkeys(_KINDS.get(kind, kind.__name__) for kind in self.types))
             raise InputError(Parameter(self.name), f" must be {named}, not {value!r}")
         if float in self.types and isinstance(value, Real):
             return float(value)
@@ -163,11 +163,11 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
     def __post_init__(self) -> None:
         """Check every field, and what they mean together."""
-        for each in own_settings(type(self)):
-            value = getattr(self, each.field)
-            checked = each.check(value)
+        for setting in own_settings(type(self)):
+            value = getattr(self, setting.field)
+            checked = setting.check(value)
             if checked is not value:
-                object.__setattr__(self, each.field, checked)
+                object.__setattr__(self, setting.field, checked)
         self.check()
         self.complete()
 
@@ -179,34 +179,34 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
     def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
         """All settings and their values, those of parts in their place; one of its own fields may be left out."""
-        for each in own_settings(type(self)):
-            if each.name == without:
+        for setting in own_settings(type(self)):
+            if setting.name == without:
                 continue
-            value = getattr(self, each.field)
+            value = getattr(self, setting.field)
             if isinstance(value, Declared):
                 if value.name:
-                    yield each, value.name
+                    yield setting, value.name
                 yield from value.settings()
             else:
-                yield each, value
+                yield setting, value
 
-    def revised(self, given: Mapping[str, Any]) -> Self:
+    def revised(self, settings: Mapping[str, Any]) -> Self:
         """Return the value with other settings by name; a part may be a value or a name, and keeps common ones."""
         changes: dict[str, Any] = {}
-        for each in own_settings(type(self)):
-            wanted, present = given.get(each.name), getattr(self, each.field)
+        for setting in own_settings(type(self)):
+            wanted, present = settings.get(setting.name), getattr(self, setting.field)
             if isinstance(present, Declared):
                 if isinstance(wanted, Declared):
                     present = wanted
                 elif wanted is not None and not isinstance(wanted, str) and present.kind in _REGISTRIES:
-                    raise InputError(Parameter(each.name), f" must be a name or a value, not {wanted!r}")
+                    raise InputError(Parameter(setting.name), f" must be a name or a value, not {wanted!r}")
                 elif isinstance(wanted, str) and present.kind in _REGISTRIES:
-                    found = _REGISTRIES[present.kind].find(wanted)
+                    kind = _REGISTRIES[present.kind].find(wanted)
                     common = {setting.name: value for setting, value in present.settings()}
-                    present = present if found is type(present) else found().revised(common)
-                changes[each.field] = present.revised(given)
-            elif each.name in given:
-                changes[each.field] = each.read(wanted) if each.read and isinstance(wanted, str) else wanted
+                    present = present if kind is type(present) else kind().revised(common)
+                changes[setting.field] = present.revised(settings)
+            elif setting.name in settings:
+                changes[setting.field] = setting.read(wanted) if setting.read and isinstance(wanted, str) else wanted
         return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
 
@@ -224,37 +224,37 @@ def check_given(setting: Setting, value: Any) -> None:
 @cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     """Settings of a declared class, parts not spread; a field that its repr leaves out is none."""
-    declared = [_setting_of(kind, each) for each in fields(kind) if each.repr]  # type: ignore[arg-type]
-    return tuple(sorted(declared, key=lambda each: each.shared))
+    declared = [_setting_of(kind, field) for field in fields(kind) if field.repr]  # type: ignore[arg-type]
+    return tuple(sorted(declared, key=lambda setting: setting.shared))
 
 
 def all_settings(
-    kind: type[Declared], given: Mapping[str, Any] | None = None, *, shared: bool = False
+    kind: type[Declared], settings: Mapping[str, Any] | None = None, *, shared: bool = False
 ) -> Iterator[Setting]:
-    """Settings of a class and of the parts that `given` names or it has by default; `shared` ones if asked for."""
-    for each in own_settings(kind):
-        if each.shared and not shared:
+    """Settings of a class and of the parts that `settings` name or it has by default; `shared` ones if asked for."""
+    for setting in own_settings(kind):
+        if setting.shared and not shared:
             continue
-        if each.part is None:
-            yield each
+        if setting.part is None:
+            yield setting
             continue
-        chosen = (given or {}).get(each.name)
-        part: type[Declared] = each.part
-        if isinstance(chosen, Declared) or each.default is not None:
-            part = type(chosen if isinstance(chosen, Declared) else each.default)
-        if each.part.kind in _REGISTRIES:
-            yield each
-            part = _REGISTRIES[each.part.kind].find(chosen) if isinstance(chosen, str) else part
-        yield from all_settings(part, given, shared=True)
+        chosen = (settings or {}).get(setting.name)
+        part: type[Declared] = setting.part
+        if isinstance(chosen, Declared) or setting.default is not None:
+            part = type(chosen if isinstance(chosen, Declared) else setting.default)
+        if setting.part.kind in _REGISTRIES:
+            yield setting
+            part = _REGISTRIES[setting.part.kind].find(chosen) if isinstance(chosen, str) else part
+        yield from all_settings(part, settings, shared=True)
 
 
 def _setting_of(owner: type, declared: Field[Any]) -> Setting:
     default = declared.default_factory() if declared.default_factory is not MISSING else declared.default
     hint = _hint(owner, declared)
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    plain = [each for each in options if each is not NoneType and get_origin(each) is not Literal]
-    named = tuple(str(name) for each in options if get_origin(each) is Literal for name in get_args(each))
-    part = next((each for each in plain if isinstance(each, type) and issubclass(each, Declared)), None)
+    plain = [option for option in options if option is not NoneType and get_origin(option) is not Literal]
+    named = tuple(str(name) for option in options if get_origin(option) is Literal for name in get_args(option))
+    part = next((option for option in plain if isinstance(option, type) and issubclass(option, Declared)), None)
     more = dict(declared.metadata.get(_KEY, {}))
     choices = more.pop("choices", named)
     return Setting(
@@ -278,7 +278,7 @@ def _kind(plain: Sequence[Any], named: bool) -> Kind:
 
 
 def _types(plain: Sequence[Any], named: bool) -> tuple[type, ...]:
-    if any(each is Any or not isinstance(each, type) for each in plain):
+    if any(option is Any or not isinstance(option, type) for option in plain):
         return ()
     return (*plain, *([str] if named and not plain else []))
 
@@ -287,7 +287,7 @@ def _hint(owner: type, declared: Field[Any]) -> Any:
     """Resolve the annotation of a field where it was written; what cannot be resolved may be anything."""
     if not isinstance(declared.type, str):
         return declared.type
-    home = next(each for each in owner.__mro__ if declared.name in vars(each).get("__annotations__", {}))
+    home = next(base for base in owner.__mro__ if declared.name in vars(base).get("__annotations__", {}))
     try:
         return eval(declared.type, vars(sys.modules[home.__module__]))
     except NameError:
@@ -326,9 +326,9 @@ class Registry:
     def find(self, name: str) -> type[Any]:
         """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
         wanted = name.lower()
-        own = self._own(wanted)
-        if own is not None:
-            return own
+        built_in = self._own(wanted)
+        if built_in is not None:
+            return built_in
         for entry in entry_points_of(self.group):
             if entry.name == wanted:
                 return self._load(entry)
@@ -344,7 +344,7 @@ class Registry:
     def make(self, name: str, **options: object) -> Any:
         """Make a value from its name and its options; options that are None keep their defaults."""
         kind: type[Declared] = self.find(name)
-        known = [each.name for each in own_settings(kind)]
+        known = [setting.name for setting in own_settings(kind)]
         for key in options:
             if options[key] is not None and key not in known:
                 raise InputError(f"{self.kind} {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
@@ -353,20 +353,20 @@ class Registry:
     def _own(self, name: str) -> type[Declared] | None:
         """One of our own; the module of its name is looked at first, for a start that loads no other."""
         if self.has_module(name):
-            found = _declared_by(f"{self._package}.{name}", self._base)
-            if name in found:
-                return found[name]
+            declared = _declared_by(f"{self._package}.{name}", self._base)
+            if name in declared:
+                return declared[name]
         return self.built_in.get(name)
 
     def classes(self) -> list[type[Declared]]:
         """Return all that can be used, our own first."""
-        found = list(self.built_in.values())
+        usable = list(self.built_in.values())
         for entry in entry_points_of(self.group):
             if entry.name not in self.built_in:
                 # Whoever asks for a broken one by name is told what is wrong with it.
                 with suppress(InputError):
-                    found.append(self._load(entry))
-        return found
+                    usable.append(self._load(entry))
+        return usable
 
     def _load(self, entry: Any) -> type[Any]:
         try:
@@ -387,20 +387,20 @@ def _declared_in(package: str, base: type[Declared]) -> dict[str, type[Declared]
     """Concrete classes of a kind that the modules of a package declare, by name."""
     from pkgutil import iter_modules
 
-    found: dict[str, type[Declared]] = {}
+    declared: dict[str, type[Declared]] = {}
     for info in iter_modules(import_module(package).__path__, f"{package}."):
-        found |= _declared_by(info.name, base)
-    return dict(sorted(found.items()))
+        declared |= _declared_by(info.name, base)
+    return dict(sorted(declared.items()))
 
 
 def _declared_by(module: str, base: type[Declared]) -> dict[str, type[Declared]]:
-    found = {
-        vars(each).get("name", ""): each
-        for each in vars(import_module(module)).values()
-        if isinstance(each, type) and issubclass(each, base) and each.__module__.startswith(module)
+    declared = {
+        vars(kind).get("name", ""): kind
+        for kind in vars(import_module(module)).values()
+        if isinstance(kind, type) and issubclass(kind, base) and kind.__module__.startswith(module)
     }
-    found.pop("", None)
-    return found
+    declared.pop("", None)
+    return declared
 
 
 def documented(folder: Path) -> dict[str, str]:
@@ -409,7 +409,7 @@ def documented(folder: Path) -> dict[str, str]:
     >>> documented(Path(__file__).parents[1] / "matching")["sleu"]
     'Words may match similar words (SLEU: Morgan 2014).'
     """
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     for path in folder.rglob("*.py"):
-        found |= {name: about for about, name in _NAMED.findall(path.read_text("utf-8"))}
-    return found
+        named |= {name: about for about, name in _NAMED.findall(path.read_text("utf-8"))}
+    return named

@@ -74,7 +74,7 @@ def parse_signature(signature: str) -> dict[str, str]:
         if not colon or not key or key in pairs:
             raise InputError(f"not a signature at {part!r}: parts like 'matcher:vleu' joined by '|' are expected")
         try:
-            value = _ESCAPE.sub(lambda found: unquote(found[0], errors="surrogatepass"), value)
+            value = _ESCAPE.sub(lambda match: unquote(match[0], errors="surrogatepass"), value)
         except UnicodeDecodeError:
             raise InputError(f"not a signature at {part!r}: %XX are no bytes of UTF-8; write a '%' as %25") from None
         if key not in REMOVED or value != REMOVED[key]:
@@ -134,7 +134,7 @@ def split_name(text: str) -> tuple[str | None, str]:
 
 
 def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
+    read: list[_Token] = []
     place = 0
     while True:
         match = _TOKEN.match(text, place)
@@ -142,11 +142,11 @@ def _tokens(text: str) -> list[_Token]:
             raise InputError(f"expression {text!r}: a quotation mark at character {place + 1} is never closed")
         mark, quoted, bare = match.groups()
         said = _unquoted(text, quoted) if quoted else bare or mark or ""
-        found.append(
+        read.append(
             (mark or ("text" if quoted or bare else ""), said, match.end() - len(quoted or bare or mark or ""))
         )
-        if not found[-1][0]:
-            return found
+        if not read[-1][0]:
+            return read
         place = match.end()
 
 

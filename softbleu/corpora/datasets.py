@@ -52,8 +52,8 @@ class DataSet:
         for pattern, url in self.files.items():
             before, star, after = pattern.partition("*")
             if path == pattern or (star and path.startswith(before) and path.endswith(after)):
-                found = url.replace("*", path[len(before) : len(path) - len(after)])
-                return found if is_url(found) else self.base + found
+                member = url.replace("*", path[len(before) : len(path) - len(after)])
+                return member if is_url(member) else self.base + member
         return ""
 
     def lacking(self, folder: Path) -> list[str]:

@@ -118,4 +118,4 @@ class OutsideEncoder:
                 chosen = torch.nn.functional.normalize(chosen, dim=-1)
             mean = chosen.mean(0).cpu().numpy()
         for window, states_of_window in zip(batch, mean, strict=True):
-            out[window.places[window.kept]] = states_of_window[window.kept]
+            out[window.places[window.taken]] = states_of_window[window.taken]

@@ -156,7 +156,7 @@ class Window:
     """Pieces that are encoded together: all of a line, or of a long one as many as fit."""
 
     places: NDArray[np.int64]  # Which of all pieces they are
-    kept: slice  # Which of them take their vectors from this window
+    taken: slice  # Which of them take their vectors from this window
 
     def __len__(self) -> int:
         return len(self.places)
@@ -193,8 +193,8 @@ def _overlapping(places: NDArray[np.int64], boundary: NDArray[np.bool_], most: i
     bounds = np.concatenate(([0], (starts[:-1] + room + starts[1:] + 1) // 2, [len(body)]))
     for number, start in enumerate(starts.tolist()):
         low, high = (bounds[number : number + 2] - start + len(head)).tolist()
-        kept = slice(0 if number == 0 else low, most if number == len(starts) - 1 else high)
-        yield Window(np.concatenate([head, body[start : start + room], tail]), kept)
+        taken = slice(0 if number == 0 else low, most if number == len(starts) - 1 else high)
+        yield Window(np.concatenate([head, body[start : start + room], tail]), taken)
 
 
 def word_rows(

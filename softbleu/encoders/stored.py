@@ -83,7 +83,7 @@ class StoredEncoder:
             embeddings[start : start + len(window)] = rows + self._positions[: len(window)]
         states = self._transformer.run(embeddings, lengths, layers)
         for window, start in zip(batch, starts, strict=True):
-            out[window.places[window.kept]] = states[start : start + len(window)][window.kept]
+            out[window.places[window.taken]] = states[start : start + len(window)][window.taken]
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

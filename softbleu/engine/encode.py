@@ -103,8 +103,8 @@ class LineCoder:
         tokens = self.lines(self.number(texts))
         if not isinstance(self.tokenizer, TextTokenizer):
             return tokens
-        kept = [text.lower() for text in texts] if self.tokenizer.lowercase else texts
-        return TextLines(tokens.codes, tokens.offsets, np.array(kept, object))
+        forms = [text.lower() for text in texts] if self.tokenizer.lowercase else texts
+        return TextLines(tokens.codes, tokens.offsets, np.array(forms, object))
 
     def references(self, texts: Sequence[str]) -> Tokens:
         """Code lines of references: lattices, where the tokenizer makes networks of them."""

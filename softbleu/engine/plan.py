@@ -74,7 +74,7 @@ def make_plan(metrics: Iterable[Metric] | Plan) -> Plan:
     if len(set(names)) < len(names):
         raise InputError("two metrics have one name: name them apart, by NAME=METRIC")
     pairs = ((threshold_of(metric), threshold_of(other)) for metric, other in zip(wanted, resolved, strict=True))
-    recommended = dict.fromkeys(float(found) for asked, found in pairs if asked is None and found is not None)
+    recommended = dict.fromkeys(float(usual) for asked, usual in pairs if asked is None and usual is not None)
     return Plan(resolved, tuple(recommended))
 
 
@@ -101,14 +101,14 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
         layers, exact_words = resolved.layers, resolved.exact_words
         if (choice.layers, choice.exact_words) != (layers, exact_words):
             metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
-    choice, given = metric.vector_choice, threshold_of(metric)
-    if isinstance(matcher, SoftMatcher) and given is None:
+    choice, asked = metric.vector_choice, threshold_of(metric)
+    if isinstance(matcher, SoftMatcher) and asked is None:
         recommended = _once(known, ("recommended", choice.key), choice.recommended_threshold)
         return with_threshold(metric, matcher.least_similarity if recommended is None else float(recommended))
-    if not isinstance(given, str):
+    if not isinstance(asked, str):
         return metric
-    threshold = _once(known, ("quantile", given, choice.key), lambda: choice.threshold_at(given))
-    return with_threshold(metric, threshold, given)
+    threshold = _once(known, ("quantile", asked, choice.key), lambda: choice.threshold_at(asked))
+    return with_threshold(metric, threshold, asked)
 
 
 def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any:

@@ -80,4 +80,4 @@ def by_text(what: str, values: Mapping[Any, _V]) -> dict[str, _V]:
         other = names.setdefault(str(name), name)
         if other is not name:
             raise InputError(f"two {what} are called {str(name)!r}: {other!r} and {name!r} are the same text")
-    return {name: values[given] for name, given in names.items()}
+    return {name: values[called] for name, called in names.items()}

@@ -35,8 +35,8 @@ def cache_folder() -> Path | None:
 
     It need not exist yet; None where there is no home folder either.
     """
-    if own := os.environ.get(VARIABLE):
-        return Path(own)
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
     # The XDG base directory specification wants relative paths ignored.
     if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
         return Path(base, _PROGRAM)
@@ -124,20 +124,20 @@ def local_place(location: str) -> str:
 
 @lru_cache(maxsize=16)
 def _copied(url: str) -> str:
-    found = find_urls(url)
+    urls = find_urls(url)
     folder = cache_folder()
-    if not found:
+    if not urls:
         raise VectorError(f"{url}: there is no such file, folder or bucket")
     if folder is None:
         raise VectorError(f"{url}: no place to keep a copy: name a folder by SOFTBLEU_CACHE")
-    content = repr([(name, url_state(name)) for name in found])
+    content = repr([(name, url_state(name)) for name in urls])
     target = folder / "remote" / hashlib.sha256(content.encode()).hexdigest()[:32]
     name = file_name(url)
 
     def copy_all(place: Path) -> None:
-        for file in found:
+        for file in urls:
             with open_url(file) as stream, Path(place, file_name(file)).open("wb") as copy:
                 shutil.copyfileobj(stream, copy)
 
     keep_folder(target, copy_all)
-    return str(target / name if len(found) == 1 and file_name(found[0]) == name else target)
+    return str(target / name if len(urls) == 1 and file_name(urls[0]) == name else target)

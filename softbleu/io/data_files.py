@@ -271,19 +271,19 @@ def _check(value: Any, where: str, *, names: bool = False) -> None:
     level: list[Any] = [value]
     for depth in range(MOST_DEPTH + 1):
         below: list[Any] = []
-        for each in level:
-            if isinstance(each, str):
-                if names and "\0" in each:
+        for entry in level:
+            if isinstance(entry, str):
+                if names and "\0" in entry:
                     raise InputError(f"{where}: a text with a NUL (\\u0000): take it out")
-            elif isinstance(each, int) and abs(each) >= 10**MOST_PLACES:
+            elif isinstance(entry, int) and abs(entry) >= 10**MOST_PLACES:
                 raise InputError(f"{where}: a whole number of more than {MOST_PLACES} digits: give a smaller one")
-            elif depth == MOST_DEPTH and isinstance(each, dict | list):
+            elif depth == MOST_DEPTH and isinstance(entry, dict | list):
                 _refuse_depth(where)
-            elif isinstance(each, dict):
-                below += each.keys()
-                below += each.values()
-            elif isinstance(each, list):
-                below += each
+            elif isinstance(entry, dict):
+                below += entry.keys()
+                below += entry.values()
+            elif isinstance(entry, list):
+                below += entry
         if not below:
             return
         level = below

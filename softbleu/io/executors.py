@@ -68,8 +68,8 @@ class Held:
         if self.key not in _held:
             raise _MissingError(self.key)
         # The last used stand last.
-        _held[self.key] = found = _held.pop(self.key)
-        return found
+        _held[self.key] = value = _held.pop(self.key)
+        return value
 
 
 class _MissingError(Exception):
@@ -94,10 +94,10 @@ class _RemoteTask(Generic[_Task, Done]):
     values: int  # How many values it needs at most
     version: str = __version__
 
-    def __call__(self, task: _Task, given: Mapping[str, bytes]) -> Done | _Wanted:
+    def __call__(self, task: _Task, contents: Mapping[str, bytes]) -> Done | _Wanted:
         if self.version != __version__:
             raise WorkerError(f"a worker has {_other_version(__version__, self.version)}")
-        for key, sent in given.items():
+        for key, sent in contents.items():
             _held[key] = pickle.loads(sent)
         while len(_held) > max(_MOST_HELD, self.values):
             _held.pop(next(iter(_held)), None)
@@ -129,8 +129,8 @@ def run_in_order(
         return
     if together and not shares_memory(executor):
         several = _together(tasks, count_workers(executor))
-        for found in run_in_order(partial(_do_several, work), several, executor, contents, together=False):
-            yield from found
+        for results in run_in_order(partial(_do_several, work), several, executor, contents, together=False):
+            yield from results
         return
     queue = _Queue(work, executor, contents or {})
     try:
@@ -185,19 +185,19 @@ class _Queue(Generic[_Task, Done]):
         self.waiting.append((task, self._submit(task, {})))
         _start_workers(self._executor, len(self.waiting))
 
-    def _submit(self, task: _Task, given: Mapping[str, bytes]) -> Future[Any]:
-        sent = (task, given) if isinstance(self._work, _RemoteTask) else (task,)
+    def _submit(self, task: _Task, contents: Mapping[str, bytes]) -> Future[Any]:
+        sent = (task, contents) if isinstance(self._work, _RemoteTask) else (task,)
         return self._executor.submit(self._work, *sent)
 
     def first(self) -> Done:
         """Take the result of the first, once it is there."""
-        while isinstance(found := self._result(self.waiting[0][1]), _Wanted):
+        while isinstance(result := self._result(self.waiting[0][1]), _Wanted):
             # Others may have come to the same worker, or to one that lacks the same.
             for place, (task, future) in enumerate(self.waiting):
                 if future.done() and isinstance(self._result(future), _Wanted):
                     self.waiting[place] = task, self._submit(task, self._contents)
         self.waiting.popleft()
-        return cast("Done", found)
+        return cast("Done", result)
 
     def cancel(self) -> None:
         """Let go of what is under way."""
@@ -317,8 +317,8 @@ def _open_client(address: str) -> Iterator[Any]:
             return
         with _told(named, f": no workers: start some by 'dask worker {address}'"):
             client.wait_for_workers(1, timeout=_JOIN)
-        for worker, found in client.get_versions(packages=["softbleu"])["workers"].items():
-            if (version := found["packages"]["softbleu"]) != __version__:
+        for worker, versions in client.get_versions(packages=["softbleu"])["workers"].items():
+            if (version := versions["packages"]["softbleu"]) != __version__:
                 raise InputError(named, f": the worker {worker} has {_other_version(version)}")
         yield client
 

@@ -210,8 +210,8 @@ def _remove_drafts(paths: Sequence[Path]) -> None:
     prefixes = {(path.parent, _draft_prefix(path)) for path in paths}
     for folder in {path.parent for path in paths}:
         for left in _listed(folder):
-            found = _DRAFT.fullmatch(left.name)
-            if found and (folder, found[1]) in prefixes and _is_left(left, int(found[2])):
+            match = _DRAFT.fullmatch(left.name)
+            if match and (folder, match[1]) in prefixes and _is_left(left, int(match[2])):
                 left.unlink(missing_ok=True)
 
 
@@ -243,8 +243,8 @@ def _remove_folders() -> None:
         process = left.name.removeprefix(f"softbleu-{_HOST}-").partition("-")[0]
         # Whoever may write there may lay a link or a folder of that name.
         with suppress(OSError):
-            own = not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid())
-            if own and process.isdecimal() and _is_left(left, int(process)):
+            ours = not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid())
+            if ours and process.isdecimal() and _is_left(left, int(process)):
                 shutil.rmtree(left, ignore_errors=True)
 
 

@@ -61,7 +61,7 @@ class Limit:
     def _check_segments(self, counts: Any, words: Mapping[str, Integers]) -> None:
         if counts.max(initial=0) > self.most:
             place = int(counts.argmax())
-            sizes = [f"{int(each[place]):,} {name}" for name, each in words.items()]
+            sizes = [f"{int(lengths[place]):,} {name}" for name, lengths in words.items()]
             self.check(int(counts[place]), f"a segment of {', '.join(sizes[:-1])} and {sizes[-1]} words")
 
     def refuse(self, count: int, thing: str) -> NoReturn:

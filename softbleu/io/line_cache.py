@@ -58,9 +58,9 @@ def cache_limit() -> int:
 def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
     """Read what is kept under some keys; damaged entries count as missing."""
     path = _path()
-    found: dict[bytes, bytes] = {}
+    contents: dict[bytes, bytes] = {}
     if path is None or path.is_symlink() or not path.is_file():
-        return found
+        return contents
     today = int(time.time()) // _DAY
     with suppress(sqlite3.Error), closing(_connect(path)) as file:
         stale = []
@@ -70,12 +70,12 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
             rows = file.execute(f"SELECT key, day, checksum, content FROM lines WHERE key IN ({marks})", some)
             for key, day, checksum, content in rows:
                 if isinstance(content, bytes) and _checksum(key, content) == checksum:
-                    found[key] = content
+                    contents[key] = content
                     stale += [key] if day != today else []
         with suppress(sqlite3.Error), file:
             file.executemany("UPDATE lines SET day = ? WHERE key = ?", ((today, key) for key in stale))
-        return found
-    return found
+        return contents
+    return contents
 
 
 def write_lines(entries: Mapping[bytes, bytes]) -> None:
@@ -111,12 +111,12 @@ def kept_lines(
     by part. What does not fit a line is made again.
     """
     keys = {line: _key(judge, line) for line in lines}
-    kept = read_lines(list(keys.values()))
-    found = {line: kept[key] for line, key in keys.items() if key in kept and fits(line, kept[key])}
-    for part in make([line for line in keys if line not in found]):
-        found |= part
+    stored = read_lines(list(keys.values()))
+    by_line = {line: stored[key] for line, key in keys.items() if key in stored and fits(line, stored[key])}
+    for part in make([line for line in keys if line not in by_line]):
+        by_line |= part
         write_lines({keys[line]: content for line, content in part.items()})
-    return found
+    return by_line
 
 
 def _checksum(key: bytes, content: bytes) -> int:

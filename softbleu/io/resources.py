@@ -44,6 +44,6 @@ def package_folder(name: str) -> Path | None:
     >>> package_folder("no_such_package") is None
     True
     """
-    found = find_spec(name)
-    places = found.submodule_search_locations if found is not None else None
+    package = find_spec(name)
+    places = package.submodule_search_locations if package is not None else None
     return Path(next(iter(places))) if places else None

@@ -122,9 +122,9 @@ def _unreadable(path: Path, error: OSError) -> VectorError:
 def encoding_of(name: str) -> str:
     """Find what Python calls an encoding of text."""
     try:
-        found = codecs.lookup(name)
+        codec = codecs.lookup(name)
         "".encode(name)  # what is no encoding of text (base64, say) raises a LookupError
-        return found.name
+        return codec.name
     except (LookupError, ValueError):
         raise InputError(f"unknown encoding {name!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
 

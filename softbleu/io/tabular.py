@@ -75,11 +75,11 @@ class Records(Tabular):
     verbatim: Collection[str] = ()  # Columns whose names are not ours: people are shown them as they are
 
     @classmethod
-    def of(cls, found: Tabular) -> Records:
+    def of(cls, table: Tabular) -> Records:
         """Make a table of rows of named values and their facts; a row that lacks a value has none there."""
-        rows = found.records()
+        rows = table.records()
         columns = list(dict.fromkeys(name for row in rows for name in row))
-        return cls(columns, [[row.get(name) for name in columns] for row in rows], found.described())
+        return cls(columns, [[row.get(name) for name in columns] for row in rows], table.described())
 
     def records(self) -> list[dict[str, Any]]:
         """Rows by the names of the columns."""
@@ -127,10 +127,10 @@ def spread(row: Mapping[str, Any]) -> dict[str, Any]:
     >>> spread({"system": "A", "precisions": [50.0, 25.0]})
     {'system': 'A', 'precisions_1': 50.0, 'precisions_2': 25.0}
     """
-    found: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, list | tuple):
-            found |= {f"{name}_{number}": entry for number, entry in enumerate(value, start=1)}
+            cells |= {f"{name}_{number}": entry for number, entry in enumerate(value, start=1)}
         else:
-            found[name] = value
-    return found
+            cells[name] = value
+    return cells

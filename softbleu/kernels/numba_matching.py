@@ -105,7 +105,7 @@ def _match(texts, table, measure, rules, exact, similar, work, sums):  # type: i
     codes, offsets, reference, bounds, segments = texts
     rows, norms = table
     ngrams, places, waiting = exact
-    proposed, others, cross, own_norms, other_norms, bands = similar
+    proposed, others, cross, row_norms, column_norms, bands = similar
     count, orders = len(segments) - 1, len(sums[0]) if len(sums) else 0
     for segment in range(count):
         first, last = segments[segment], segments[segment + 1]
@@ -122,10 +122,10 @@ def _match(texts, table, measure, rules, exact, similar, work, sums):  # type: i
                 continue
             if not looked:
                 _look_up(text, rows, norms, others)
-                _measure_ngrams(text, others, measure, bands, other_norms)
+                _measure_ngrams(text, others, measure, bands, column_norms)
                 looked = True
             _look_up(words, rows, norms, proposed)
-            _measure_ngrams(words, proposed, measure, bands, own_norms)
+            _measure_ngrams(words, proposed, measure, bands, row_norms)
             _multiply(proposed, others, len(words), len(text), cross)
             _relate(words, text, measure, cross)
             _serve(rules, exact, similar, work, line, len(words), len(text), sums[line])
@@ -309,18 +309,18 @@ def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ign
     """Give pool n-grams to those that wait, left to right, each the most similar one that is left."""
     meets, searched, threshold, unit = rules
     ngrams, places, waiting = exact
-    _, _, cross, own_norms, other_norms, _ = similar
+    _, _, cross, row_norms, column_norms, _ = similar
     strips, boxes, scaled, capacity = work
     orders, cells = len(meets), height * width
     _sum_strips(cross, strips, min(orders, width), height, width)
     for n in range(min(orders, height)):
         if not searched[n]:
             continue
-        _offer(ngrams, places, meets[n], n, line, width, other_norms, scaled, capacity)
+        _offer(ngrams, places, meets[n], n, line, width, column_norms, scaled, capacity)
         for row in range(height - n):
             if not waiting[n, row]:
                 continue
-            norm, best, met, place = own_norms[n, row], threshold, 0, -1
+            norm, best, met, place = row_norms[n, row], threshold, 0, -1
             for m in range(min(orders, width)):
                 if not meets[n, m]:
                     continue

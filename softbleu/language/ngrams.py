@@ -141,5 +141,5 @@ class NgramModel:
             logs[n - 1 :][known] += shorter.backoffs[contexts[known]]
             seen = places >= 0
             logs[n - 1 :][seen] = table.log_probabilities[places[seen]]
-        found: Floats = logs
-        return found
+        values: Floats = logs
+        return values

@@ -288,7 +288,7 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     return _answer("williams", table, columns, pairs=pairs)
 
 
-def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+def _without_one(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per metric and system left out: the correlations of the others, and how much more that is."""
     columns = evidence.of_systems()
     rows: list[list[Value]] = []
@@ -499,7 +499,7 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "accuracy": _accuracies,
     "differences": _differences,
     "williams": _williams,
-    "left-out": _without_each,
+    "left-out": _without_one,
     "windows": _windows,
     "ranking": _ranking,
     "annotators": _annotators,

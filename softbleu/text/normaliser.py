@@ -27,7 +27,7 @@ _STEPS = (
     ("''", '"'),
     (rf"([^{_LETTERS}0-9 \v.',-])", r" \1 "),
     ("–", "-"),
-    (r"\.\.+", lambda found: f" {_DOTS * len(found[0])} "),
+    (r"\.\.+", lambda match: f" {_DOTS * len(match[0])} "),
     ("([^0-9]),([^0-9])", r"\1 , \2"),
     ("([0-9]),([^0-9])", r"\1 , \2"),
     ("([^0-9]),([0-9])", r"\1 , \2"),
@@ -60,8 +60,8 @@ def normalised(line: str) -> list[str]:
     for pattern, made in _compiled():
         text = pattern.sub(made, text)
     words = [word for word in text.split(" ") if word]
-    kept = [_without_stop(word, after) for word, after in pairwise([*words, ""])]
-    text = " ".join(_acronym(word) for word in " ".join(kept).split(" "))
+    without_stops = [_without_stop(word, after) for word, after in pairwise([*words, ""])]
+    text = " ".join(_acronym(word) for word in " ".join(without_stops).split(" "))
     # Other spaces were words until here: a full stop before one is that of a sentence.
     text = _OTHER_SPACES.sub(" ", text.replace(_DOTS, ".").lower()).strip(_CONTROLS)
     return [word for word in text.split(" ") if word]

@@ -263,9 +263,9 @@ class ChangedTokenizer(Tokenizer):
         """Those of the inner one."""
         return self.inner.settings(without)
 
-    def revised(self, given: Mapping[str, Any]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again
+    def revised(self, settings: Mapping[str, Any]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again
         """The inner one with other settings."""
-        return self.inner.revised(given)
+        return self.inner.revised(settings)
 
 
 @dataclass(frozen=True)

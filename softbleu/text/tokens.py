@@ -111,10 +111,10 @@ class WordParts:
         known = Vocabulary() if vocabulary is None else vocabulary
         rest = iter(words)
         # Some words at a time: as strings their parts take many times the memory.
-        found = [known.encode([])]
+        blocks = [known.encode([])]
         while some := [parts(word) for word in islice(rest, _PARTS)]:
-            found.append(known.encode(some))
-        lines = Tokens.joined(found)
+            blocks.append(known.encode(some))
+        lines = Tokens.joined(blocks)
         return cls(lines.codes, lines.offsets)
 
     def followed_by(self, other: WordParts) -> WordParts:

@@ -186,10 +186,10 @@ def data_setting() -> Any:
     )
 
 
-def needed_data(stages: Sequence[str], given: MeteorData | None) -> MeteorData | None:
+def needed_data(stages: Sequence[str], data: MeteorData | None) -> MeteorData | None:
     """The data of the package where stages need some and none is named, and none where no stage looks at it."""
     needed = any(stage in NEED_DATA for stage in stages)
-    return (given or MeteorData.of(PACKAGE)) if needed else None
+    return (data or MeteorData.of(PACKAGE)) if needed else None
 
 
 @dataclass(frozen=True)
@@ -225,8 +225,8 @@ class _Files:
     @property
     def all(self) -> list[Path]:
         """All that are read."""
-        found = [self.folder / SYNONYMS, self.folder / EXCEPTIONS, self.paraphrases]
-        return [path for path in (self.jar, *found) if path is not None and path.is_file()]
+        paths = [self.folder / SYNONYMS, self.folder / EXCEPTIONS, self.paraphrases]
+        return [path for path in (self.jar, *paths) if path is not None and path.is_file()]
 
     @property
     def paraphrases(self) -> Path | None:
@@ -275,10 +275,10 @@ def _note_making(files: _Files, name: str) -> None:
     path, cache = files.paraphrases, cache_folder()
     if path is None or path.stat().st_size < _LARGE:
         return
-    kept = (
+    where = (
         f"once: they are kept in {cache / name}" if cache else f"and they cannot be kept: set {VARIABLE} to a folder"
     )
-    note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {kept}")
+    note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
 
 
 class MeteorTables:
@@ -307,12 +307,12 @@ class MeteorTables:
         places, bases = self._synonym_places, self._bases
         sets, bounds = self._array("synonym_sets"), self._array("synonym_bounds")
         nothing = np.zeros(0, np.int64)
-        found = []
+        of_words = []
         for word in words:
             forms = {places.get(word, -1), *bases.get(word, ())} if word in bases else _forms(word, places)
-            own = [sets[bounds[place] : bounds[place + 1]] for place in forms if place >= 0]
-            found.append(np.unique(np.concatenate(own)) if own else nothing)
-        return found
+            parts = [sets[bounds[place] : bounds[place + 1]] for place in forms if place >= 0]
+            of_words.append(np.unique(np.concatenate(parts)) if parts else nothing)
+        return of_words
 
     @cached_property
     def _synonym_places(self) -> dict[str, int]:
@@ -339,19 +339,19 @@ class MeteorTables:
         edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
         places = np.flatnonzero(words >= 0)
         nodes = np.zeros(len(places), np.int64)
-        found = []
+        matches = []
         for length in range(1, LONGEST + 1):
             keys = nodes * count + words[places + length - 1]
             nodes = np.searchsorted(edges, keys)
             there = edges[np.minimum(nodes, len(edges) - 1)] == keys
             places, nodes = places[there], nodes[there] + 1
-            found.append((places, np.full(len(places), length), nodes))
+            matches.append((places, np.full(len(places), length), nodes))
             more = places + length < ends[places]
             more[more] = words[places[more] + length] >= 0
             places, nodes = places[more], nodes[more]
             if not len(places):
                 break
-        starts, lengths, all_nodes = (np.concatenate(each) for each in zip(*found, strict=True))
+        starts, lengths, all_nodes = (np.concatenate(column) for column in zip(*matches, strict=True))
         return starts, lengths, all_nodes
 
     def paraphrases(self, nodes: Integers, wanted: Flags) -> tuple[Integers, Integers, Integers]:
@@ -359,8 +359,8 @@ class MeteorTables:
         ranks, offsets = chosen_places(self._array("phrase_bounds"), nodes)
         owner = np.repeat(np.arange(len(nodes)), np.diff(offsets))
         others = self._array("phrase_targets")[ranks]
-        kept = wanted[others]
-        return owner[kept], others[kept].astype(np.int64), ranks[kept]
+        linked = wanted[others]
+        return owner[linked], others[linked].astype(np.int64), ranks[linked]
 
     def phrase(self, node: int) -> tuple[str, ...]:
         """Words of a phrase."""
@@ -387,14 +387,14 @@ class MeteorTables:
 
 def _forms(word: str, places: Mapping[str, int]) -> set[int]:
     """Places of a word, and of the first base that an ending leads to."""
-    found = {places.get(word, -1)}
+    numbers = {places.get(word, -1)}
     if len(word) > 2:
         for ending, other in _ENDINGS:
             if word.endswith(ending) and not (ending == "s" and word.endswith("ss")):
                 base = places.get(word[: len(word) - len(ending)] + other)
                 if base is not None:
-                    return {*found, base}
-    return found
+                    return {*numbers, base}
+    return numbers
 
 
 def _tables(files: _Files) -> dict[str, NDArray[Any]]:

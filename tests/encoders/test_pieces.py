@@ -138,7 +138,7 @@ def test_windows_take_each_piece_where_it_stands_farthest_from_the_ends(lengths,
         for place, each in enumerate(window.places.tolist()):
             if words[each] >= 0:
                 places.setdefault(each, []).append(min(place - 1, len(window) - 2 - place))
-        for place in range(len(window))[window.kept]:
+        for place in range(len(window))[window.taken]:
             each = int(window.places[place])
             assert each not in seen
             seen[each] = min(place - 1, len(window) - 2 - place)
@@ -149,7 +149,7 @@ def test_windows_take_each_piece_where_it_stands_farthest_from_the_ends(lengths,
 def test_windows_of_nothing_but_boundaries():
     words = np.full(5, -1, np.int32)
     windows = list(cut_windows(Pieces(words, words, np.array([0, 5])), 3))
-    assert sorted(place for window in windows for place in window.places[window.kept].tolist()) == list(range(5))
+    assert sorted(place for window in windows for place in window.places[window.taken].tolist()) == list(range(5))
     wide = np.array([-1, -1, 0, -1], np.int32)
     said = "a line needs 3 boundary pieces, and the encoder has 3 positions"
     refused(VectorError, said, lambda: list(cut_windows(Pieces(wide, wide, np.array([0, 4])), 3)))
