@@ -8,6 +8,7 @@ from complete import complete
 from hypothesis import strategies as st
 
 from softbleu.config.declare import Declared, Setting, own_settings
+from softbleu.embeddings.choice import Similarity
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError
 from softbleu.lattices.rules import NetworkRules
@@ -28,6 +29,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "quantile": st.sampled_from(["p50", "p99.9"]),
     "threshold": st.sampled_from(["p50", "p99.9"]) | st.floats(0, 1),
     "idf": st.just("references"),
+    "similarity": st.sampled_from(list(map(Similarity.of, ("spelling", "stems:de", "spelling+stems:fi")))),
     "layers": st.sampled_from(["0", "4", "4,6"]),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
@@ -141,6 +143,8 @@ def measures(draw: st.DrawFn) -> Metric:
         "characters": metric.name == "m2" and start.get("threshold") is None,
     }
     start = {name: value for name, value in start.items() if not lacking.get(name)}
+    if start.get("similarity") is not None:
+        start.pop("vectors", None)
     if start.get("assignment") == "optimal":
         start.pop("consumption", None)
     if start.get("shifts"):

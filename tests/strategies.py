@@ -41,7 +41,7 @@ class Case:
 
     candidates: list[list[str]]
     references: list[list[list[str]]]
-    vectors: Vectors
+    vectors: Vectors | None  # None: words are compared by their spellings
     matcher: str = "vleu"
     order: int = 4
     denominator: str = "order"
@@ -68,6 +68,7 @@ class Case:
     @property
     def known(self) -> Vectors:
         """The vector of each word of `WORDS`; a word found as written keeps its vector even if that is zero."""
+        assert self.vectors is not None
         fallback = self.vector_case == "fallback"
         spelling = {word: word if word in self.vectors or not fallback else word.lower() for word in WORDS}
         return {word: self.vectors[found] for word, found in spelling.items() if found in self.vectors}
@@ -75,10 +76,12 @@ class Case:
     @property
     def product(self) -> soft.TokenProduct:
         """The oracle's token product."""
-        return soft.token_product_from(self.known, "exact")
+        return soft.letters_product if self.vectors is None else soft.token_product_from(self.known, "exact")
 
     @property
     def vector_choice(self) -> VectorChoice:
+        if self.vectors is None:
+            return VectorChoice("none")
         return VectorChoice(self.vectors, vector_case=self.vector_case)  # type: ignore[arg-type]
 
     @property
@@ -145,6 +148,7 @@ def cases(
     most_references: int = 3,
     highest_order: int = 5,
     fixed_threshold: float | None = None,
+    spelt: bool = False,
     **options: object,
 ) -> Case:
     """Draw a corpus; what is not fixed by an argument is drawn, too."""
@@ -155,7 +159,7 @@ def cases(
     case = Case(
         candidates,
         references,
-        draw(word_vectors()),
+        None if spelt else draw(word_vectors()),
         matcher=matcher or draw(st.sampled_from(SOFT)),
         order=draw(st.integers(1, highest_order)),
         denominator=draw(st.sampled_from(["order", "all"])),

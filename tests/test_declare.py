@@ -74,7 +74,7 @@ def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
             pairs = parse_signature(signature)
             if setting.name == "vectors":
                 assert pairs["vectors"] == f"{value}#0123456789ab"
-            elif not short or value != setting.default:
+            elif value != setting.default or not (short or setting.signed_if_set):
                 assert pairs[setting.key] == format_value(value)
             assert metric_from_signature(signature) == measure
 

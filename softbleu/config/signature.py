@@ -41,7 +41,8 @@ def signature_of(
         if value.name:
             pairs[value.kind] = value.name
         for setting, entry in value.settings(without):
-            if not short or setting.part or setting.always_signed or entry != setting.default:
+            needed = setting.part or setting.always_signed or not (short or setting.signed_if_set)
+            if needed or entry != setting.default:
                 pairs[setting.key] = format_value(entry)
     for key, entry in (more or {}).items():
         pairs[key.replace("_", "-")] = format_value(entry)

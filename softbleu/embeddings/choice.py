@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from softbleu.config.declare import Declared, own_settings, setting
+from softbleu.config.languages import LANGUAGES, find_language
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.measure import (
     MeasuredWords,
@@ -20,13 +22,69 @@ from softbleu.embeddings.measure import (
 from softbleu.embeddings.vectors import VectorCase
 from softbleu.encoders import Encoder, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
+from softbleu.io.files import Content
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
     from softbleu.embeddings.vectors import VectorSource
 
 ExactWords = Literal["one", "cosine"]
+NO_VECTORS = "none"
+_KIND = re.compile(r"(spelling|stems:[a-z]{2,3}|stems)(?:\+|$)")
+
+
+class Similarity(Content):
+    """How words are compared without vectors: `spelling`, `stems:de`, and a list of similar words, joined by `+`.
+
+    >>> Similarity.of("spelling+stems:de").kinds
+    ('spelling', 'stems:de')
+    """
+
+    @classmethod
+    def of(cls, location: str) -> Similarity:
+        """Read it; the list is not opened."""
+        kinds, _ = _parts(location)
+        for kind in kinds:
+            name, _, code = kind.partition(":")
+            if name == "stems" and not (code and find_language(code).stemmer):
+                stemmed = ", ".join(each.code for each in LANGUAGES.values() if each.stemmer)
+                said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
+                raise InputError(Parameter("similarity"), said)
+        return super().of(location)
+
+    @classmethod
+    def files_of(cls, location: str) -> list[Path]:
+        """The list, if one is named."""
+        return [Path(text) for text in [_parts(location)[1]] if text]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of what is looked at beside a list."""
+        return _parts(self.location)[0]
+
+    @property
+    def pairs(self) -> Path | None:
+        """File of words that are similar."""
+        return next(iter(self.files_of(self.location)), None)
+
+    @property
+    def stemmer(self) -> str | None:
+        """Name of the algorithm of the stems; None where words are not stemmed."""
+        codes = [kind.partition(":")[2] for kind in self.kinds if kind.startswith("stems:")]
+        return find_language(codes[0]).stemmer if codes else None
+
+    def __str__(self) -> str:
+        return f"{self.location}#{self.fingerprint[:12]}" if self.pairs else self.location
+
+
+def _parts(text: str) -> tuple[tuple[str, ...], str]:
+    """Kinds that stand first, and the name of a file behind them."""
+    kinds = []
+    while match := _KIND.match(text):
+        kinds.append(match[1])
+        text = text[match.end() :]
+    return tuple(kinds), text
 
 
 @dataclass(frozen=True)
@@ -36,13 +94,14 @@ class VectorChoice(Declared):
     Without `normalize` a word's weight is the length of its vector; a word without a vector has the mean weight of
     the references' words. `quantile` only notes where the threshold comes from.
 
-    If `vectors` names an encoder, each token has a vector of its own, in the context of its line.
+    If `vectors` names an encoder, each token has a vector of its own, in the context of its line. If it is `none`,
+    words are compared by their `similarity`, which is that of spellings unless it says more.
     """
 
     vectors: VectorLocation = setting(
         DEFAULT_VECTORS,
         "Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two; or an "
-        "encoder, for vectors in context, such as minilm-l6",
+        "encoder, for vectors in context, such as minilm-l6; or none: words are compared without vectors",
         metavar="PATH|NAME",
         always_signed=True,
         hashed=True,
@@ -63,6 +122,16 @@ class VectorChoice(Declared):
         "In context: equal words count as exact matches (one), or by their cosine, as others do",
         unset="cosine in context",
     )
+    similarity: Similarity | None = setting(
+        None,
+        "Compare words without vectors: by spelling, equal stems (stems:de), a file of similar words (lines WORD TAB "
+        "WORD TAB similarity), or several, joined by +",
+        metavar="LIST",
+        unset="vectors; without them spelling",
+        read=Similarity.read,
+        hashed=True,
+        signed_if_set=True,
+    )
     measure: WordMeasure = setting(factory=WordMeasure)
     quantile: str | None = setting(None, "Quantile that the threshold was taken from")
     kind: ClassVar[str] = "vectors"
@@ -73,12 +142,30 @@ class VectorChoice(Declared):
             object.__setattr__(self, "layers", ",".join(map(str, parse_layers(self.layers))))
         if isinstance(self.vectors, int | float | list):
             raise InputError(f"vectors must be a name, a path, a mapping or KeyedVectors, not {self.vectors!r}")
+        if self.similarity is None and self.without_vectors:
+            object.__setattr__(self, "similarity", Similarity.of("spelling"))
+        elif self.similarity is not None and not self.without_vectors:
+            object.__setattr__(self, "vectors", NO_VECTORS)
+
+    def revised(self, given: Mapping[str, Any]) -> VectorChoice:
+        """Return it with other settings by name; vectors that are named take the place of another similarity."""
+        named = "vectors" in given and not replace(self, vectors=given["vectors"], similarity=None).without_vectors
+        if named and given.get("similarity") not in (None, "none"):
+            said = f" {given['similarity']} looks at no vectors: leave it out, or "
+            raise InputError(Parameter("similarity"), said, Parameter("vectors"))
+        own = replace(self, vectors=DEFAULT_VECTORS, similarity=None) if named and self.without_vectors else self
+        return super(VectorChoice, own).revised(given)
+
+    @property
+    def without_vectors(self) -> bool:
+        """Whether words are compared without vectors."""
+        return isinstance(self.vectors, str) and self.vectors.partition("#")[0] == NO_VECTORS
 
     @property
     def key(self) -> tuple[str | int, VectorChoice]:
         """Identity among choices, however the threshold came about; vectors in memory are told by their object."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
-        return where, replace(self, vectors="", quantile=None)
+        return where, replace(self, vectors=NO_VECTORS if self.without_vectors else "", quantile=None)
 
     @cached_property
     def in_context(self) -> bool:
@@ -102,6 +189,8 @@ class VectorChoice(Declared):
         """
         from softbleu.embeddings import open_vectors
 
+        if self.without_vectors:
+            return None
         meta: Any = getattr(self.encoder if self.in_context else open_vectors(self.vectors), "meta", {})
         language = getattr(meta, "everything", meta).get("language")
         return language if isinstance(language, str) else None
@@ -111,25 +200,27 @@ class VectorChoice(Declared):
 
         Raises `InputError` where they do not; `VectorError`: the encoder cannot be read, or lacks a layer.
         """
+        if self.without_vectors:
+            self._check_unused("a similarity without vectors has", VectorChoice(), ("vector_case", "normalize"))
         if not self.in_context:
             if self.layers is not None or self.exact_words == "cosine":
                 raise InputError(
                     f"{self.vectors}: layers and exact-words are for vectors in context; name an encoder"
                 )
             return self
-        plain = VectorChoice()
-        measure = replace(self.measure, function_words="soft")
-        unused = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
-        unused += _changed(measure, plain.measure, [setting.name for setting in own_settings(WordMeasure)])
-        if unused:
-            raise InputError(
-                f"vectors in context have no use for {', '.join(unused)}: leave out, or name word vectors"
-            )
+        self._check_unused("vectors in context have", VectorChoice(), ("vector_case", "normalize"))
         encoder = self.encoder
         layers = encoder.layers if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
         written = ",".join(map(str, layers))
         return replace(self, layers=written, exact_words=self.exact_words or "cosine")
+
+    def _check_unused(self, what: str, plain: VectorChoice, names: Iterable[str]) -> None:
+        measure = replace(self.measure, function_words="soft")
+        unused = [*_changed(self, plain, names)]
+        unused += _changed(measure, plain.measure, [setting.name for setting in own_settings(WordMeasure)])
+        if unused:
+            raise InputError(f"{what} no use for {', '.join(unused)}: leave out, or name word vectors")
 
     def select(self, words: list[str], source: VectorSource | None = None) -> MeasuredWords:
         """Read the vectors of these words; `source` has them where they are open already."""
@@ -144,6 +235,8 @@ class VectorChoice(Declared):
         """
         from softbleu.embeddings import open_vectors
 
+        if self.without_vectors:
+            return None
         source = self.encoder if self.in_context else open_vectors(self.vectors)
         return getattr(source, "threshold", None)
 
@@ -155,6 +248,10 @@ class VectorChoice(Declared):
         from softbleu.embeddings import open_vectors
 
         percentile = parse_percentile(quantile)
+        if self.without_vectors:
+            raise InputError(
+                f"{quantile} is a quantile of vectors, of which there are none: give ", Parameter("threshold")
+            )
         if self.in_context:
             from softbleu.encoders.contexts import context_quantile
 

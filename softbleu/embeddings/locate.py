@@ -123,6 +123,8 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return _open_in_memory(location)
     text = local_place(os.fspath(location))
     path = Path(text)
+    if text == "none":
+        raise VectorError("no vectors are named (none), and this looks at some: name a set or a file")
     if os.path.lexists(text):
         if path.is_dir():
             return open_store(path)

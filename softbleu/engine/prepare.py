@@ -126,6 +126,10 @@ class PreparedCorpus:
         key: tuple[object, ...] = ("table", choice.key, *asked)
         if not requires.vectors:
             key, make = ("table", requires), partial(CorpusWords.of_features, len(self.words), features)
+        elif choice.without_vectors:
+            make = partial(
+                CorpusWords.without_vectors, choice, self.words, frequencies=frequencies, features=features
+            )
         elif choice.in_context:
             make = partial(CorpusWords.in_context, choice, self.words, frequencies=frequencies, features=features)
         else:

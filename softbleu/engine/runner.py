@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from softbleu.corpora.segments import BLOCK
-from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, Checkpoint
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
@@ -298,7 +298,8 @@ def _statistics(
     identity, coverage = None, None
     if table is not None and metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
-        coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
+        if identity != NO_VECTORS:
+            coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
     return Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
 
 

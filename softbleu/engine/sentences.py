@@ -31,7 +31,7 @@ class SentenceScorer:
         self._worker = Worker((task,), metric.tokenizer, self._requires, "numpy")
         choice = self._metric.vector_choice
         self._choice = choice
-        self._words = self._requires.vectors and not choice.in_context
+        self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._vectors: KeptVectors | None = None
 
     def score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.choice import NO_VECTORS
 from softbleu.embeddings.measure import MeasuredWords, WordMeasure, measure_words, random_similarities, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
@@ -25,6 +26,7 @@ from softbleu.errors import VectorError
 from softbleu.io.executors import Held, hold, shares_memory
 from softbleu.io.files import TemporaryFolder
 from softbleu.matching.similarity import (
+    ComparedWords,
     PieceVectors,
     Relation,
     TokenVectors,
@@ -32,7 +34,9 @@ from softbleu.matching.similarity import (
     WordTable,
     frequency_weights,
 )
-from softbleu.text.tokens import Tokens, Vocabulary
+from softbleu.text.tokens import Tokens, Vocabulary, word_features
+from softbleu.thesaurus.similar_words import read_similar_words
+from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
@@ -186,6 +190,27 @@ class CorpusWords:
         return cls(WordTable(vectors, features or {}), f"{encoder.name}#{encoder.fingerprint[:12]}")
 
     @classmethod
+    def without_vectors(
+        cls,
+        choice: VectorChoice,
+        words: Sequence[str],
+        *,
+        frequencies: Floats | None = None,
+        features: Mapping[str, NDArray[Any]] | None = None,
+    ) -> CorpusWords:
+        """Prepare words that are compared by spellings, stems or a list of similar ones."""
+        assert choice.similarity is not None
+        more: dict[str, Any] = {}
+        if "spelling" in choice.similarity.kinds:
+            more["parts"], more["bounds"] = word_features("letters", words).values()
+        if (algorithm := choice.similarity.stemmer) is not None:
+            more["stems"] = Vocabulary().encode([[stem_of(word.lower(), algorithm) for word in words]]).codes
+        if (path := choice.similarity.pairs) is not None:
+            more["listed"], more["similarities"] = read_similar_words(path, words)
+        compared = ComparedWords(len(words), frequencies=frequencies, **more)
+        return cls(WordTable(compared, features or {}), NO_VECTORS)
+
+    @classmethod
     def of_features(cls, words: int, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
         """Put features together; no word has a vector."""
         return cls(WordTable(TokenVectors(np.zeros((words, 0), np.float32), np.zeros(words)), features))
@@ -211,7 +236,7 @@ def broadcast(
     value: WordTable | Vocabulary, executor: Executor | None
 ) -> Iterator[tuple[Broadcast, dict[str, bytes]]]:
     """Put a table or words where the workers of an executor find them; what they must be sent comes with it."""
-    in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors)
+    in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors | ComparedWords)
     if executor is not None and not shares_memory(executor):
         sent, content = hold(value)
         yield Broadcast(sent=sent), {sent.key: content}
@@ -227,12 +252,15 @@ def _write(value: WordTable | Vocabulary, folder: Path) -> None:
     if isinstance(value, Vocabulary):
         Path(folder, _WORDS).write_text(json.dumps(list(value)))
         return
-    arrays_of = {field.name: getattr(value.vectors, field.name) for field in fields(TokenVectors)}
-    for kind, arrays in (("vectors", arrays_of), ("features", value.features)):
+    arrays_of = {field.name: getattr(value.vectors, field.name) for field in fields(value.vectors)}  # type: ignore[arg-type]
+    for kind, arrays in ((type(value.vectors).__name__, arrays_of), ("features", value.features)):
         Path(folder, kind).mkdir()
         for key, array in arrays.items():
             if array is not None:
                 np.save(Path(folder, kind, f"{key}.npy"), array)
+
+
+_KINDS = {kind.__name__: kind for kind in (TokenVectors, ComparedWords)}
 
 
 @lru_cache(maxsize=8)
@@ -241,11 +269,14 @@ def _read(folder: str) -> WordTable | KnownWords:
         words = json.loads(place.read_bytes())
         return KnownWords(zip(words, range(len(words)), strict=True))
     # Arrays that could be written to, as those in memory: kernels are compiled for one kind of them.
+    (kind,) = (name for name in _KINDS if Path(folder, name).is_dir())
     vectors, features = (
-        {path.stem: np.load(path, mmap_mode="c") for path in Path(folder, kind).glob("*.npy")}
-        for kind in ("vectors", "features")
+        {path.stem: np.load(path, mmap_mode="c") for path in Path(folder, name).glob("*.npy")}
+        for name in (kind, "features")
     )
-    return WordTable(TokenVectors(**vectors), features)
+    # What is a single number is no array.
+    vectors = {name: array if array.ndim else array.item() for name, array in vectors.items()}
+    return WordTable(_KINDS[kind](**vectors), features)
 
 
 @dataclass(frozen=True)

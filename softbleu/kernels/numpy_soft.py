@@ -33,14 +33,14 @@ def raise_to_spellings(
     The similarity of spellings is the Dice coefficient of their parts, which are character n-grams.
     """
     (left, one), (right, other) = (np.unique(codes, return_inverse=True) for codes in (candidate, reference))
-    table = weight * _spelling_similarity(left, right, parts)
+    table = weight * spelling_similarity(left, right, parts)
     for segment in range(len(pairs.cells) - 1):
         rows, columns = (slice(*bounds[segment : segment + 2]) for bounds in (pairs.rows, pairs.columns))
         block = pairs.block(products, segment)
         np.maximum(block, table[np.ix_(one[rows], other[columns])], out=block)
 
 
-def _spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
+def spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
     """Dice coefficient of the parts of words, given by their codes, which a word has once: (left, right)."""
     width = parts.kinds
     dense = (len(left) + len(right)) * width <= _DENSE

@@ -12,6 +12,7 @@ import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import Kernels, WordArrays
+from softbleu.kernels.numpy_soft import spelling_similarity
 from softbleu.kernels.scale import SCALE, ZERO_NORM
 from softbleu.text.tokens import Tokens, WordParts
 
@@ -53,8 +54,27 @@ class Vectors(Protocol):
         """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
 
 
+class NoPieces:
+    """Words that have no pieces in context."""
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Words have none."""
+        return self.pieces_of(())
+
+    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
+        """Words have none."""
+        raise self._no_context()
+
+    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Words have none."""
+        raise self._no_context()
+
+    def _no_context(self) -> InputError:
+        return InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
+
+
 @dataclass(frozen=True)
-class TokenVectors:
+class TokenVectors(NoPieces):
     """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
 
     rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
@@ -87,21 +107,6 @@ class TokenVectors:
         """Unit vectors of the distinct words of a chunk, and the row of each position."""
         return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
 
-    def pieces(self, tokens: Tokens) -> PieceVectors:
-        """Words have none."""
-        return self.pieces_of(())
-
-    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
-        """Words have none."""
-        raise self._no_context()
-
-    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Words have none."""
-        raise self._no_context()
-
-    def _no_context(self) -> InputError:
-        return InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
-
     def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words among coded tokens, and the row of each token."""
         distinct, codes_there = np.unique(codes, return_inverse=True)
@@ -114,6 +119,59 @@ class TokenVectors:
             self_only = None if self.self_only is None else self.self_only[distinct]
             relation = Relation(distinct.astype(np.int64), len(self.norms), self.allowed_pairs, self_only)
         return UnitVectors(rows, distinct, weights, relation), codes_there
+
+
+@dataclass(frozen=True)
+class ComparedWords(NoPieces):
+    """Coded words that are as similar as their spellings or a list says, and equal where their stems are."""
+
+    words: int  # How many there are
+    parts: Integers | None = None  # What they are made of, one word after the other; None: spellings are not compared
+    bounds: Integers | None = None  # Word w has ``parts[bounds[w]:bounds[w + 1]]``
+    stems: Integers | None = None  # Equal numbers are equal stems; None: stems are not compared
+    listed: Integers | None = None  # Ascending `one * words + other` of pairs on the list, either way round
+    similarities: Floats | None = None  # Of these pairs
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
+    in_context: ClassVar[bool] = False
+    equal_is_one: ClassVar[bool] = True
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens can be compared: all."""
+        return np.ones(len(tokens.codes), bool)
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """The distinct words of a chunk, and the number of the one at each position."""
+        distinct, places = np.unique(chunk.codes, return_inverse=True)
+        weights = frequency_weights(self.frequencies)[distinct] if by_frequency else None
+        return ComparedTokens(np.zeros((len(distinct), 0)), distinct, weights, source=self), places
+
+    def table(self, left: NDArray[Any], right: NDArray[Any]) -> Floats:
+        """Similarities of words, all with all, but that equal words have 1: (left, right)."""
+        found = np.zeros((len(left), len(right)))
+        if self.parts is not None and self.bounds is not None:
+            found = spelling_similarity(left, right, WordParts(self.parts, self.bounds))
+        self._raise_to_known(found, left[:, None], right[None, :])
+        return found
+
+    def of_pairs(
+        self, pairs: TokenPairs, left: NDArray[np.int32], right: NDArray[np.int32], kernels: Kernels
+    ) -> Floats:
+        """Similarities of the pairs of words of some segments, whose tokens are coded."""
+        one, other = (codes[places] for codes, places in zip((left, right), pairs.tokens, strict=True))
+        found = np.zeros(len(one))
+        if self.parts is not None and self.bounds is not None:
+            kernels.raise_to_spellings(found, pairs, left, right, WordParts(self.parts, self.bounds), 1.0)
+        self._raise_to_known(found, one, other)
+        np.copyto(found, 1.0, where=one == other)
+        return found
+
+    def _raise_to_known(self, found: Floats, one: NDArray[Any], other: NDArray[Any]) -> None:
+        if self.stems is not None:
+            np.copyto(found, 1.0, where=self.stems[one] == self.stems[other])
+        if self.listed is not None and self.similarities is not None and len(self.listed):
+            pairs = one.astype(np.int64) * self.words + other
+            places = np.minimum(np.searchsorted(self.listed, pairs), len(self.listed) - 1)
+            np.maximum(found, np.where(self.listed[places] == pairs, self.similarities[places], 0), out=found)
 
 
 def frequency_weights(frequencies: Floats | None) -> Floats:
@@ -198,12 +256,12 @@ class UnitVectors:
             # One long pair: rows recur, so multiply each pair of distinct ones once.
             left_rows, left_places = np.unique(left[0], return_inverse=True)
             right_rows, right_places = np.unique(right[0], return_inverse=True)
-            products = self.rows[left_rows] @ self.rows[right_rows].T
+            products = self._table(left_rows, right_rows)
             if self.relation is not None:
                 self.relation.apply(products, left_rows[:, None], right_rows[None, :])
             plain = products[np.ix_(left_places, right_places)][None]
         else:
-            plain = self.rows[left] @ self.rows[right].transpose(0, 2, 1)
+            plain = self._tables(left, right)
             if self.relation is not None:
                 self.relation.apply(plain, left[:, :, None], right[:, None, :])
         if self.equal_is_one:
@@ -211,6 +269,20 @@ class UnitVectors:
         if self.weights is None:
             return plain, plain
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
+
+    def _table(self, left: Integers, right: Integers) -> Floats:
+        """Cosines of rows, all with all: (left, right)."""
+        return self.rows[left] @ self.rows[right].T
+
+    def _tables(self, left: Integers, right: Integers) -> Floats:
+        """Cosines of the rows of texts, all with all: (batch, left, right)."""
+        return self.rows[left] @ self.rows[right].transpose(0, 2, 1)
+
+    def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
+        """Cosines of tokens so far apart in a text, given their rows: (batch, tokens - distance)."""
+        # A stack of dot products, which is faster than einsum.
+        found: Floats = (rows[:, : codes.shape[1] - distance, None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+        return found
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
         """Plain token products of the pairs of some segments, whose tokens are given as rows."""
@@ -235,8 +307,7 @@ class UnitVectors:
             left, right = codes[:, : codes.shape[1] - distance], codes[:, distance:]
             band = np.ones(left.shape)
             if distance:
-                # A stack of dot products, which is faster than einsum.
-                band = (rows[:, : left.shape[1], None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+                band = self._neighbours(rows, distance, codes)
                 if self.relation is not None:
                     self.relation.apply(band, left, right)
                 if self.equal_is_one:
@@ -272,8 +343,31 @@ class UnitVectors:
         return by_order
 
 
+@dataclass(frozen=True)
+class ComparedTokens(UnitVectors):
+    """Words, by number, that are compared without vectors."""
+
+    source: ComparedWords = field(kw_only=True)
+
+    def _table(self, left: Integers, right: Integers) -> Floats:
+        return self.source.table(self.words[left], self.words[right])
+
+    def _tables(self, left: Integers, right: Integers) -> Floats:
+        return np.stack([self._table(*rows) for rows in zip(left, right, strict=True)])
+
+    def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
+        """Similarities of tokens so far apart: of each text those of its distinct words are looked up."""
+        found = np.empty((len(codes), codes.shape[1] - distance))
+        for text, similarities in zip(codes, found, strict=True):
+            distinct, places = np.unique(text, return_inverse=True)
+            similarities[:] = self._table(distinct, distinct)[places[: len(similarities)], places[distance:]]
+        return found
+
+
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
     """Plain token products of the pairs of words of each candidate and its only reference, maybe by kernels."""
+    if isinstance(vectors, ComparedWords):
+        return vectors.of_pairs(pairs, chunk.candidates.codes, chunk.references.codes, kernels)
     if kernels.multiply_pairs and isinstance(vectors, TokenVectors) and vectors.allowed_pairs is None:
         return kernels.multiply_pairs(vectors.arrays, pairs, chunk.candidates.codes, chunk.references.codes)
     unit, places = vectors.unit(chunk, by_frequency=False)

@@ -56,7 +56,8 @@ else:
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
-IN_CONTEXT = "in context"  # The preset that is taken by itself where the vectors are those of tokens in context
+IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
+"""Presets that are taken by themselves where vectors are those of tokens in context, and where there are none."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class MetricClass(ABCMeta):
         """All settings by name, with their defaults, for `help` and completion."""
         value: Metric = cls()
         arguments = {one.name: (default, one.hint) for one, default in value.settings() if one.name != "quantile"}
-        if {*value.presets} - {IN_CONTEXT}:
+        if {*value.presets} - {IN_CONTEXT, WITHOUT_VECTORS}:
             arguments["preset"] = None, "str | None"
         described = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in arguments.items())
         return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in described])
@@ -198,6 +199,7 @@ class Metric(Declared, metaclass=MetricClass):
         normalize: InitVar[bool] = True
         layers: InitVar[str | None] = None
         exact_words: InitVar[ExactWords | None] = None
+        similarity: InitVar[str | None] = None
         vectors_postprocess: InitVar[str] = "none"
         neighbours: InitVar[int | None] = None
         function_words: InitVar[FunctionWords] = "soft"
@@ -206,7 +208,7 @@ class Metric(Declared, metaclass=MetricClass):
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
-    """Settings of papers, by name; `IN_CONTEXT` has what is taken, unless given, with vectors in context."""
+    """Settings of papers, by name; `IN_CONTEXT` and `WITHOUT_VECTORS` have what is taken by itself, unless given."""
 
     def __str__(self) -> str:
         written = {}
@@ -382,7 +384,8 @@ def with_settings(
         unused.append("preset")
     # A preset says nothing about what a metric or matcher does not have.
     encoder = is_encoder(settings.get("vectors"))
-    usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and encoder else {}
+    compared = settings.get("similarity") not in (None, "none") or str(settings.get("vectors")) == "none"
+    usual = {} if plain else metric.presets.get(IN_CONTEXT if encoder else WITHOUT_VECTORS if compared else "", {})
     parts = {"matcher": getattr(metric, "matcher", None), **settings}
     known = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     for name in settings:
@@ -407,7 +410,7 @@ def with_settings(
 def preset_names() -> list[str]:
     """Names of the settings of papers, those of other packages' metrics too."""
     named = (name for owner in METRICS.classes() for name in owner.presets)  # type: ignore[attr-defined]
-    return [name for name in named if name != IN_CONTEXT]
+    return [name for name in named if name not in (IN_CONTEXT, WITHOUT_VECTORS)]
 
 
 def every_setting() -> dict[str, Setting]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
+    from softbleu.embeddings.choice import Similarity
     from softbleu.language import ModelChoice
     from softbleu.lattices.rules import NetworkVectors
     from softbleu.matching.base import Matcher
@@ -31,6 +32,7 @@ class MatchSettings(TypedDict, total=False):
     normalize: bool
     layers: str | None
     exact_words: Literal["one", "cosine"] | None
+    similarity: str | Similarity | None
     vectors_postprocess: str
     neighbours: int | None
     function_words: Literal["soft", "exact"]

@@ -18,7 +18,7 @@ from softbleu.kernels.pairs import TokenPairs
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import IN_CONTEXT, Metric, Requirements, order_setting, tokenizer_setting
+from softbleu.metrics.base import IN_CONTEXT, WITHOUT_VECTORS, Metric, Requirements, order_setting, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.optional import one_by_one
@@ -123,6 +123,7 @@ class Softbleu(Metric):
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0},
         IN_CONTEXT: {"power": 1.0, "characters": 0.0},
+        WITHOUT_VECTORS: {"beta": 1.25, "rarity": 1.0, "position": 0.0, "characters": 0.0, "credit": "clipped"},
     }
 
     @property

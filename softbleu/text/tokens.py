@@ -205,6 +205,13 @@ def character_grams(words: Sequence[str]) -> WordParts:
     return WordParts((once & (1 << bits) - 1).astype(np.int32), bounds)
 
 
+def _letters(word: str) -> Sequence[str]:
+    """Characters of a word in lower case, and pairs of them, those with marks of its ends too, each once."""
+    lower = word.lower()
+    marked = f"\x02{lower}\x03"
+    return list(dict.fromkeys(chain(lower, map(add, marked, marked[1:]))))
+
+
 def _without_punctuation(word: str) -> Sequence[str]:
     """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them; no blanks."""
     if len(word) > 1 and word[-1] in punctuation:
@@ -218,6 +225,7 @@ def _without_punctuation(word: str) -> Sequence[str]:
 WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
     "characters": str,
+    "letters": _letters,
     "punctuation": _without_punctuation,
 }
 

@@ -73,6 +73,18 @@ def token_product_from(vectors: dict[str, list[float]], case: str = "fallback") 
     return product
 
 
+def letters(word: str) -> set[str]:
+    """Characters of a word in lower case, and pairs of them, those with marks of its ends too."""
+    characters = ["<start>", *word.lower(), "<end>"]
+    return {*word.lower(), *("|".join(pair) for pair in ngrams(characters, 2))}
+
+
+def letters_product(first: str, second: str) -> float:
+    """g(a, b) without vectors: 1 for the same token, else the Dice coefficient of their letters."""
+    one, other = letters(first), letters(second)
+    return 1.0 if first == second else 2 * len(one & other) / (len(one) + len(other))
+
+
 def clamped_and_rounded(value: float) -> float:
     return round(max(-1.0, min(1.0, value)) * 1e6) / 1e6
 

@@ -43,7 +43,8 @@ def test_exact_statistics(case: Case) -> None:
 @settings(max_examples=5)
 def test_greedy_statistics_and_partners(matcher: str, greedy: Any, composition: str, data: st.DataObject) -> None:
     own = {"assignment": greedy[0], "consumption": greedy[1], "composition": composition}
-    case = data.draw(cases(matcher=matcher, longest=data.draw(st.sampled_from([7, 14])), **own))
+    spelt, longest = data.draw(st.booleans()), data.draw(st.sampled_from([7, 14]))
+    case = data.draw(cases(matcher=matcher, longest=longest, spelt=spelt, **own))
     oracle = case.oracle()
     for path, sizes in PATHS.items():
         note(path)
@@ -61,7 +62,7 @@ SHORT: dict[str, Any] = {"longest": 4, "longest_reference": 4, "most_references"
 @settings(max_examples=8)
 def test_optimal_statistics(matcher: str, composition: str, data: st.DataObject) -> None:
     own = {"assignment": "optimal", "composition": composition}
-    case = data.draw(cases(matcher=matcher, most_segments=3, **own, **SHORT))
+    case = data.draw(cases(matcher=matcher, most_segments=3, spelt=data.draw(st.booleans()), **own, **SHORT))
     oracle = case.oracle()
     for path in WIDE_PATHS:
         note(path)
@@ -98,6 +99,7 @@ def test_raw_norms_weigh_words(case: Case) -> None:
     def product(first: str, second: str) -> float:
         return norms.get(first, mean) * norms.get(second, mean) * unit(first, second)
 
+    assert case.vectors is not None
     choice = VectorChoice(case.vectors, case.vector_case, normalize=False)  # type: ignore[arg-type]
     result = score_corpus(case.segments, complete(case.metric, Whitespace(), choice))[0]
     (expected,) = case.oracle(product)

@@ -37,7 +37,7 @@ class Case:
 
     candidates: Lines
     references: list[Lines]
-    vectors: Vectors
+    vectors: Vectors | None  # None: words are compared by their spellings
     options: oracle.Options
 
     def metric(self, **more: Any) -> Softbleu:
@@ -61,6 +61,8 @@ class Case:
     @property
     def alike(self) -> soft.TokenProduct:
         """The oracle's token product; a word found as written keeps its vector even if that is zero."""
+        if self.vectors is None:
+            return soft.letters_product
         found = {word: word if word in self.vectors else word.lower() for word in WORDS}
         known = {word: self.vectors[name] for word, name in found.items() if name in self.vectors}
         return soft.token_product_from(known, "exact")
@@ -70,7 +72,9 @@ class Case:
         return oracle.weights_from([line for texts in self.references for line in texts], self.options)
 
     def measure(self, **more: Any) -> Metric:
-        return complete(self.metric(**more), Whitespace(), VectorChoice(self.vectors))
+        return complete(
+            self.metric(**more), Whitespace(), VectorChoice("none" if self.vectors is None else self.vectors)
+        )
 
     def rows(self, kernels: KernelName = "numpy", **more: Any) -> np.ndarray[Any, Any]:
         """Statistics of the library, a row a segment."""
@@ -103,7 +107,7 @@ def cases(draw: st.DrawFn, *, most_references: int = 3, longest: int = 5, **fixe
     candidates = draw(st.lists(lines(longest), min_size=size, max_size=size))
     texts = st.lists(lines(longest), min_size=1, max_size=most_references)
     references = draw(st.lists(texts, min_size=size, max_size=size))
-    return Case(candidates, references, draw(word_vectors()), draw(all_options(**fixed)))
+    return Case(candidates, references, draw(st.none() | word_vectors()), draw(all_options(**fixed)))
 
 
 def allowed(case: Case, candidate: list[str], reference: list[str]) -> list[list[oracle.Matched]]:

@@ -1,11 +1,13 @@
 """softbleu as the other metrics are run: levels, jobs, signatures, comparisons, and what changes the vectors."""
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from softbleu import InputError, score
 from softbleu.corpora import Segments
@@ -88,3 +90,47 @@ def test_the_greatest_weights_add_up() -> None:
 
 def test_a_millionth_in_common_is_a_millionth() -> None:
     assert Softbleu(order=1).scores(np.array([[1, 10**6, 1, 10**6]])) == pytest.approx([1e-4])
+
+
+def test_words_are_as_similar_as_a_list_says(tmp_path: Path) -> None:
+    """Either way round, in any case; without vectors there is no coverage, and the list is hashed."""
+    path = tmp_path / "words.tsv"
+    path.write_text("cat\tdog\t0.5\nauto\tcar\n", encoding="utf-8")
+    options: dict[str, Any] = {"metric": "softbleu", "order": 1, "power": 1.0, "beta": 1.0, "similarity": str(path)}
+    result = score(["Dog"], ["cat"], **options)
+    assert result.score == pytest.approx(50, abs=1e-3)
+    assert score(["car"], ["Auto"], **options).score == 100
+    assert (result.coverage, score(["car"], ["cat"], **options).score) == (None, 0)
+    assert re.search(r"\|vectors:none\|.*similarity:.*words\.tsv#[0-9a-f]{12}\|", result.signature)
+    for text in ("cat\n", "cat\tdog\t2\n", "cat\tdog\tmuch\n", "\tdog\n"):
+        path.write_text(f"a\tb\n{text}", encoding="utf-8")
+        refused(InputError, r"words\.tsv, line 2: not two words", score, ["a"], ["b"], **options)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"similarity": "stems"},
+            r"^similarity 'stems' names no language with stems; write stems:CODE with one of ar",
+        ),
+        ({"similarity": "stems:zh"}, r"names no language with stems"),
+        (
+            {"similarity": "spelling", "vectors": "glove-6b-100d"},
+            r"^similarity spelling looks at no vectors: leave it",
+        ),
+        ({"vectors": "none", "neighbours": 3}, r"^a similarity without vectors has no use for neighbours"),
+        ({"vectors": "none", "metric": "vleu", "threshold": "p99"}, r"^p99 is a quantile of vectors, of which there"),
+        ({"vectors": "none", "metric": "bertscore"}, r"needs vectors in context"),
+        ({"similarity": "nonesuch.tsv"}, r"nonesuch\.tsv"),
+    ],
+)
+def test_what_cannot_be_without_vectors_is_said(settings: dict[str, Any], said: str) -> None:
+    refused(InputError, said, score, ["a"], ["b"], **{"metric": "softbleu", **settings})
+
+
+@pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.4)", "sleu(composition=sif)"])
+def test_workers_get_what_compares_words(metric: str) -> None:
+    run: dict[str, Any] = {"metric": metric, "similarity": "spelling+stems:en", "tokenize": "none"}
+    texts = lines(1), [*zip(lines(3), lines(4), strict=True)]
+    assert score(*texts, **run, jobs=2).score == score(*texts, **run).score  # type: ignore[arg-type]

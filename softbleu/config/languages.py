@@ -1,0 +1,82 @@
+"""What there is for each language: tokenizer, stems, function words, parameters of METEOR; the one map of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from softbleu.errors import InputError
+
+_TAG = re.compile(r"([a-z]{2,3})(-[a-z0-9]{1,8})*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language, by its code of BCP 47, and what is made for it."""
+
+    code: str
+    name: str
+    tokenize: str | None = None  # Name of its tokenizer; None: words stand between blanks, and any will do
+    stemmer: str | None = None  # Name of its algorithm in snowballstemmer
+
+    @property
+    def similarity(self) -> str:
+        """How words are compared without vectors, unless settings say it."""
+        return "spelling"
+
+
+_KNOWN = (
+    Language("ar", "Arabic", stemmer="arabic"),
+    Language("ca", "Catalan", stemmer="catalan"),
+    Language("cs", "Czech"),
+    Language("da", "Danish", stemmer="danish"),
+    Language("de", "German", stemmer="german"),
+    Language("el", "Greek", stemmer="greek"),
+    Language("en", "English", stemmer="english"),
+    Language("es", "Spanish", stemmer="spanish"),
+    Language("eu", "Basque", stemmer="basque"),
+    Language("fi", "Finnish", stemmer="finnish"),
+    Language("fr", "French", stemmer="french"),
+    Language("ga", "Irish", stemmer="irish"),
+    Language("hi", "Hindi", stemmer="hindi"),
+    Language("hu", "Hungarian", stemmer="hungarian"),
+    Language("hy", "Armenian", stemmer="armenian"),
+    Language("id", "Indonesian", stemmer="indonesian"),
+    Language("it", "Italian", stemmer="italian"),
+    Language("ja", "Japanese", "cjk"),
+    Language("ko", "Korean"),
+    Language("lt", "Lithuanian", stemmer="lithuanian"),
+    Language("ne", "Nepali", stemmer="nepali"),
+    Language("nl", "Dutch", stemmer="dutch"),
+    Language("no", "Norwegian", stemmer="norwegian"),
+    Language("pl", "Polish"),
+    Language("pt", "Portuguese", stemmer="portuguese"),
+    Language("ro", "Romanian", stemmer="romanian"),
+    Language("ru", "Russian", stemmer="russian"),
+    Language("sr", "Serbian", stemmer="serbian"),
+    Language("sv", "Swedish", stemmer="swedish"),
+    Language("ta", "Tamil", stemmer="tamil"),
+    Language("th", "Thai", "char"),
+    Language("tr", "Turkish", stemmer="turkish"),
+    Language("uk", "Ukrainian"),
+    Language("yi", "Yiddish", stemmer="yiddish"),
+    Language("zh", "Chinese", "zh"),
+)
+LANGUAGES: Mapping[str, Language] = {each.code: each for each in _KNOWN}
+"""Those for which there is anything, by their codes."""
+_EARLIER = {"nb": "no", "nn": "no", "cz": "cs", "iw": "he"}  # Other codes of the same
+
+
+def find_language(tag: str) -> Language:
+    """Find a language by its tag of BCP 47, whose region and script make no difference.
+
+    >>> find_language("de-AT").name, find_language("is").name
+    ('German', 'is')
+    """
+    match = _TAG.fullmatch(tag) if isinstance(tag, str) else None
+    if match is None:
+        raise InputError(f"a language is a code of BCP 47, such as cs, de or zh, not {tag!r}")
+    code = match[1].lower()
+    code = _EARLIER.get(code, code)
+    return LANGUAGES.get(code, Language(code, code))
