@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.refless import Refless as Refless
     from softbleu.metrics.result import Result as Result
     from softbleu.metrics.result import Results as Results
+    from softbleu.metrics.scores import Scores as Scores
     from softbleu.metrics.softbleu import Softbleu as Softbleu
     from softbleu.metrics.ter import Ter as Ter
     from softbleu.metrics.trained import Trained as Trained
@@ -94,6 +95,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.meteor": "Meteor",
     "metrics.refless": "Refless",
     "metrics.result": "Result Results",
+    "metrics.scores": "Scores",
     "metrics.softbleu": "Softbleu",
     "metrics.ter": "Ter",
     "metrics.trained": "Trained",

@@ -33,7 +33,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "layers": st.sampled_from(["0", "4", "4,6"]),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
-    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients", "head"), st.none()),
+    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients", "head", "table"), st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
 TOKENIZE = next(each for each in own_settings(Metric) if each.part is Tokenizer)
@@ -99,7 +99,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients", "head")
+    files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients", "head", "table")
     if setting.name in (*files, "quantile"):
         return []
     if setting.names:

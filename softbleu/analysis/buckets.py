@@ -131,6 +131,8 @@ def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics])
     """Score segments by length, as `bucket_scores` does, where they were scored before."""
     text = shown_text(prepared, len(prepared))
     source_only = not len(text.references.lengths)
+    if source_only and text.source is None:
+        raise InputError("segments without references and source have no length: give ", Parameter("references"))
     lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
     buckets, names = numbered(lengths, LENGTHS)
     rows = [row for scored in statistics for row in _segment_rows(scored, buckets, names)]

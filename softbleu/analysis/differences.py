@@ -160,7 +160,8 @@ def _ranks(values: Floats) -> Floats:
     """Rank of each value among all, from 0, the least, to 1; equal values share their mean rank."""
     from scipy.stats import rankdata
 
-    ranks: Floats = (rankdata(values, axis=None).reshape(values.shape) - 1) / max(values.size - 1, 1)
+    ranked = rankdata(values, axis=None, nan_policy="omit").reshape(values.shape)
+    ranks: Floats = (ranked - 1) / max(np.isfinite(values).sum() - 1, 1)
     return ranks
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def input_files(given: Given) -> list[str]:
     """Files that will be read, and what else text in the settings may name."""
+    from softbleu.corpora import split_file
     from softbleu.metrics.making import read_settings
 
     own = [read_settings(each)[1] for each in given.get("metric") or ()]
@@ -25,6 +26,7 @@ def input_files(given: Given) -> list[str]:
     settings += [value for each in own for value in each.values() if isinstance(value, str)]
     return [
         *given.files("pairs"),
+        *(split_file(text)[1] for text in given.files("scores")),
         *system_files(given).values(),
         *given.files("reference", "source", "gold"),
         *settings,
@@ -71,6 +73,11 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
         yield read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
         return
+    if given.get("scores") and not given.candidate and not references and not gold:
+        from softbleu.metrics.scores import corpus_of
+
+        yield corpus_of(measures)
+        return
     if not given.candidate and not references and not gold:
         with open_sample(measures) as corpus:
             given.note("no input given (see --help), so this scores the bundled sample corpus")
@@ -105,7 +112,11 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
         check_origin(given.signature)
         metrics: list[str | Metric] = [metric_from_signature(given.signature)]
     else:
-        metrics = list(given.get("metric") or ["bleu"])
+        metrics = list(given.get("metric") or ["bleu"] * (not given.get("scores")))
+    if given.get("scores"):
+        from softbleu.metrics.scores import read_outside
+
+        metrics = [*read_outside(given.scores, given.lower or (), given.encoding), *metrics]
     measures, idle = [], []
     for each in metrics:
         head, own = (each.name, {}) if isinstance(each, Metric) else read_settings(each)

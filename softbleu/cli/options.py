@@ -137,6 +137,9 @@ Input
 Score
   --metric -m NAME… <cli.options:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with
     settings, as 'vleu(threshold=0.8)' (default: bleu).
+  --scores [NAME=]FILE…: Scores of other programs, by system and segment, each as a metric; FILE:A,B takes columns (or
+    metrics) A and B. No text is needed.
+  --lower NAME…: Scores of --scores of which less is better; files of softbleu say it themselves.
   --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Other options override it.
   --signature TEXT: Run the settings of a signature (long or short) again; other options override them.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments

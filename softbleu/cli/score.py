@@ -6,8 +6,8 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source gold pairs input_format encoding metric signature preset level page_format "
-    "score_only long title digits output jobs cluster resume kernels",
+    "candidate reference source gold pairs input_format encoding metric scores lower signature preset level "
+    "page_format score_only long title digits output jobs cluster resume kernels",
     settings=lambda each: True,
 )
 def score(given: Given) -> None:
@@ -34,7 +34,7 @@ def score(given: Given) -> None:
     kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
-    plan = plan_from(given, one=page_wanted)
+    plan = plan_from(given, one=page_wanted and not given.scores)
     with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page

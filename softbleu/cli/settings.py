@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _KINDS: Mapping[str, tuple[type, str | None]]
 _KINDS = {"yes or no": (bool, None), "a whole number": (int, "N"), "a number": (float, "X")}
-_HIDDEN = ("quantile", "metric")
+_HIDDEN = ("quantile", "metric", "table")
 _COMPLETIONS: dict[str, Callable[[], list[str]]] = {
     "vectors": completion_of("embeddings:bundled_names"),
     "vectors_postprocess": lambda: ["none", "mean", "pc:2", "mean,pc:2"],

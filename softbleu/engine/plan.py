@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import or_
@@ -12,7 +12,7 @@ from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError, Parameter
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking
-from softbleu.metrics.optional import NeedsData, matcher_of
+from softbleu.metrics.optional import NeedsData, ReadsRows, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -78,11 +78,12 @@ def make_plan(metrics: Iterable[Metric] | Plan) -> Plan:
     return Plan(resolved, tuple(recommended))
 
 
-def by_tokenizer(metrics: Sequence[Metric]) -> dict[Tokenizer, list[int]]:
-    """Numbers of the metrics of each tokenizer: those go together."""
+def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dict[Tokenizer, list[int]]:
+    """Numbers of the metrics of each tokenizer, which go together; some of them may be left out."""
     groups: dict[Tokenizer, list[int]] = {}
     for number, metric in enumerate(metrics):
-        groups.setdefault(metric.tokenizer, []).append(number)
+        if number not in without:
+            groups.setdefault(metric.tokenizer, []).append(number)
     return groups
 
 
@@ -120,6 +121,8 @@ def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any
 def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     """See that a corpus has what a metric needs."""
     requires = metric.requires
+    if isinstance(metric, ReadsRows):
+        metric.read_rows(corpus.systems, len(corpus))
     if isinstance(corpus, ListCorpus) and (requires.source or requires.by_annotator or not requires.references):
         raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
     if requires.gold and corpus.gold is None:

@@ -26,6 +26,7 @@ from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_kn
 from softbleu.io.arguments import check_run
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.metrics.optional import ReadsRows
 from softbleu.metrics.result import Coverage
 from softbleu.version import __version__
 
@@ -88,8 +89,14 @@ class Runner:
         are reduced as they come, but for metrics that must see all at once.
         """
         keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
-        groups = by_tokenizer(metrics)
-        statistics: dict[int, Statistics] = {}
+        systems = self.corpus.systems if system is None else (system,)
+        once = np.ones(len(self.corpus), np.int64)
+        statistics = {
+            number: Statistics(systems, metric, metric.read_rows(systems, len(once)), once, (0, 0))
+            for number, metric in enumerate(metrics)
+            if isinstance(metric, ReadsRows)
+        }
+        groups = by_tokenizer(metrics, without=statistics)
         for group, members in enumerate(groups.values()):
             together = [metrics[number] for number in members]
             made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(groups)))

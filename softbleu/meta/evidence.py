@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -19,13 +18,13 @@ from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.progress import note
-from softbleu.matching.base import MATCHERS
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
-from softbleu.metrics.base import METRICS, Metric
+from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
+from softbleu.metrics.scores import less_is_better
 from softbleu.results import Coverage, Result, RunOptions, collect_statistics, make_results
 from softbleu.results.samples import note_coverage, notes_on
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 ASSESSMENT = "direct assessment"
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
-_SIGNED = re.compile(r"(?:^|\|)metric:([^|]+)")
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
@@ -214,7 +212,7 @@ def read_tables(
     tables: list[ScoreTable] = []
     notes, unknown = [], []
     for table in _opened(scores, direction, encoding):
-        down = table.name in lower or _is_lower(table)
+        down = table.name in lower or less_is_better(table)
         unknown += [table.name] * (down is None)
         columns = ([*table.systems.values()], *table.segments.values())
         if down and any(np.any(np.array(column) > 0) for column in columns):
@@ -243,19 +241,6 @@ def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding:
             yield from read_scores(file, label=label, direction=direction, encoding=encoding)
         else:
             yield named
-
-
-def _is_lower(table: ScoreTable) -> bool | None:
-    """Whether less is better, as the table says or the metric has it that it names; None where that is not known."""
-    if table.better or not table.metric:
-        return table.better == "lower"
-    signed = _SIGNED.search(table.metric)
-    for name in (signed[1] if signed else table.metric.partition("(")[0], table.name):
-        if METRICS.has(name):
-            return not METRICS.find(name).higher_is_better
-        if MATCHERS.has(name):
-            return False
-    return None
 
 
 def make_score_tables(

@@ -33,6 +33,11 @@ class Aggregation(ABC):
     has_corpus_score: ClassVar[bool] = True  # Whether a corpus has a score that is not a mean of segment scores
 
     @property
+    def is_mean(self) -> bool:
+        """Whether a row is a score and a weight, which is the same for all systems, and a corpus has their mean."""
+        return False
+
+    @property
     def by_segment(self) -> bool:
         """Whether the score of a segment is independent of the segments before it."""
         return True
@@ -82,6 +87,14 @@ class Aggregation(ABC):
     def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
         """Rows that resampling adds up: those that are chosen in the whole corpus, whatever is drawn."""
         return ChosenRows([self.chosen(rows, offsets)])
+
+    def counted(self, rows: Any, offsets: Integers) -> Integers:
+        """Segments that count, the same of all systems: samples are drawn among these."""
+        return np.arange(len(offsets) - 1)
+
+    def drawn(self, systems: Sequence[Any], offsets: Integers) -> Any:
+        """What resampling takes of the rows of each system: `ChosenSums`, or what gives the same of other numbers."""
+        return ChosenSums(systems, [self.chosen_rows(rows, offsets) for rows in systems])
 
 
 @dataclass(frozen=True)
@@ -379,6 +392,8 @@ class ChosenRows:
 
 class ChosenSums:
     """Sums of systems' chosen rows, which have the same draws: exact whole numbers, (systems, samples, columns)."""
+
+    adds_up: ClassVar[bool] = True  # Whether those of two parts of a sample make that of the whole
 
     def __init__(self, rows: Sequence[Integers], chosen: Sequence[ChosenRows]) -> None:
         self._rows, self._chosen, self._draws = rows, chosen, chosen[0].draws

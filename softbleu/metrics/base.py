@@ -156,11 +156,13 @@ class MetricClass(ABCMeta):
 
     def __call__(cls, *values: object, **settings: Any) -> Any:
         """Make a value; see `Metric`."""
-        fields = {setting.field: setting for setting in own_settings(cls)}
-        called = {name: settings.pop(name) for name in ("called",) if name in settings}
-        if all(name in fields and is_whole(fields[name], value) for name, value in settings.items()):
-            return super().__call__(*values, **settings, **called)
-        return with_settings(cls(*values, **called), settings)
+        known = {setting.field: setting for setting in own_settings(cls)}
+        # Fields that are no settings, such as what it is called in tables.
+        plain = [declared.name for declared in fields(cls) if not declared.repr]  # type: ignore[arg-type]
+        others = {name: settings.pop(name) for name in plain if name in settings}
+        if all(name in known and is_whole(known[name], value) for name, value in settings.items()):
+            return super().__call__(*values, **settings, **others)
+        return with_settings(cls(*values, **others), settings)
 
     @property
     def __signature__(cls) -> Signature:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
+    from softbleu.corpora.judgements import ScoreTable
     from softbleu.embeddings import VectorLocation
     from softbleu.embeddings.choice import Similarity
     from softbleu.language import ModelChoice
@@ -109,4 +111,7 @@ class Settings(MatchSettings, total=False):
     detector: Literal["spelling", "harper"] | None
     coefficients: str | CoefficientsFile | None
     head: str | TrainedHead | None
+    table: str | ScoreTable | Mapping[str, Sequence[float | None]] | None
+    statistic: Literal["mean", "median", "sum"]
+    missing: Literal["refuse", "leave-out"]
     preset: Literal["morgan2014", "terp", "networks", "paraphrases"]

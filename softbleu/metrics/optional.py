@@ -70,6 +70,14 @@ class NeedsData(Protocol):
 
 
 @runtime_checkable
+class ReadsRows(Protocol):
+    """Reads its statistics from elsewhere; no text is looked at."""
+
+    def read_rows(self, systems: Sequence[str], segments: int) -> Integers:
+        """Rows of each of these systems, which have so many segments: (systems, segments, k)."""
+
+
+@runtime_checkable
 class HasLanguage(Protocol):
     """Stands on data of one language, beside vectors."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from softbleu.io.tabular import Records
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.metrics.optional import language_of, matcher_of
+from softbleu.metrics.optional import ReadsRows, language_of, matcher_of
 from softbleu.text.tokenizers import TOKENIZERS
 
 
@@ -54,6 +54,7 @@ def _metric_row(metric: Any) -> tuple[str, ...]:
             ("gold edits or references", requires.edits),
             ("vectors in context", requires.pieces),
             ("vectors", requires.vectors and not requires.pieces),
+            ("scores of segments", isinstance(metric, ReadsRows)),
         )
         if needed
     ]

@@ -42,8 +42,8 @@ class Score:
         return self.score
 
     def as_dict(self) -> dict[str, Any]:
-        """Fields by name, in full precision."""
-        return asdict(self)
+        """Fields by name, in full precision; None for a score that there is not."""
+        return {name: None if value != value else value for name, value in asdict(self).items()}
 
     @classmethod
     @cache

@@ -94,16 +94,21 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "too_long": page.too_long,
         "glue": page.tokenizer.glue,
         "words": page.text.words,
-        "scores": page.segment_scores,
+        "scores": [[_shown(score) for score in row] for row in page.segment_scores],
         # Numbers that are only shown have as many digits as anybody reads.
         "parts": {
-            name: [[round(value, _PART_DIGITS) for value in row] for row in values]
+            name: [[_shown(round(value, _PART_DIGITS)) for value in row] for row in values]
             for name, values in page.parts.items()
         },
         "marks": None if page.marks is None else {"kinds": page.marks.kinds, "labels": page.marks.labels},
         "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": HEAT_STEPS},
         "tables": [_table(table, layout.digits) for table in page.tables],
     }
+
+
+def _shown(score: float) -> float | None:
+    """None for a score that there is not."""
+    return score if score == score else None
 
 
 def pack(columns: Mapping[str, Integers]) -> Iterator[str]:

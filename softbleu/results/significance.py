@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from softbleu.config.signature import parse_signature
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.aggregation import ChosenSums
 from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are
 MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
 PAIRED_UNASKED = 14  # Systems whose pairs are all tested unasked: 10,000 trials are enough for them
 _MANY = 100_000_000  # Trials times pairs that take some ten seconds
+_BOOTSTRAP = Parameter("test", "bootstrap")
 _FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
 
 
@@ -358,6 +358,7 @@ class _Differing:
     def _pair(self, one: int, other: int, corrected: float) -> Pair:
         low, high = np.percentile(self._resampled[one] - self._resampled[other], [2.5, 97.5])
         apart = self._segments[one] - self._segments[other]
+        apart = apart[~np.isnan(apart)]
         spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
         better, worse = (int((sign * self._sign * apart > ALIKE).sum()) for sign in (1, -1))
         difference = float(self._scores[one] - self._scores[other])
@@ -426,10 +427,11 @@ def bootstrap_scores(
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
-    chosen = _chosen_sums(statistics, metric)
+    chosen = metric.aggregation.drawn([*statistics.rows], statistics.offsets)
+    counted = metric.aggregation.counted(statistics.rows[0], statistics.offsets)
     columns = statistics.rows.shape[0] * statistics.rows.shape[-1]
     for start, stop in _batches(samples, max(segments, columns)):
-        drawn = generator.integers(segments, size=(stop - start, segments))
+        drawn = counted[generator.integers(len(counted), size=(stop - start, len(counted)))]
         drawn += np.arange(stop - start)[:, None] * segments
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
         for system, sums in enumerate(chosen.weighted(weights.reshape(-1, segments), start)):
@@ -477,7 +479,9 @@ def approximate_randomization(
     """
     segments, systems = len(statistics.offsets) - 1, len(statistics.systems)
     generator = np.random.default_rng(seed)
-    chosen = _chosen_sums(statistics, metric)
+    chosen = metric.aggregation.drawn([*statistics.rows], statistics.offsets)
+    if not chosen.adds_up:
+        raise InputError(f"{metric.label} has no test by randomisation, as parts do not add up: give ", _BOOTSTRAP)
     pairs = _pairs_with(range(systems) if baselines is None else baselines, systems)
     exceeding = np.full((systems, systems), np.nan)
     for one, others in pairs:
@@ -489,9 +493,13 @@ def approximate_randomization(
         sums = chosen.weighted(swapped, start), chosen.plain(start, stop)
         part, whole = (np.ascontiguousarray(np.moveaxis(sides, -1, 0)) for sides in sums)
         left, scores = whole - part, _scores_of(metric, whole)
+        means = (left[0] - part[0]) / whole[1] if metric.aggregation.is_mean else None
         for one, others in pairs:
-            exchanged = _scores_of(metric, left[:, [one]] + part[:, others])
-            exchanged -= _scores_of(metric, left[:, others] + part[:, [one]])
+            if means is None:
+                exchanged = _scores_of(metric, left[:, [one]] + part[:, others])
+                exchanged -= _scores_of(metric, left[:, others] + part[:, [one]])
+            else:
+                exchanged = means[one] - means[others]
             observed = np.abs(scores[one] - scores[others])
             exceeding[one, others] += (np.abs(exchanged) > observed + margin).sum(axis=1)
         if progress is not None:
@@ -520,8 +528,3 @@ def _batches(count: int, segments: int) -> Iterator[tuple[int, int]]:
     size = max(1, min(_DRAWN_TOGETHER, _CELLS // segments))
     for start in range(0, count, size):
         yield start, min(start + size, count)
-
-
-def _chosen_sums(statistics: Statistics, metric: Metric) -> ChosenSums:
-    systems = [*statistics.rows]
-    return ChosenSums(systems, [metric.aggregation.chosen_rows(rows, statistics.offsets) for rows in systems])

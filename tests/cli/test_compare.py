@@ -13,7 +13,7 @@ from cli.conftest import CANDIDATE, REFERENCE, scored
 
 from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
 from softbleu.corpora import Segments
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.results import SignificanceSettings, compare_corpus
 
 POOR = ["cats sit", "a dog barked", "all night rain"]
@@ -282,3 +282,26 @@ def test_text_shows_the_most_changed_lines(command, files, monkeypatch):
     sizes = [abs(row["difference"]) for row in rows if row["kind"] == "line"]
     assert (len(sizes), sizes) == (3, sorted(sizes, reverse=True))
     assert "nothing differs" in command("diff", "monday.json", "monday.json").out
+
+
+def test_scores_of_other_programs_are_a_metric(command, files, monkeypatch):
+    monkeypatch.chdir(files.folder)
+    scores = {"A": [0.5, 0.75, 0.25], "B": [0.25, 0.5, 0.125], "C": [1, 0.5, 0.75]}
+    rows = [(name, n + 1, score, -score) for name, own in scores.items() for n, score in enumerate(own)]
+    files.write("wide.tsv", ["\t".join(map(str, row)) for row in [("system", "segment", "COMET", "errors"), *rows]])
+    files.write("labels.txt", ["x", "y", "x"])
+    both = ["--scores", "wide.tsv:COMET,errors", "--lower", "errors"]
+    rows = compared(command, *both)["systems"]
+    assert [row["rank"] for row in rows] == [2, 3, 1] * 2
+    assert rows[1]["beside"]["difference"] == -rows[4]["beside"]["difference"] == pytest.approx(-0.625 / 3)
+    signature = scored(command, "--scores", "wide.tsv:COMET")["signature"]
+    assert "|table:wide.tsv:COMET#" in signature
+    again = metric_from_signature(signature).results()
+    assert again["B"].score == pytest.approx(0.875 / 3)
+    (x, y) = compared(command, *both[:1], "wide.tsv:COMET", "--by", "labels.txt")["rows"]
+    assert [(row["A"], row["B"]) for row in (x, y)] == [(0.375, 0.1875), (0.75, 0.5)]
+    assert "segment 1" in command("compare", "--scores", "wide.tsv:COMET", "--show", "different", "--top", "1").out
+    texts = ["-c", f"A={files.candidate}", f"B={files.second}", "-r", files.reference]
+    assert command("compare", *both, *texts, "-m", "chrf", "-f", "html", "-o", "page.html").code == 0
+    page = (files.folder / "page.html").read_text(encoding="utf-8")
+    assert all(part in page for part in ('"label": "COMET"', "scores(table=wide.tsv:errors)", '"chrf"'))

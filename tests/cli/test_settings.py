@@ -82,7 +82,9 @@ def installed(tmp_path, monkeypatch):
     setting_options.cache_clear()
 
 
-@pytest.mark.parametrize(("owner", "name"), [key for key in SETTINGS if key[1] not in ("quantile", "vectors", "idf")])
+@pytest.mark.parametrize(
+    ("owner", "name"), [key for key in SETTINGS if key[1] not in ("quantile", "vectors", "idf", "table")]
+)
 def test_every_option_refuses_what_its_setting_does(command, files, owner, name):
     each = SETTINGS[owner, name]
     bad = "-1e99" if each.least is not None and each.kind != "a whole number" else BAD.get(each.kind, "n,o")

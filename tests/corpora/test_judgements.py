@@ -4,6 +4,7 @@ import gzip
 import json
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from refusing import refused
 
@@ -119,6 +120,60 @@ def test_scores_with_gaps(tmp_path, name, content, expected):
         given = [(s, n, v) for s, row in expected.items() for n, v in enumerate(row) if not np.isnan(v)]
         rows = zip(found.systems, found.segments, found.scores, strict=True)
         assert [(system, segment, score) for (system,), segment, score in rows] == given
+
+
+WIDE = [("system", "segment", "doc", "COMET", "MetricX"), ("b", "1", "7", ".5", "-2"), ("a", "1", "7", "", "-1")]
+COMET = {"out/a.txt": [{"mt": "x", "COMET": 0.5}, {"mt": "y"}], "out/b.txt": [{"mt": "x", "COMET": 1}] * 2}
+DOCUMENTS = [{"language_pair": "en-cs", "metric_scores": {"COMET": some, "LLM": [90]}} for some in ([0.25], [0.75])]
+SAMPLES = [
+    {"doc_id": n, "target": "x", "resps": [], "acc": n / 2, "bleu": ["r", "p"], "filter": "none"} for n in (0, 1)
+]
+SENTENCES = [{"name": "chrF2", "score": 50.0 + n, "signature": "nrefs:1"} for n in (0, 1)]
+PREDICTED = [{"source": "s", "hypothesis": "h", "prediction": score} for score in (2.5, 7.0)]
+OUTSIDE = {
+    "wide.tsv:COMET,MetricX": ("\t", {"COMET": {"b": [0.5], "a": [np.nan]}, "MetricX": {"b": [-2], "a": [-1]}}),
+    "wide.csv:MetricX": (",", {"MetricX": {"b": [-2], "a": [-1]}}),
+    "wide.parquet:COMET": (None, {"COMET": {"b": [0.5], "a": [np.nan]}}),
+    "comet.json": (COMET, {"COMET": {"a": [0.5, np.nan], "b": [1, 1]}}),
+    "en-cs.A.jsonl": (DOCUMENTS, {"COMET": {"A": [0.25, 0.75]}, "LLM": {"A": [90, 90]}}),
+    "en-cs.A.jsonl:LLM": (DOCUMENTS, {"LLM": {"A": [90, 90]}}),
+    "A.jsonl": (SAMPLES, {"acc": {"A": [0, 0.5]}}),
+    "B.json": (SENTENCES, {"chrF2": {"B": [50, 51]}}),
+    "C.jsonl": (PREDICTED, {"MetricX": {"C": [2.5, 7]}}),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_scores_of_other_programs(tmp_path, name):
+    content, expected = OUTSIDE[name]
+    file = name.partition(":")[0]
+    if content is None:
+        columns = [
+            [float(cell) if cell[-1:].isdigit() else cell or None for cell in own]
+            for own in zip(*WIDE[1:], strict=True)
+        ]
+        columns[1:3] = [[1, 1], [7, 7]]
+        pyarrow.parquet.write_table(pyarrow.table(dict(zip(WIDE[0], columns, strict=True))), tmp_path / file)
+    elif isinstance(content, str):
+        written(tmp_path, "\n".join(map(content.join, WIDE)), file)
+    else:
+        lines = content if file.endswith(".jsonl") else [content]
+        written(tmp_path, "\n".join(map(json.dumps, lines)), file)
+    found = {table.name: table for table in read_scores(str(tmp_path / name))}
+    kept = {metric: {s: row.tolist() for s, row in table.segments.items()} for metric, table in found.items()}
+    np.testing.assert_equal(kept, expected)
+    assert {table.better for table in found.values()} == {"lower" if name == "C.jsonl" else ""}
+    if "A." in name:
+        assert {system for table in read_scores(str(tmp_path / name), label="me") for system in table.segments} == {
+            "me"
+        }
+
+
+def test_systems_of_several_files_are_joined(tmp_path):
+    names = [written(tmp_path, json.dumps({f"{s}.txt": [{"COMET": n}]}), f"{s}.json") for n, s in enumerate("ab")]
+    (joined,) = merge_scores(table for name in names for table in read_scores(name))
+    assert {system: row.tolist() for system, row in joined.segments.items()} == {"a": [0], "b": [1]}
+    assert joined.location == "+".join(names)
 
 
 def test_the_column_of_scores(tmp_path):

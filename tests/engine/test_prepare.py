@@ -204,8 +204,8 @@ def opened(folder: Path, corpus: Segments) -> ParallelFiles:
     return ParallelFiles.open(candidates, references, source)
 
 
-# Of refless: tests/test_refless.py.
-OTHERS = [name for name in METRICS.names() if name not in ("meteor", "refless")]
+# Of refless: tests/test_refless.py; of scores: tests/results/test_outside_scores.py.
+OTHERS = [name for name in METRICS.names() if name not in ("meteor", "refless", "scores")]
 EVERY = [
     *(make_metric(name, vectors=vectors_for(METRICS.find(name)(), VECTORS)) for name in OTHERS),
     make_metric("meteor", stages="exact+stem"),

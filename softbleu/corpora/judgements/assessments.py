@@ -13,14 +13,8 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
-from softbleu.corpora.judgements.scores import (
-    TableRow,
-    first_segment,
-    score_of,
-    score_rows,
-    segment_number,
-    table_rows,
-)
+from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows
+from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.io.progress import note

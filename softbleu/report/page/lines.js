@@ -94,7 +94,7 @@ function drawSegmentHead() {
 function partsOf(row) {
   const shown = Object.entries(data.parts).map(([name, values]) => {
     const value = values[row.number][row.segment - 1];
-    return `${name} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
+    return value === null ? "" : `${name} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
   });
   return shown.join("  ");
 }

@@ -1,0 +1,313 @@
+"""Scores that another program gave as a metric: its statistics are read, not computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.corpora.judgements import ScoreTable, merge_scores, read_scores
+from softbleu.corpora.parallel import split_file
+from softbleu.corpora.segments import Segments
+from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.progress import note
+from softbleu.matching.base import MATCHERS
+from softbleu.metrics.aggregation import ChosenSums, SumOfRows
+from softbleu.metrics.base import METRICS, Metric, Requirements
+from softbleu.metrics.result import Score
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.types import Floats, Integers
+
+Statistic = Literal["mean", "median", "sum"]
+Missing = Literal["refuse", "leave-out"]
+_SIGNED = re.compile(r"(?:^|\|)metric:([^|]+)")
+_NAMED = 3  # Segments without a score that a message names
+
+
+def one_table(text: str) -> ScoreTable | None:
+    """Read the scores of one metric from a file, or from several, joined by `+`. InputError: they are of several."""
+    if text == "none":
+        return None
+    parts = [text] if Path(text).exists() else text.split("+")
+    tables = merge_scores(table for part in parts for table in read_scores(part))
+    if len(tables) > 1:
+        raise InputError(f"{text}: scores by {len(tables)} metrics: name one, as in {text}:{tables[0].name}")
+    return tables[0]
+
+
+@dataclass(frozen=True, repr=False)
+class Scores(Metric):
+    """Scores of segments that another program gave, such as COMET, MetricX or an LLM judge.
+
+    A corpus has the mean (or the median, or the sum) of its segments. Of every system and segment there is a score;
+    where one is missing, the segment is left out of all systems, if that is allowed.
+
+    Parameters
+    ----------
+    called
+        Name of the metric in tables.
+    table
+        Scores of the segments of each system: a mapping, a table, or a file (``FILE:METRIC`` where it has several) as
+        `softbleu.corpora.judgements.read_scores` has it.
+    statistic
+        What a corpus has of its segments' scores: `mean`, `median` or `sum`. Medians are tested by the bootstrap.
+    missing
+        `refuse` a corpus in which a segment of a system has no score, or `leave-out` this segment of every system.
+    lower
+        Whether less is better; None: as the file says, or the metric that it names, else not. No score depends on it.
+
+    Examples
+    --------
+    >>> comet = Scores("COMET", {"A": [0.5, 0.25], "B": [0.75, None]}, missing="leave-out")
+    >>> [(result.name, result.score) for result in comet.results()]
+    [('A', 0.5), ('B', 0.75)]
+    """
+
+    name: ClassVar[str] = "scores"
+    called: str = field(default="", repr=False, kw_only=False)
+    table: ScoreTable | Mapping[str, Sequence[float | None]] | str | None = setting(
+        None,
+        "Scores of segments that another program gave: a file, FILE:METRIC where it has several",
+        read=one_table,
+        hashed=True,
+        metavar="FILE",
+    )
+    statistic: Statistic = setting("mean", "What a corpus has of the scores of its segments, where these are read")
+    missing: Missing = setting(
+        "refuse", "Where a score is missing: refuse all, or leave-out the segment of every system"
+    )
+    lower: bool | None = field(default=None, repr=False)
+
+    def check(self) -> None:
+        """Take a file or a mapping for a table."""
+        table = self.table
+        if isinstance(table, str | Path):
+            table = one_table(str(table))
+        elif isinstance(table, Mapping):
+            segments = {name: _column(name, scores) for name, scores in table.items()}
+            table = ScoreTable(self.called or "scores", {}, segments)
+        elif table is not None and not isinstance(table, ScoreTable):
+            raise InputError(Parameter("scores"), f" has the scores of each system, not {table!r}")
+        object.__setattr__(self, "table", table)
+        lower = less_is_better(self._known) if self.lower is None and table is not None else self.lower
+        object.__setattr__(self, "higher_is_better", not lower)
+
+    @property
+    def _known(self) -> ScoreTable:
+        if not isinstance(self.table, ScoreTable):
+            raise InputError("metric 'scores' needs scores: name a file of them with ", Parameter("scores"))
+        return self.table
+
+    @property
+    def label(self) -> str:
+        """Name of the metric, as its file has it."""
+        return "scores" if self.table is None else self._known.name
+
+    @property
+    def requires(self) -> Requirements:
+        """No text."""
+        return Requirements(references=False)
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of the systems. InputError: there are no scores of segments."""
+        if not self._known.segments:
+            raise InputError(f"{self._known.location or self.label}: scores of systems only: give those of segments")
+        return [*self._known.segments]
+
+    def read_rows(self, systems: Sequence[str], segments: int) -> Floats:
+        """Read rows of a score and a count, 0 of a segment that is left out: (systems, segments, 2).
+
+        InputError: a system has no scores, or of another number of segments, or of fewer than must be.
+        """
+        table = self._known
+        where = table.location or table.name
+        for system in systems:
+            if system not in self.systems:
+                raise UnknownNameError("system", system, self.systems, place=where)
+            if (count := len(table.segments[system])) != segments:
+                raise InputError(f"{where}: {count:,} segments of {system} have scores, the corpus has {segments:,}")
+        scores = np.stack([table.segments[system] for system in systems])
+        gaps = np.isnan(scores)
+        if gaps.any():
+            self._tell(where, systems, gaps)
+        there = ~gaps.any(axis=0)
+        if not there.any():
+            raise InputError(f"{where}: no segment has a score of every system")
+        return np.stack([np.where(there, scores, 0.0), np.broadcast_to(there.astype(float), scores.shape)], axis=2)
+
+    def _tell(self, where: str, systems: Sequence[str], gaps: Any) -> None:
+        """Name segments without a score: in a note, or in an InputError if they are refused."""
+        places = [
+            f"{systems[system]} segment {segment + 1}" for system, segment in np.argwhere(gaps)[:_NAMED].tolist()
+        ]
+        more = ", …" if gaps.sum() > _NAMED else ""
+        lost, segments = int(gaps.any(axis=0).sum()), gaps.shape[1]
+        said = f"{where}: {int(gaps.sum()):,} scores are missing ({', '.join(places)}{more})"
+        if self.missing == "refuse":
+            way = (
+                Parameter("missing", "leave-out"),
+                f" leaves {lost:,} of {segments:,} segments out of every system",
+            )
+            raise InputError(f"{said}: ", *way)
+        note(f"{said}: {lost:,} of {segments:,} segments are left out of every system")
+
+    def results(self) -> Any:
+        """Score all systems of the table, without texts."""
+        from softbleu.config.hook import engine
+
+        return engine().score_corpus(corpus_of([self]), [self])
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Refuse text, of which nothing is known here."""
+        raise InputError(
+            f"{self.label} has scores of whole corpora, by system and segment: it cannot score other text"
+        )
+
+    def score(self, row: Any) -> Score:
+        """Score the sum of some rows; NaN where no segment has a score."""
+        return Score(float(self.scores(row[None])[0]))
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows, or sums of rows, at once."""
+        if self.statistic == "sum":
+            return np.where(rows[:, 1] > 0, rows[:, 0], np.nan)
+        with np.errstate(invalid="ignore"):
+            means: Floats = rows[:, 0] / rows[:, 1]
+        return means
+
+    @property
+    def aggregation(self) -> AllRows:
+        """All rows at once: the mean is that of NumPy, to the last digit."""
+        return AllRows(self)
+
+
+@dataclass(frozen=True)
+class AllRows(SumOfRows):
+    """A row of a score and a count for each segment, which are looked at together."""
+
+    metric: Scores
+    sum_is_enough: ClassVar[bool] = False
+
+    @property
+    def is_mean(self) -> bool:
+        """Segments count once or, for every system, not at all."""
+        return self.metric.statistic == "mean"
+
+    @property
+    def by_segment(self) -> bool:
+        """Rows are not added up block by block."""
+        return False
+
+    def summed(self, rows: Any, offsets: Integers) -> Any:
+        """Add up scores and counts, in the order of the segments."""
+        # Columns one after the other, so that their sums are those of NumPy to the last digit.
+        columns = np.ascontiguousarray(rows[rows[:, 1] > 0].T)
+        total: Floats = np.median(columns, axis=1) if self.metric.statistic == "median" else columns.sum(axis=1)
+        return total
+
+    def counted(self, rows: Any, offsets: Integers) -> Integers:
+        """Segments that are not left out."""
+        return np.flatnonzero(rows[:, 1] > 0)
+
+    def drawn(self, systems: Sequence[Any], offsets: Integers) -> ChosenSums | DrawnMedians:
+        """Sums of the segments that are drawn, or their medians."""
+        return DrawnMedians(systems) if self.metric.statistic == "median" else super().drawn(systems, offsets)
+
+
+class DrawnMedians:
+    """Medians of the segments that are drawn, each with a count of 1: (systems, samples, 2)."""
+
+    adds_up: ClassVar[bool] = False
+
+    def __init__(self, systems: Sequence[Floats]) -> None:
+        there = systems[0][:, 1] > 0
+        self._there = np.flatnonzero(there)
+        self._scores = [rows[there, 0] for rows in systems]
+
+    def weighted(self, weights: Integers, start: int) -> Floats:
+        """Medians of segments that were drawn so many times, (samples, segments)."""
+        medians = np.ones((len(self._scores), len(weights), 2))
+        for system, scores in enumerate(self._scores):
+            order = np.argsort(scores, kind="stable")
+            passed = 2 * np.cumsum(weights[:, self._there[order]], axis=1)
+            drawn = passed[:, -1:] / 2
+            lower, upper = (scores[order][reached.argmax(axis=1)] for reached in (passed >= drawn, passed > drawn))
+            medians[system, :, 0] = (lower + upper) / 2
+        return medians
+
+
+def _column(name: str, scores: Iterable[float | None]) -> Floats:
+    try:
+        return np.array([np.nan if score is None else float(score) for score in scores], np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"scores of {name!r} are numbers, or None where there is none") from None
+
+
+def less_is_better(table: ScoreTable) -> bool | None:
+    """Whether less is better, as the table says or the metric has it that it names; None where that is not known."""
+    if table.better or not table.metric:
+        return table.better == "lower"
+    signed = _SIGNED.search(table.metric)
+    for name in (signed[1] if signed else table.metric.partition("(")[0], table.name):
+        if METRICS.has(name):
+            return not METRICS.find(name).higher_is_better
+        if MATCHERS.has(name):
+            return False
+    return None
+
+
+def read_outside(files: Sequence[str], lower: Sequence[str] = (), encoding: str = "utf-8") -> list[Scores]:
+    """Read scores of other programs, a metric each; files are ``NAME=FILE`` or ``FILE:METRIC,METRIC``, too.
+
+    Parameters
+    ----------
+    files
+        What to read; files that have other systems by the same metric go together.
+    lower
+        Names of metrics of which less is better.
+    encoding
+        Of the files.
+    """
+    named = map(split_file, files)
+    tables = merge_scores(
+        table for label, file in named for table in read_scores(file, label=label, encoding=encoding)
+    )
+    known = [table.name for table in tables]
+    if unknown := [name for name in lower if name not in known]:
+        raise UnknownNameError("scores", unknown[0], known)
+    return [Scores(table.name, table, lower=table.name in lower or None) for table in tables]
+
+
+def corpus_of(metrics: Sequence[Metric]) -> Segments:
+    """Make a corpus without text of the systems that all of these have scores of; a note names others."""
+    scores = [metric for metric in metrics if isinstance(metric, Scores)]
+    if computed := [metric for metric in metrics if not isinstance(metric, Scores)]:
+        texts = Parameter("candidates"), " and references with ", Parameter("references")
+        raise InputError(f"there is no text for {computed[0]}: name systems with ", *texts)
+    tables = [metric._known for metric in scores]
+    common = [name for name in scores[0].systems if all(name in metric.systems for metric in scores)]
+    if not common:
+        raise InputError(
+            f"no system has scores by all of {', '.join(metric.called or metric.label for metric in scores)}"
+        )
+    others = dict.fromkeys(name for metric in scores for name in metric.systems if name not in common)
+    if others:
+        note(f"{', '.join(others)}: left out, not every file has scores of them")
+    sizes = {
+        len(table.segments[name]): f"{table.location or table.name} ({name})" for table in tables for name in common
+    }
+    if len(sizes) > 1:
+        told = [f"{where} has {count:,}" for count, where in sizes.items()]
+        raise InputError(f"different numbers of segments: {told[0]}, {told[1]}")
+    (count,) = sizes
+    return Segments({name: [""] * count for name in common}, [()] * count)

@@ -1,0 +1,75 @@
+"""Scores that other programs gave: the numbers of NumPy and of literal loops, and everything that a metric can do."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from refusing import refused
+
+import softbleu
+from softbleu import InputError, Scores
+from softbleu.engine.runner import collect_statistics
+from softbleu.io.progress import ProgressBar
+from softbleu.metrics.scores import corpus_of
+from softbleu.results import compare_corpus
+from softbleu.results.significance import approximate_randomization, bootstrap_scores
+
+GENERATOR = np.random.default_rng(45)
+TABLE = {name: GENERATOR.normal(shift, 1, 60).round(3).tolist() for name, shift in (("A", 0), ("B", 0.3), ("C", 0.1))}
+GAPS = {
+    name: [None if (name, n) in {("B", 4), ("C", 9)} else score for n, score in enumerate(own)]
+    for name, own in TABLE.items()
+}
+WHOLE = [n for n in range(60) if n not in (4, 9)]
+
+
+@pytest.mark.parametrize(("statistic", "take"), [("mean", np.mean), ("median", np.median), ("sum", np.sum)])
+@pytest.mark.parametrize("table", [TABLE, GAPS], ids=["whole", "with gaps"])
+def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: Any) -> None:
+    metric = Scores("judge", table, statistic=statistic, missing="leave-out")
+    scores = np.array([TABLE[name] for name in TABLE])
+    there = np.array(WHOLE if table is GAPS else range(60))
+    assert [result.score for result in metric.results()] == [take(own[there]) for own in scores]
+    (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
+    drawn = there[np.random.default_rng(3).integers(len(there), size=(40, len(there)))]
+    literal = [[take(own[some]) for some in drawn] for own in scores]
+    np.testing.assert_allclose(bootstrap_scores(statistics, metric, 40, 3), literal, rtol=1e-12)
+    if statistic == "median":
+        refused(InputError, "no test by randomisation", approximate_randomization, statistics, metric, 40, 3)
+        return
+    flips, observed = np.random.default_rng(3).integers(2, size=(200, 60)), [take(own[there]) for own in scores]
+    for one, other in ((0, 1), (1, 2)):
+        beyond = 0
+        for flip in flips:
+            sides = [np.where(flip == 1, scores[b], scores[a])[there] for a, b in ((one, other), (other, one))]
+            beyond += abs(take(sides[0]) - take(sides[1])) >= abs(observed[one] - observed[other]) - 1e-9
+        found = approximate_randomization(statistics, metric, 200, 3)
+        assert found[one, other] == (beyond + 1) / 201
+
+
+def test_missing_scores_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "judge: 2 scores are missing (B segment 5, C segment 10): "
+    with pytest.raises(InputError) as caught:
+        Scores("judge", GAPS).results()
+    assert str(caught.value) == f"{said}missing='leave-out' leaves 2 of 60 segments out of every system"
+    with ProgressBar(quiet=False):
+        found = compare_corpus(corpus_of([made := Scores("judge", GAPS, missing="leave-out")]), made)
+    assert f"{said}2 of 60 segments are left out of every system" in capsys.readouterr().err
+    pair = found.pair("B", "A")
+    assert pair.wins + pair.ties + pair.losses == 58
+    scored = softbleu.score_corpus(corpus_of([made]), made, level="segment")
+    assert [row["score"] for row in scored[1].records()][3:5] == [GAPS["B"][3], None]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    texts = {"A": ["a"] * 60, "D": ["a"] * 60}
+    said = "judge: unknown system 'D'; valid: A, B, C"
+    refused(InputError, said, softbleu.score, texts, ["a"] * 60, metric=Scores("judge", TABLE))
+    said = "judge: 60 segments of A have scores, the corpus has 2"
+    refused(InputError, said, softbleu.score, {"A": ["a", "b"]}, ["a", "b"], metric=Scores("judge", TABLE))
+    refused(InputError, "there is no text for bleu", corpus_of, [Scores("judge", TABLE), softbleu.Bleu()])
+    refused(
+        InputError, "different numbers of segments", corpus_of, [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]
+    )
+    refused(InputError, "unknown system 'candidate'", Scores("judge", TABLE).sentence_score, "a", "b")
+    refused(InputError, "scores of 'A' are numbers", Scores, "judge", {"A": ["high"]})
