@@ -142,7 +142,7 @@ class UnknownNameError(InputError):
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """What to add to a name that is unknown, where one of the choices has a similar spelling.
+    """Suggest the most similar choice, as an addition to a message about an unknown name; empty if none is similar.
 
     >>> did_you_mean("vlue", ["exact", "vleu"])
     " (did you mean 'vleu'?)"

@@ -78,7 +78,8 @@ def test_no_name_means_two_things() -> None:
         for name in defined(module):
             if not name.startswith("_"):
                 places[name].add(module)
-    assert {name: sorted(found) for name, found in places.items() if len(found) > 1} == {}
+    twice = {name: sorted(found) for name, found in places.items() if len(found) > 1}
+    assert not twice, "two modules define a public name: rename one, import it from the other, or begin it with _"
 
 
 def own_names() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What makes one system better than another, and where: buckets, n-grams and lines."""
+"""Where one system is better than another: buckets of segments and words, n-grams, corrections and lines."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str
 
 
 def _orders(statistics: Statistics) -> Iterator[_Row]:
-    """What a metric says of each order: a row for each list of its numbers that tables show."""
+    """Score each order of n-grams: a row per order for each list of numbers that tables show."""
     metric = statistics.metric.at_level("corpus")
     scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
     for column in scores[0].columns():

@@ -1,4 +1,4 @@
-"""What a page marks in the lines of metrics without single n-gram matches: edits, alignments, similarities."""
+"""Marks of a page in the lines of metrics without single n-gram matches: edits, alignments, similarities."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class ShownText:
         return len(self.offsets) - 1
 
     def with_words_apart(self) -> ShownText:
-        """The same with no words but its own, in the order in which they appear."""
+        """Number the words that the text has, in the order in which they appear, and leave out all others."""
         texts = [*self.candidates, self.references, *([] if self.source is None else [self.source])]
         codes, first, again = np.unique(
             np.concatenate([tokens.codes for tokens in texts]), return_index=True, return_inverse=True

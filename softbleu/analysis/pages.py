@@ -1,4 +1,4 @@
-"""What a page about a run shows: scores, intervals, and all that is known of each line.
+"""Collect the content of a page about a run: scores, intervals, and the matches or marks of each line.
 
 Of metrics over n-grams that is every match with the thresholds at which it is made; see `page_marks` for others.
 """
@@ -191,7 +191,7 @@ def _first(statistics: Statistics, segments: int) -> Statistics:
 
 
 def _table_of(prepared: PreparedCorpus, metric: Metric, thresholds: Sequence[float]) -> CorpusWords | None:
-    """What is known of the words, where the metric or the slider looks at that."""
+    """Make the table of the words, if the metric or the slider uses their vectors or features."""
     requires = metric.requires
     if not requires.table and not thresholds:
         return None
@@ -276,7 +276,7 @@ def make_comparison_page(
 
 
 def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[ComparisonTable]) -> list[PageTable]:
-    """What `compare` shows, and its views."""
+    """Make the tables that `compare` shows, and those of its views."""
     corpus, metric = runner.corpus, statistics[0].metric
     shown = [
         PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)

@@ -146,6 +146,7 @@ def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> Non
     what = f"these metrics: {', '.join(map(str, measures))}"
     if len(measures) == 1:
         what = f"--metric {measures[0].name}" + "".join(f" --matcher {each.name}" for each in matchers if each)
+    what += f", --tokenize {' and '.join(dict.fromkeys(metric.tokenizer.name for metric in measures))}"
     names = {part.name for metric in measures for part in (metric, metric.tokenizer, matcher_of(metric)) if part}
     for each, value in given.chosen_settings():
         if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):

@@ -34,7 +34,7 @@ class Plan:
 
     @cached_property
     def needed(self) -> Mapping[Tokenizer, Requirements]:
-        """What the metrics of each tokenizer look at together."""
+        """Join the requirements of the metrics of each tokenizer."""
         more = () if self.prepared is None else (self.prepared,)
         return {
             tokenizer: reduce(or_, (*(self.metrics[number].requires for number in numbers), *more))

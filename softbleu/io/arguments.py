@@ -1,4 +1,4 @@
-"""What the functions of the package are given: each kind of argument is checked in one way."""
+"""Check arguments of the functions of the package, each kind in one way."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class WordCoder(Protocol):
 
 
 class WordArrays(NamedTuple):
-    """What is known of words to compare n-grams by; see `softbleu.matching.similarity.TokenVectors`."""
+    """Vectors and weights of words that n-grams are compared by; see `softbleu.matching.similarity.TokenVectors`."""
 
     rows: NDArray[np.float32]
     norms: Floats
@@ -51,24 +51,24 @@ class WordArrays(NamedTuple):
 
 
 class Kernels(Protocol):
-    """What both backends offer; see `softbleu.kernels.numpy_backend` for the meaning."""
+    """The loops that both backends offer; `softbleu.kernels.numpy_backend` says what each computes."""
 
     NAME: KernelName
-    PAIRS_AT_ONCE: int  # TokenPairs of words that are best compared together: few enough for the cache
+    PAIRS_AT_ONCE: int  # Pairs of words that are best compared together: few enough for the cache
 
     @property
     def coder(self) -> Callable[..., WordCoder] | None:
-        """What makes a coder of words between white space, or with `marks` of 13a's; None: `scoring.coding` does."""
+        """Make a coder of words between white space, or of 13a's with `marks`; None: `engine.encode` has one."""
 
     @property
     def sum_matches(
         self,
     ) -> Callable[[Tokens, Tokens, Integers, WordArrays, Flags, int, int], Integers | None] | None:
-        """Sum the matches of similar n-grams (`numba_matching`); None: `matchers.soft` does, on whole arrays."""
+        """Sum the matches of similar n-grams (`numba_matching`); None: `softbleu.matching.soft` does, on arrays."""
 
     @property
     def multiply_pairs(self) -> Callable[..., Floats] | None:
-        """Multiply the words of pairs (`numba_matching`); None: `similarity` does, by BLAS."""
+        """Multiply the words of pairs (`numba_matching`); None: `softbleu.matching.similarity` does, by BLAS."""
 
     @property
     def sweep_greedily(self) -> Callable[[NDArray[np.int32], Integers, Integers], Intervals]:

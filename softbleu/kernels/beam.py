@@ -147,7 +147,7 @@ class _Search:
         return words if differing & words else 0
 
     def _costs(self, taken: int, goes_on: int, index: int, matches: range) -> tuple[_Costs, _Costs]:
-        """What matches cost that are left and go on with a chunk, and the cheapest of the others.
+        """List the costs of the matches that are left and continue a chunk, and the least cost of the others.
 
         To take none has the number after the last.
         """

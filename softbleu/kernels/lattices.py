@@ -70,7 +70,7 @@ class Lattices:
         return made, arcs
 
     def costs_of_arcs(self, weights: Integers, full: int = HUNDRED) -> Integers:
-        """What arcs cost themselves, by the weights of their words: empty ones as words of `full` weight."""
+        """Costs of arcs, multiplied by the weights of their words; empty arcs weigh `full`."""
         costs: Integers = self.costs * np.where(self.empty, full, weights)
         return costs
 
@@ -125,7 +125,7 @@ class CandidateTexts:
 
 @dataclass(frozen=True)
 class EditPrices:
-    """What edits cost, and in which order the words of a candidate may be taken."""
+    """Costs of edits, and the order in which the words of a candidate may be taken."""
 
     extra: int = HUNDRED  # Of a word of the candidate that is left out, in hundredths of its weight
     both: bool = False
@@ -170,7 +170,7 @@ def greatest_exponent(
 def _greatest_costs(
     lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
 ) -> Integers:
-    """What no path costs more than: one number a lattice."""
+    """Upper bounds of the costs of paths: (lattices,)."""
     words = HUNDRED * longest + edits.extra * texts.weights.sum(axis=1) + edits.move * texts.lengths
     costs: Integers = words + lattices.greatest(lattices.costs_of_arcs(weights, edits.full))
     return costs
@@ -285,7 +285,7 @@ class CostTable:
             self._cells[rows, targets] = np.minimum(self._cells[rows, targets], made)
 
     def _prices_of(self, rows: Integers, arcs: Integers) -> tuple[Integers, Integers]:
-        """What it costs to go along arcs, and what more if the candidate lacks their words."""
+        """Costs of passing arcs, and the additional costs where the candidate lacks their words."""
         weight, below = self._weights[arcs], self._below[rows]
         base = ((below * self._arc_costs[arcs] - self._above[rows] * weight) << self._shift) + weight
         return base, (HUNDRED * below * weight) << self._shift
@@ -305,7 +305,7 @@ class CostTable:
             np.minimum(part, there[:, :end], out=part)
 
     def _meetings(self, rows: Integers, arcs: Integers, word: Integers) -> Integers:
-        """What words of the candidate cost in the place of arcs' words, without what it costs to leave them out."""
+        """Costs of words of the candidate in the place of arcs' words, less the costs of leaving them out."""
         words, prices = self._words[rows], self._prices[rows]
         other = word[:, None] if self._both else np.maximum(word[:, None] - prices, 0)
         cost = np.where(words == self._lattices.words[arcs][:, None], -prices, other)

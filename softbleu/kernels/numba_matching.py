@@ -235,7 +235,7 @@ def _multiply(proposed, others, height, width, cross):  # type: ignore[no-untype
 
 @part
 def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
-    """What the measure makes of the product of two words."""
+    """Weigh the product of two words, as the measure says; 1 for a word and itself."""
     weights, self_only = measure
     if one == other:
         product = 1.0
@@ -354,7 +354,7 @@ def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ign
 
 @part(inline="always")
 def _offer(ngrams, places, meets, n, line, width, norms, scaled, capacity):  # type: ignore[no-untyped-def]
-    """What is left of the pool for n-grams of one order: instances, and norms, 0 where nothing is."""
+    """List the instances of pool n-grams that are left for an order, and their norms, 0 where none is left."""
     for m in range(min(len(meets), width)):
         if not meets[m]:
             continue

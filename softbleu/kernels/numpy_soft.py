@@ -86,7 +86,7 @@ def matched_weights(
 
 
 def _weights_of_order(table: Floats, ours: Floats, others: Floats, order: int, greedy: float) -> list[float]:
-    """The same of a segment and an order, by the similarities of its words and the weights of its n-grams."""
+    """Compute `matched_weights` of one segment and order, by a table of similarities and the weights of n-grams."""
     matched, met = np.zeros(len(ours)), np.zeros(len(others))
     if len(ours) and len(others):
         similarities = table[: len(ours), : len(others)] + 0.0

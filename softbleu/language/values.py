@@ -29,10 +29,10 @@ _ENDS = tuple(".?!\"')…")
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault of a line, or a distance that cost it points."""
+    """A fault of a line, a distance that cost it points, or a number that its score is made of."""
 
-    kind: Literal["misspelt", "error", "unlikely", "lost"]
-    text: str  # The words that it is about
+    kind: Literal["misspelt", "error", "unlikely", "lost", "total"]
+    text: str  # The words that it is about; the name of a total
     value: float | None = None
     """Of an unlikely word: logarithm (base 10) of how much likelier the model finds it here than it is by itself;
     of a distance the points that were lost by it."""

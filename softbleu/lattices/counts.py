@@ -1,4 +1,4 @@
-"""What networks offer to metrics over n-grams: each n-gram as often as some single path has it, exactly."""
+"""Count n-grams of networks for metrics over n-grams: each as often as the path that has it most often."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PoolChunk(Chunk):
         return self.closest
 
     def by_reference(self) -> Self:
-        """The same: each network is a segment already."""
+        """Return the chunk itself: a network stands for all references of its segment."""
         return self
 
     def part(self, start: int, end: int) -> PoolChunk:

@@ -119,7 +119,7 @@ class WordNetwork:
         return cls.of(arcs or [NetworkArc(0, 1, "", 0.0, "reference")], 0, [max(len(words), 1 - len(arcs))])
 
     def split(self, split: Callable[[str], Sequence[str]]) -> WordNetwork:
-        """The same with each word as its tokens.
+        """Split the word of each arc into tokens, an arc each.
 
         >>> WordNetwork.chain(["dog,"]).split(lambda word: [word[:-1], word[-1]]).words
         ('dog', ',')

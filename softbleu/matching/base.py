@@ -1,4 +1,4 @@
-"""What a matcher is: which reference n-grams may stand for a candidate n-gram, and how they are given out."""
+"""Base classes of matchers: which reference n-grams a candidate n-gram may match, and how matches are chosen."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class SoftMatcher(Matcher):
         return composition(self.composition).by_frequency and self.needs_vectors(max_order)
 
     def rules(self, max_order: int, vectors: Vectors) -> Rules:
-        """What it says of n-grams up to an order, compared by such vectors."""
+        """Make the rules for n-grams of orders 1…`max_order`, compared by `vectors`."""
         return Rules(
             tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
             threshold_in_millionths(self.least_similarity),

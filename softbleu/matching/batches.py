@@ -163,7 +163,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Tables:
-    """What the n-grams of a batch may match, before anything is given out."""
+    """Similarities of the n-grams of a batch and capacities of the pool n-grams, before any match is made."""
 
     orders: list[int]  # Orders that may match approximately
     pool_orders: list[list[int]]  # Of each, the orders of the pool n-grams in its columns, in pool order
@@ -270,7 +270,7 @@ def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) ->
 
 
 def consumed(similarities: Integers, rules: Rules) -> Integers:
-    """What matches of such similarities take from the pool, in millionths of an instance."""
+    """Compute how much each match takes from its pool n-gram, in millionths of an instance, by its similarity."""
     if rules.consumption == "unit":
         return np.full(len(similarities), SCALE)
     return np.minimum(similarities, SCALE)

@@ -1,4 +1,4 @@
-"""What a matcher found, and what it goes by."""
+"""Rules of soft matchers, and the matches that a matcher makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Consumption = Literal["unit", "similarity"]
 
 @dataclass(frozen=True)
 class Rules:
-    """What a soft matcher says of n-grams up to some order; see `SoftMatcher`."""
+    """How a soft matcher matches n-grams up to some order; see `SoftMatcher`."""
 
     pool_orders: tuple[tuple[int, ...], ...]  # Of each order, those that may match approximately
     threshold: int  # In millionths: a similarity must exceed it
@@ -52,7 +52,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Matches:
-    """What the candidate n-grams of one order found, n-gram by n-gram."""
+    """Matches of the candidate n-grams of one order, an entry per n-gram in each array."""
 
     starts: Integers  # Candidate positions at which the n-grams start
     matched: Integers  # How much of each is matched, in millionths: 1,000,000 for an exact match, 0 for none

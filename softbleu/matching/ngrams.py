@@ -48,7 +48,7 @@ class Ngrams:
         return self.occurrence < self.counts[self.ids]
 
     def left(self, systems: int) -> Integers:
-        """What exact matches leave of the pool's counts to each system: (systems, pool n-grams)."""
+        """Subtract the exact matches of each system from the counts of the pool: (systems, pool n-grams)."""
         # The first pool n-gram of each id.
         numbers = np.empty(len(self.counts), np.int64)
         numbers[self.pool_ids[::-1]] = np.arange(len(self.pool_ids))[::-1]

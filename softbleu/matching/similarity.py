@@ -48,7 +48,7 @@ class Vectors(Protocol):
         """Unit vectors of the pieces that lines are cut into."""
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
-        """The same of lines that the corpus need not have, as words."""
+        """Vectors of the pieces of lines, given as words, which the corpus need not have."""
 
     def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
         """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
@@ -92,7 +92,7 @@ class TokenVectors(NoPieces):
         return known
 
     def weighted(self, *, by_frequency: bool) -> TokenVectors:
-        """The same with the weights that a composition asks for: a / (a + p), p being a word's frequency."""
+        """Weigh words, if `by_frequency`, by a / (a + p), p being a word's relative frequency."""
         if not by_frequency:
             return self
         weights = frequency_weights(self.frequencies)
@@ -100,7 +100,7 @@ class TokenVectors(NoPieces):
 
     @property
     def arrays(self) -> WordArrays:
-        """What kernels look at, pairs of neighbours left out."""
+        """Return the arrays that kernels use; these know no pairs of neighbours."""
         return WordArrays(self.rows, self.norms, self.weights, self.self_only)
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
@@ -219,7 +219,7 @@ class WordTable:
 
 @dataclass(frozen=True)
 class Relation:
-    """What makes of the cosines of words, coded anew, another token product."""
+    """Replacement of the cosines of some words by other token products; words are coded anew."""
 
     words: Integers  # The words' codes in the vocabulary
     size: int  # Words of the vocabulary

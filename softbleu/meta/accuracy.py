@@ -134,7 +134,7 @@ _LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498
 """Of 24 bytes each, and of some 8 more for a while."""
 _MOST_TOGETHER = 2_000_000  # Pairs of all outputs of which tie thresholds are sought in each sample, 2,000 outputs
 _NOTHING = 1e-12
-"""Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
+"""Accuracies that differ by no more are the same: the last bits do not decide which tie threshold is best."""
 
 _LITTLE = 0.001  # Of accuracy, as much as tables of three digits show
 

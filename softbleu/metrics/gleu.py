@@ -142,7 +142,7 @@ class Gleu(MatcherMetric):
         return replace(self, segment_smoothing=False) if level == "corpus" and self.segment_smoothing else self
 
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
-        """What became of each word: clipped counts of the source and of the references together."""
+        """Mark each word by whether its clipped counts match the source, the references, or both."""
         (right,) = chunk.ngrams(1)
         (left,) = Chunk(chunk.candidates, chunk.source or chunk.candidates, np.arange(len(chunk) + 1)).ngrams(1)
         # Every candidate token starts a 1-gram, in both.

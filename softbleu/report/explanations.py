@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
+from softbleu.language.values import Finding
 from softbleu.report.layout import BOLD, Layout, align
 from softbleu.report.records import SCHEMA, dump, json_rows
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
-    from softbleu.language import Finding
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.results import Explanation, NgramMatch
 
@@ -46,21 +46,18 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
-    """Make a row per candidate n-gram, step of a path, finding, or pair of edits; positions count from 0."""
-    from softbleu.results import NgramMatch
+    """Make a row per candidate n-gram, step of a path, total, finding, or pair of edits; positions count from 0."""
+    from softbleu.results import Explanation, NgramMatch
     from softbleu.results.explain import AlignedWords, EditPair
 
+    def table(kind: type[Any], rows_of: Callable[[Explanation], Iterator[Any]]) -> Records:
+        rows = [[one.system, one.segment, *vars(row).values()] for one in explanations for row in rows_of(one)]
+        return Records(["system", "segment", *kind.__dataclass_fields__], rows)
+
     if any(explanation.pairs is not None for explanation in explanations):
-        aligned = [(one, pair) for one in explanations for pair in one.word_pairs()]
-        return Records(
-            ["system", "segment", *AlignedWords.__dataclass_fields__],
-            [[one.system, one.segment, *vars(pair).values()] for one, pair in aligned],
-        )
+        return table(AlignedWords, Explanation.word_pairs)
     if any(explanation.numbers for explanation in explanations):
-        return Records(
-            ["system", "segment", "kind", "text", "value", "message"],
-            [[one.system, one.segment, *vars(finding).values()] for one in explanations for finding in one.findings],
-        )
+        return table(Finding, Explanation.figures)
     paths = [(one, one.path) for one in explanations if one.path is not None]
     if paths:
         steps = [
@@ -70,11 +67,7 @@ def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> 
         ]
         return Records(["system", "segment", "candidate", "path", "arc", "cost"], steps)
     if any(explanation.edits for explanation in explanations):
-        pairs = [(one, pair) for one in explanations for pair in one.edit_pairs()]
-        return Records(
-            ["system", "segment", *EditPair.__dataclass_fields__],
-            [[one.system, one.segment, *vars(pair).values()] for one, pair in pairs],
-        )
+        return table(EditPair, Explanation.edit_pairs)
     rows = []
     for explanation in explanations:
         for match in explanation.matches:

@@ -1,4 +1,4 @@
-"""What pictures show of sweeps, of deserved and spurious credit, and of agreement with judges."""
+"""Data of pictures: sweeps, deserved and spurious credit, and agreement with human judges."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _matcher(row: SweepRow) -> str:
 
 
 def _settings(row: SweepRow) -> dict[str, str | float]:
-    """What differs between lines, but for the matcher; the quantile is said by the axis."""
+    """Settings that differ between lines, without the matcher and the quantile, which the axis says."""
     varied = {key: value for key, value in row.varied.items() if key not in ("matcher", "quantile")}
     return {"": row.label, **{key: value for key, value in varied.items() if value is not None}}
 

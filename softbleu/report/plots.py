@@ -191,7 +191,7 @@ def _matplotlib() -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class _Style:
-    """What panels of a figure have in common."""
+    """Colours, dashes and sizes that the panels of a figure have in common."""
 
     numbers: Mapping[str, int]  # Of the names that the legend explains
     width: float
@@ -274,7 +274,7 @@ def _add_panels(figure: Any, rows: Rows, style: _Style) -> list[Any]:
 
 
 def _axes_of(panel: Picture) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What tells the axes of a panel from others; empty where they are its own."""
+    """Keys of the x and y axis of a panel: panels with equal keys share them; empty where they are its own."""
     if isinstance(panel, HeatMap | Ranks):
         return (), ()
     kind = type(panel).__name__

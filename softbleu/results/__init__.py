@@ -1,4 +1,4 @@
-"""The runner: segments → prepared corpus → statistics on an executor → sum → score, interval, significance."""
+"""Results of runs, as Python calls: scores, intervals and comparisons, explanations, pairs of texts, differences."""
 
 from __future__ import annotations
 

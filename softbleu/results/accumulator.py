@@ -93,5 +93,5 @@ class Accumulator:
 
 
 def _identity(metric: Metric) -> object:
-    """What tells metrics apart; vectors in memory cannot always be compared."""
+    """Make a key that distinguishes metrics; vectors in memory cannot always be compared."""
     return metric, metric.tokenizer, metric.vector_choice.key

@@ -39,7 +39,7 @@ _SAME = 1e-9  # Scores that differ by no more are the same
 
 @dataclass(frozen=True)
 class RunOfMetric:
-    """What one metric said in a run."""
+    """Signature and scores of one metric in a run."""
 
     signature: Mapping[str, str]  # Its entries; empty where the file has none
     systems: dict[str, float] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class RunOfMetric:
 
 @dataclass(frozen=True)
 class Change:
-    """What is not the same in two runs."""
+    """A value that differs between two runs."""
 
     kind: str  # `setting`, `resource`, `version`, `system`, `score` or `line`
     metric: str
@@ -62,7 +62,7 @@ class Change:
 
 @dataclass(frozen=True, repr=False)
 class RunDifference(Tabular):
-    """What differs between two runs, and whether their scores can be compared."""
+    """The differences of two runs, and whether their scores can be compared."""
 
     changes: list[Change]
     incomparable: dict[str, str]  # Of metrics whose scores cannot be compared, why
@@ -174,7 +174,7 @@ def _scores(
     two: Mapping[tuple[str, str], float],
     comparable: bool,
 ) -> list[Change]:
-    """What one run lacks, and what changed, the most changed first."""
+    """List scores that one run lacks or that changed, the greatest change first."""
     changes = []
     for key in dict.fromkeys((*one, *two)):
         before, after = one.get(key), two.get(key)

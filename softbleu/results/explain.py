@@ -1,4 +1,4 @@
-"""What a score consists of: matched n-grams, the closest path of a network, edits, errors found in a line."""
+"""Explain scores by matched n-grams, the closest path of a network, edits, or errors found in a line."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import is_whole_number, listed
 from softbleu.io.limits import Limit
-from softbleu.io.tabular import Tabular
+from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels.scale import SCALE
+from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import (
@@ -37,7 +38,6 @@ from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.language import Finding
     from softbleu.matching import Matcher, Matches
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
@@ -116,6 +116,12 @@ class Explanation:
     pairs: tuple[WordPair, ...] | None = None
     """Of metrics that align words which of the candidate's stand for which of the best reference's, or for none."""
 
+    def figures(self) -> Iterator[Finding]:
+        """The numbers that the score is made of, as findings of kind `total`, then the findings."""
+        numbers = {} if self.numbers is None else spread(self.numbers.as_dict())
+        yield from (Finding("total", name, value) for name, value in numbers.items())
+        yield from self.findings
+
     def word_pairs(self) -> Iterator[AlignedWords]:
         """The pairs, with their words."""
         for pair in self.pairs or ():
@@ -150,14 +156,17 @@ class Explanations(list[Explanation], Tabular):
     """Explanations of several segments: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """One row per candidate n-gram, step of a path, finding, or edit and missed gold edit."""
+        """One row per candidate n-gram, step of a path, finding, or edit and missed gold edit.
+
+        Where numbers of a line make the score, they are rows, too, of kind `total`; `chrf` has no others.
+        """
         if any(one.edits for one in self):
             pairs = ((one, pair) for one in self for pair in one.edit_pairs())
             return [{"system": one.system, "segment": one.segment, **vars(pair)} for one, pair in pairs]
         rows = [
             {"system": one.system, "segment": one.segment, **vars(row)}
             for one in self
-            for row in (*one.findings, *one.word_pairs(), *(one.path.steps if one.path else ()))
+            for row in (*one.figures(), *one.word_pairs(), *(one.path.steps if one.path else ()))
         ]
         return rows or [
             {

@@ -56,7 +56,7 @@ def check_edits(metric: Metric) -> None:
 
 
 def operation(edit: JudgedEdit) -> str:
-    """What an edit does."""
+    """Name the operation of an edit: `missing` inserts words, `unnecessary` deletes them, `replacement` does both."""
     start, end, _, _ = edit.spans
     return "missing" if start == end else "replacement" if edit.text else "unnecessary"
 

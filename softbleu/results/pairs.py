@@ -82,7 +82,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choices(Tabular):
-    """What was chosen from lists."""
+    """Candidates that `select` chose from lists."""
 
     choices: Sequence[Choice]
     metric: str  # The metric, as an expression

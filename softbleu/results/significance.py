@@ -340,7 +340,7 @@ def compare_systems(
 
 
 class _Differing:
-    """What is said of pairs of systems."""
+    """Differences, p-values and effect sizes of pairs of systems."""
 
     def __init__(
         self, statistics: Statistics, scores: Floats, resampled: Floats, p_values: Floats, correction: Correction

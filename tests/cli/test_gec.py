@@ -131,7 +131,8 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     assert [each.split()[:2] for each in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
     assert "misspelt" not in second
     rows = [row.split("\t") for row in command(*options, "--format", "tsv").out.splitlines()]
-    assert rows[1] == ["source", "1", "misspelt", "recieve", "", ""]
+    assert {row[3]: float(row[4]) for row in rows[1:6] if row[2] == "total"} == found.as_dict()
+    assert rows[6] == ["source", "1", "misspelt", "recieve", "", ""]
     unlikely = [float(row[4]) for row in rows[1:] if row[2] == "unlikely"]
     assert max(unlikely) < 0
     entries = [json.loads(entry) for entry in command(*options, "--format", "jsonl").out.splitlines()]

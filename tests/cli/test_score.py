@@ -114,7 +114,7 @@ def test_options_without_effect_are_noted(command, files, idf):
     done = command("score", *texts, "--idf", idf, "--beta", 2, "-t", 0.5, "--vectors", "nowhere", "--seed", 3)
     assert done.code == 0
     assert set(done.err.splitlines()) == {
-        f"softbleu: note: {option} has no effect here, with --metric bleu --matcher exact"
+        f"softbleu: note: {option} has no effect here, with --metric bleu --matcher exact, --tokenize 13a"
         for option in ("--seed", "--threshold", "--vectors", "--idf", "--beta")
     }
     assert command("score", *texts, "--seed", 3, "-q").err == ""
