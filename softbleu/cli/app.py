@@ -23,7 +23,7 @@ from softbleu.version import __version__
 PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
-    "": ("", "score compare explain sweep metaeval train matrix select diff edits metrics matchers tokenizers"),
+    "": ("", "score compare explain sweep metaeval train matrix select diff edits check metrics matchers tokenizers"),
     "corpora": (
         "Corpora: generate artificial ones from grammars, and challenge sets from texts.",
         "generate challenge",

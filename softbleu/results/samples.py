@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles
+from softbleu.corpora.checks import count_oddities
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
@@ -15,6 +16,7 @@ from softbleu.metrics.optional import language_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.segments import Segments
     from softbleu.metrics.base import Metric
     from softbleu.metrics.result import Coverage
 
@@ -61,6 +63,7 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
                 f"again ({', '.join(again)}): give the text as it was, or no tokenizer (none)"
             )
             break
+    yield from _note_oddities(first)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
     texts["the references"] = [line for lines in referred for line in lines]
     for name, lines in texts.items():
@@ -74,6 +77,17 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
                 f"{', '.join(english)} is English: name vectors of the language, or use another metric"
             )
             break
+
+
+def _note_oddities(first: Segments) -> Iterator[str]:
+    """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
+    if first.gold is not None:
+        return
+    counts = {system: count for system, count in count_oddities(first).items() if 100 * count.total() >= len(first)}
+    shown = [f"{name}: {', '.join(f'{n} {check}' for check, n in count.items())}" for name, count in counts.items()]
+    if shown:
+        more = f"; and {len(shown) - 3} more systems" * (len(shown) > 3)
+        yield f"odd lines among the first {len(first):,} ({'; '.join(shown[:3])}{more}): softbleu check shows them"
 
 
 def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:

@@ -1,0 +1,34 @@
+"""`softbleu check`: what is odd in outputs, before anybody scores them."""
+
+from softbleu.cli.command import Given, command
+
+
+@command(
+    "candidate reference source encoding show table_format output strict",
+    """
+Output
+  --show NAME =systems <systems,lines>: A row per system, with a column for each way to be odd, or a row for each line
+    that is odd (default: =).
+  --strict: Leave with exit code 1 if anything is odd.
+""",
+)
+def check(given: Given) -> None:
+    """Find outputs that no metric should score unseen: empty lines, copies, chatter, refusals, lost numbers.
+
+    It needs references, a source, or both, and no metric. Files of other numbers of lines are checked for that alone.
+    """
+    import typer
+
+    from softbleu.cli.inputs import system_files
+    from softbleu.corpora.checks import check_files
+    from softbleu.errors import known_name
+    from softbleu.io.tabular import Records
+
+    show = known_name("show", given.show, ("systems", "lines"))
+    systems = system_files(given)
+    output = given.open_output([*systems.values(), *given.files("reference", "source")])
+    with given.progress("checking") as progress:
+        odd = check_files(systems, given.reference or (), given.source, encoding=given.encoding, progress=progress)
+    output.write(Records.of(odd) if show == "systems" else odd.lines_table())
+    if given.strict and odd.found:
+        raise typer.Exit(1)
