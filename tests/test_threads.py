@@ -1,5 +1,6 @@
 """What threads share: whatever another one throws away or has not finished meanwhile, all get what is theirs."""
 
+import os
 import subprocess
 import sys
 import time
@@ -100,12 +101,15 @@ def test_one_core_until_the_last_thread_has_left() -> None:
         return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
 
     before = cores()
-    with ExitStack() as one, ExitStack() as other:
-        one.enter_context(single_threaded_blas())
-        other.enter_context(single_threaded_blas())
-        one.close()
-        assert cores() == {1}
-    assert cores() == before
+    with ThreadPoolExecutor(1) as thread, ExitStack() as one, ExitStack() as other:
+        for first, last in ((one, other), (other, one)):
+            one.enter_context(single_threaded_blas())
+            thread.submit(other.enter_context, single_threaded_blas()).result()
+            assert cores() == {1}
+            for stack in (first, last):
+                assert cores() == {1}
+                thread.submit(stack.close).result() if stack is other else stack.close()
+            assert cores() == before
 
 
 @pytest.mark.slow
@@ -114,3 +118,40 @@ def test_all_metrics_for_some_seconds() -> None:
     program = Path(__file__).parent / "adversarial" / "soak.py"
     done = subprocess.run([sys.executable, program, "0.08"], capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout.count(" calls, "), done.stdout.splitlines()[-1]) == ("", 12, "0 wrong")
+
+
+FORKS = """
+import os, threading, time
+from softbleu.metrics.making import make_metric
+
+metrics = [make_metric("vleu"), make_metric("bertscore")]
+
+def score(lines):
+    for line in lines:
+        for metric in metrics:
+            metric.sentence_score(f"the cat sat on a mat {line}", "a cat sat on the rug")
+
+score([0])
+for first in (1, 10_000):
+    threading.Thread(target=score, args=(range(first, first + 9_000),), daemon=True).start()
+children = []
+for number in range(20):
+    time.sleep(.05)
+    if not (process := os.fork()):
+        score([-number])
+        os._exit(0)
+    children.append(process)
+end = time.monotonic() + 30
+while children and time.monotonic() < end:
+    time.sleep(.02)
+    children = [process for process in children if os.waitpid(process, os.WNOHANG) != (process, 0)]
+for process in children:
+    os.kill(process, 9)
+os._exit(len(children))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+def test_processes_forked_while_threads_score(tmp_path: Path) -> None:
+    environment = {**os.environ, "SOFTBLEU_CACHE": str(tmp_path)}
+    assert subprocess.run([sys.executable, "-c", FORKS], env=environment, timeout=60, check=False).returncode == 0

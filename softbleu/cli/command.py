@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import typer
@@ -15,6 +15,7 @@ from softbleu.cli.errors import say
 from softbleu.cli.options import OptionLine, choose_options, find
 from softbleu.cli.settings import FindOptions, Options, SettingOption, declared_options
 from softbleu.errors import InputError, Parameter, SoftbleuError
+from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +13,7 @@ from softbleu.config.declare import Declared, setting
 from softbleu.corpora.derivations import Chance
 from softbleu.errors import InputError, known_name
 from softbleu.io.data_files import read_toml
+from softbleu.io.forks import cached_property
 from softbleu.io.resources import required_resource
 
 Rewrite = tuple[int, int, Sequence[str]]  # First word, the word behind the last one, and what stands there then

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -24,6 +23,7 @@ from softbleu.encoders import Encoder, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import Content
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation

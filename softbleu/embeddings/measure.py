@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, Parameter, VectorError
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

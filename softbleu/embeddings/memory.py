@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from softbleu.embeddings.store import LOOKUP_FROM
 from softbleu.embeddings.vectors import Selection, VectorCase, VectorSource, WordVectors
 from softbleu.errors import VectorError
+from softbleu.io.forks import cached_property
 
 _ROWS_AT_ONCE = 4096
 _MOST = 1 << 17  # Words that are kept of a large set

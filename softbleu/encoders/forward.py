@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.encoders.store import EncoderArchitecture
+from softbleu.io.forks import cached_property
 
 States = NDArray[np.float32]
 

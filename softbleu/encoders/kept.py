@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.io.forks import lock
 from softbleu.io.line_cache import kept_lines
 
 _LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
@@ -114,7 +114,7 @@ def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...]) -> EncodedLin
         return _OPEN[key]
 
 
-_OPENING = Lock()
+_OPENING = lock()
 _OPEN: dict[tuple[str | int, tuple[int, ...]], EncodedLines] = {}
 """They hold their encoders, so that no other has the same id."""
 _MOST_OPEN = 4

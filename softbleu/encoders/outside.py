@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from softbleu.encoders.base import OUTSIDE, Pieces, check_layers, default_layers
 from softbleu.encoders.families import FAMILIES, first_position
 from softbleu.encoders.pieces import Window, cut_lines, cut_windows
 from softbleu.errors import MissingExtraError, VectorError
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

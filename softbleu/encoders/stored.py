@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ from softbleu.encoders.store import (
     stored_words,
 )
 from softbleu.errors import VectorError
+from softbleu.io.executors import single_threaded_blas
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -59,13 +60,11 @@ class StoredEncoder:
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
         """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows."""
-        from threadpoolctl import threadpool_limits
-
         wanted = check_layers(layers, self.depth, self.name)
         rows = np.empty((len(pieces.ids), self.dimension), np.float32)
         windows = sorted(cut_windows(pieces, self.meta.architecture.positions), key=len)
         # Products may be rounded otherwise by several threads; work is shared out among processes.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with single_threaded_blas():
             for batch in _batches([window for window in windows if len(window)], self._transformer.period):
                 self._encode_batch(pieces, batch, wanted, rows)
         if not np.isfinite(rows).all():

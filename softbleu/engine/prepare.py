@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from softbleu.engine.vectors import CorpusWords, lines_of_words
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
 from softbleu.io.executors import run_in_order
+from softbleu.io.forks import cached_property
 from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Requirements

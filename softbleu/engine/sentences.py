@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from softbleu.embeddings.memory import KeptVectors
 from softbleu.engine.plan import check_requirements, make_plan
 from softbleu.engine.prepare import prepare_segment
 from softbleu.engine.worker import Task, Worker
+from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class SentenceScorer:
         prepared, block = prepare_segment(corpus, self._worker.tokenizer, requires, self._vectors)
         tables = [prepared.table(choice, requires).words] if requires.table else []
         chunks = list(block.chunks(0, 1, gold=requires.by_annotator))
-        ((_, (rows,)),) = self._worker.rows(chunks, tables, choose_kernels("numpy"), chunks)
+        # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
+        with single_threaded_blas() if tables else nullcontext():
+            ((_, (rows,)),) = self._worker.rows(chunks, tables, choose_kernels("numpy"), chunks)
         score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return score

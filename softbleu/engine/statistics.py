@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, get_args, overload
 from weakref import finalize
@@ -16,6 +15,7 @@ import numpy as np
 
 from softbleu.errors import UnknownNameError
 from softbleu.io.executors import single_threaded_blas
+from softbleu.io.forks import cached_property
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Coverage, Result, Score
 

@@ -173,15 +173,17 @@ class CorpusWords:
         features: Mapping[str, NDArray[Any]] | None = None,
     ) -> CorpusWords:
         """Make vectors of tokens where they stand; the choice is resolved."""
-        encoder = choice.encoder
+        location: Any = str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else choice.encoder
+        layers = parse_layers(choice.layers or "")
+        encoder = encoded_lines(location, layers).encoder
         known = np.zeros(len(words), bool)
         for start in range(0, len(words), _WORDS_AT_ONCE):
             pieces = encoder.tokenize([words[start : start + _WORDS_AT_ONCE]])
             known[start + pieces.words[pieces.words >= 0]] = True
         vectors = ContextVectors(
             words,
-            str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else encoder,
-            parse_layers(choice.layers or ""),
+            location,
+            layers,
             known,
             choice.exact_words == "one",
             choice.measure.self_only(words),

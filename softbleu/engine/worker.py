@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from softbleu.corpora.segments import BLOCK, Segments
 from softbleu.engine.encode import BlockCoder, CodedBlock
 from softbleu.engine.lists import CodedLists, ListBlock, ListCorpus, in_parts
 from softbleu.io.executors import count_workers, shares_files
+from softbleu.io.forks import cached_property
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from itertools import islice
 from time import monotonic
@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, Parameter, WorkerError
 from softbleu.io.arguments import MOST_JOBS, check_run
+from softbleu.io.forks import lock
 from softbleu.io.platform import client_of, end_processes, processes_of
 from softbleu.io.progress import hush
 from softbleu.version import __version__
@@ -414,22 +415,54 @@ def single_threaded_blas() -> Iterator[None]:
     if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
         yield
         return
-    from threadpoolctl import threadpool_limits
-
     # The first thread that comes sets the limit, and the last one that leaves lifts it.
     with _LIMITING:
         if not _limits:
-            _limits.append(threadpool_limits(limits=1, user_api="blas"))
-        _limits.append(None)
+            with _in_charge() as libraries:
+                _limits.append(libraries.limit(limits=1, user_api="blas"))
+        _limits.append(threading.get_ident())
     try:
         yield
     finally:
         with _LIMITING:
-            _limits.pop()
-            if len(_limits) == 1:
-                _limits.pop().restore_original_limits()
+            _limits.remove(threading.get_ident())
+            _lift()
 
 
-_LIMITING = threading.Lock()
+@lru_cache(1)
+def _libraries(modules: int) -> Any:
+    """Libraries of linear algebra; looked for again once there are more modules, which may have brought some."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def _in_charge() -> Iterator[Any]:
+    """Let this thread set limits: from threadpoolctl 3.8 on, only the first that set one may, until it ends."""
+    libraries = _libraries(len(sys.modules))
+    lets_go = [getattr(library, "clear_controlling_thread", None) for library in libraries.lib_controllers]
+    for let_go in filter(None, lets_go):
+        let_go(force=True)
+    yield libraries
+    for let_go in filter(None, lets_go):
+        let_go(force=True)
+
+
+def _lift() -> None:
+    if len(_limits) == 1:
+        with _in_charge():
+            _limits.pop().restore_original_limits()
+
+
+def _keep_one_thread() -> None:
+    """Forget, in a forked process, the limits of threads that it lacks."""
+    _limits[1:] = [thread for thread in _limits[1:] if thread == threading.get_ident()]
+    _lift()
+
+
+_LIMITING = lock()
 _limits: list[Any] = []
-"""The limit, which can be lifted, then one entry for each thread that has entered."""
+"""The limit, which can be lifted, then the number of each thread that has entered."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_one_thread)

@@ -15,7 +15,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from typing import IO, Self
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import check_plain
+from softbleu.io.forks import lock
 from softbleu.io.platform import exchange
 
 _DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
@@ -31,7 +31,7 @@ _DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
 _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
 # Drafts and folders of this process; others that bear its number are of an earlier one.
 _mine: set[Path] = set()
-_guard = threading.Lock()
+_guard = lock()
 _FOLDS = sys.platform in ("win32", "darwin")  # Whether a name in capital letters is the same file, as a rule
 
 

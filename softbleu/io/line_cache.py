@@ -18,6 +18,7 @@ from pathlib import Path
 from softbleu.errors import InputError
 from softbleu.io.cache import cache_folder, make_cache_folder
 from softbleu.io.files import open_own
+from softbleu.io.forks import lock
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
 DEFAULT_LIMIT = 4096  # Megabytes
@@ -35,6 +36,7 @@ _NOT_OURS = (
     sqlite3.SQLITE_CANTOPEN,
 )
 """What says that a file is busy, cannot grow, or is not ours to write."""
+_USING = lock()  # SQLite in a child has its locks as they were, and no open file of its parent
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
 CREATE INDEX IF NOT EXISTS by_day ON lines (day);
@@ -62,7 +64,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
     if path is None or path.is_symlink() or not path.is_file():
         return contents
     today = int(time.time()) // _DAY
-    with suppress(sqlite3.Error), closing(_connect(path)) as file:
+    with suppress(sqlite3.Error), _USING, closing(_connect(path)) as file:
         stale = []
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
@@ -137,7 +139,7 @@ def _key(judge: str, line: str) -> bytes:
 
 
 def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int) -> None:
-    with closing(_connect(path)) as file:
+    with _USING, closing(_connect(path)) as file:
         file.executescript(_TABLE)
         with file:
             file.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", rows)

@@ -6,7 +6,9 @@ from functools import partial
 from typing import Any
 
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
+from softbleu.io.forks import free_at_forks
 from softbleu.io.platform import load_njit
 from softbleu.io.progress import note
 
@@ -40,4 +42,5 @@ class _CompilingNote(event.Listener):
         """Say nothing."""
 
 
+free_at_forks(global_compiler_lock)
 event.register("numba:compile", _CompilingNote())  # type: ignore[no-untyped-call]

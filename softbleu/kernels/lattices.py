@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.io.forks import cached_property
 from softbleu.text.tokens import chosen_places
 
 if TYPE_CHECKING:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from softbleu.errors import MissingExtraError
+from softbleu.io.forks import cached_property
 from softbleu.io.line_cache import kept_lines
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from threading import Lock
 from typing import Self
 
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.io.files import Content
+from softbleu.io.forks import lock
 from softbleu.io.resources import package_folder
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector, Harper
@@ -19,7 +19,7 @@ from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
 from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
 from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSet, default_folder
 
-_OPENING = Lock()
+_OPENING = lock()
 _DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "harper": Harper}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import check_plain, load_tokenizer, read_json
+from softbleu.io.forks import cached_property
 from softbleu.io.line_cache import kept_lines
 from softbleu.language.gguf_model import TOKENIZER, missing_extra
 from softbleu.language.ngrams import LineJudgements

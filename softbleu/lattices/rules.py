@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
+from softbleu.io.forks import cached_property
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork, phrase_arcs
 from softbleu.lattices.texts import parse_brackets, parse_line

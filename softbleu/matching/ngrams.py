@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.io.forks import cached_property
 from softbleu.kernels.positions import Positions, first_places, ngram_ids, reference_counts
 from softbleu.text.tokens import Tokens
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Self
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError, known_name
+from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
 from softbleu.meta.correlation import Estimate, divide, draw_counts, redraw
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +17,7 @@ from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, known_name
 from softbleu.io.arguments import several
+from softbleu.io.forks import cached_property
 from softbleu.io.tabular import Records, Value
 from softbleu.meta.correlation import FEWEST_POINTS, Difference, Estimate, check_samples, correlate, difference
 from softbleu.meta.evidence import loaded, open_outputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from pathlib import Path
@@ -27,6 +27,7 @@ from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.forks import cached_property
 from softbleu.matching.base import MATCHERS, Matcher
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer, Whitespace
 

@@ -7,13 +7,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
 from softbleu.metrics.base import Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column

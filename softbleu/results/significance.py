@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -14,6 +13,7 @@ from softbleu.config.signature import parse_signature
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
+from softbleu.io.forks import cached_property
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.result import Coverage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice, pairwise
 from operator import add
 from string import punctuation
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,10 +7,9 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
@@ -21,6 +20,7 @@ from softbleu.config.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.data_files import bounded_lines, read_bounded
 from softbleu.io.files import Content
+from softbleu.io.forks import cached_property, lock
 from softbleu.io.progress import note
 from softbleu.io.resources import package_folder
 from softbleu.text.tokens import Vocabulary, chosen_places
@@ -60,7 +60,7 @@ def stem(word: str) -> str:
         return _stemmer()(word)
 
 
-_STEMMING = Lock()  # The stemmer has its word in itself: of two threads at once, one would get half of the other's
+_STEMMING = lock()  # The stemmer has its word in itself: of two threads at once, one would get half of the other's
 
 
 @lru_cache(1)

@@ -1,9 +1,11 @@
 """Scores metrics that threads and processes share for a while: the same digits at every call, and flat memory.
 
 ``just soak MINUTES`` runs it. What is right was computed beforehand by one thread. Eight threads, two forked and two
-spawned processes then score lines and corpora drawn at random, while what is kept is thrown away now and then.
+spawned processes then score lines and corpora drawn at random, while what is kept is thrown away now and then, and
+while they fork processes that score one of these.
 """
 
+import faulthandler
 import functools
 import gc
 import multiprocessing
@@ -11,6 +13,7 @@ import os
 import pickle
 import random
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -42,6 +45,8 @@ GROWTH, LONG = 1.05, 5
 """What is resident at the end, by what was after a quarter of the time; minutes after which all is warm by then."""
 FORGOTTEN = 200
 """One call of so many throws away what functions have kept."""
+FORKED, PATIENCE = 500, 100
+"""One call of so many is made by a process forked for it; seconds after which that counts as hung."""
 CACHES: list[Any] = []
 INHERITED: list[Any] = []
 """Metrics that forked processes have of their parent."""
@@ -78,6 +83,26 @@ class Work:
         edits = {"gold": self.gold[some]} if metric.requires.gold else {}
         return repr(metric.corpus_score(*(lines[some] for lines in self.texts[: 1 if edits else 3]), **edits))
 
+    def attempt(self, call: tuple[int, int]) -> str:
+        """All digits, or the error."""
+        try:
+            return self.call(call)
+        except Exception:
+            return traceback.format_exc()
+
+    def fork(self, call: tuple[int, int], right: str) -> str:
+        """What is right, where a forked process finds it."""
+        if not (process := os.fork()):
+            faulthandler.dump_traceback_later(PATIENCE - 5)
+            os._exit(self.attempt(call) != right)
+        for _ in range(10 * PATIENCE):
+            if (ended := os.waitpid(process, os.WNOHANG))[0]:
+                return right if ended[1] == 0 else f"a forked process ended by {ended[1]}"
+            time.sleep(0.1)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        return "a forked process that hung"
+
     def go_on(
         self, right: dict[tuple[int, int], str], seconds: float, seed: int
     ) -> tuple[int, list[str], list[float]]:
@@ -89,10 +114,7 @@ class Work:
             if draw.randrange(FORGOTTEN) == 0:
                 for each in CACHES:
                     each.cache_clear()
-            try:
-                found = self.call(call)
-            except Exception:
-                found = traceback.format_exc()
+            found = self.fork(call, right[call]) if draw.randrange(FORKED) == 0 else self.attempt(call)
             if found != right[call]:
                 wrong.append(f"{self.metrics[call[0]]}, {call[1]}: {found} in place of {right[call]}")
             made += 1

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from softbleu.io.forks import cached_property
 from softbleu.kernels.scale import SCALE
 from softbleu.types import Words
 

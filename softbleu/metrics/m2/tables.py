@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.io.forks import cached_property
 from softbleu.types import Words
 
 if TYPE_CHECKING:
