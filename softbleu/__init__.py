@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from softbleu.corpora import read_segments as read_segments
     from softbleu.corpora import write_m2 as write_m2
     from softbleu.embeddings import open_vectors as open_vectors
+    from softbleu.embeddings.choice import VectorChoice as VectorChoice
     from softbleu.errors import InputError as InputError
     from softbleu.errors import SoftbleuError as SoftbleuError
     from softbleu.errors import VectorError as VectorError
@@ -56,14 +57,13 @@ if TYPE_CHECKING:
     from softbleu.metrics.ter import Ter as Ter
     from softbleu.metrics.trained import Trained as Trained
     from softbleu.metrics.uot import Uot as Uot
-    from softbleu.results import VectorChoice as VectorChoice
-    from softbleu.results import compare as compare
-    from softbleu.results import compare_corpus as compare_corpus
-    from softbleu.results import explain_corpus as explain_corpus
-    from softbleu.results import score as score
-    from softbleu.results import score_corpus as score_corpus
     from softbleu.results.accumulator import Accumulator as Accumulator
+    from softbleu.results.api import compare as compare
+    from softbleu.results.api import compare_corpus as compare_corpus
+    from softbleu.results.api import score as score
+    from softbleu.results.api import score_corpus as score_corpus
     from softbleu.results.explain import explain as explain
+    from softbleu.results.explain import explain_corpus as explain_corpus
     from softbleu.results.pairs import pairwise as pairwise
     from softbleu.results.pairs import select as select
     from softbleu.text.tokenizers import Tokenizer as Tokenizer
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 _HOMES = {  # Modules, and what is theirs
     "corpora": "ParallelFiles Segments read_m2 read_segments write_m2",
     "embeddings": "open_vectors",
+    "embeddings.choice": "VectorChoice",
     "errors": "InputError SoftbleuError VectorError",
     "matching": "Matcher SoftMatcher make_matcher",
     "meta.metaeval": "metaeval",
@@ -99,9 +100,9 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.softbleu": "Softbleu",
     "metrics.ter": "Ter",
     "metrics.trained": "Trained",
-    "results": "VectorChoice compare compare_corpus explain_corpus score score_corpus",
     "results.accumulator": "Accumulator",
-    "results.explain": "explain",
+    "results.api": "compare compare_corpus score score_corpus",
+    "results.explain": "explain explain_corpus",
     "results.pairs": "pairwise select",
     "text.tokenizers": "Tokenizer make_tokenizer",
 }

@@ -8,7 +8,7 @@ from complete import complete
 from hypothesis import strategies as st
 
 from softbleu.config.declare import Declared, Setting, own_settings
-from softbleu.embeddings.choice import Similarity
+from softbleu.embeddings.choice import Similarity, VectorChoice
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError
 from softbleu.lattices.rules import NetworkRules
@@ -16,7 +16,6 @@ from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
-from softbleu.results import VectorChoice
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from oracles import soft
 
 from softbleu.corpora import Segments
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore, Metric
-from softbleu.results import VectorChoice, explain_corpus, score_corpus
+from softbleu.results.api import score_corpus
+from softbleu.results.explain import explain_corpus
 from softbleu.text.tokenizers import Whitespace
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")

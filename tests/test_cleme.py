@@ -20,7 +20,8 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
 from softbleu.metrics.cleme import PARTS
-from softbleu.results import Result, score_corpus
+from softbleu.metrics.result import Result
+from softbleu.results.api import score_corpus
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
 ASSUMPTIONS = ("dependent", "independent")

@@ -22,7 +22,8 @@ from softbleu.encoders import kept
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.results import explain_corpus, score_corpus
+from softbleu.results.api import score_corpus
+from softbleu.results.explain import explain_corpus
 
 
 class StaticEncoder(MadeUpEncoder):

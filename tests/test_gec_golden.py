@@ -11,8 +11,10 @@ from complete import complete
 from shared_data import expected_rows, published_rows, shared
 
 from softbleu.corpora import Segments, read_m2
+from softbleu.engine.runner import collect_statistics
+from softbleu.engine.statistics import Statistics, make_results
 from softbleu.metrics import M2, IMeasure
-from softbleu.results import Result, Statistics, collect_statistics, make_results
+from softbleu.metrics.result import Result
 
 # What one test counts, the next looks at.
 pytestmark = pytest.mark.xdist_group("corrections")

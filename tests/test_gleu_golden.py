@@ -11,9 +11,11 @@ from complete import complete
 from shared_data import expected_rows, published_rows, shared
 
 from softbleu.corpora import ParallelFiles
+from softbleu.engine.runner import collect_statistics
+from softbleu.engine.statistics import Statistics, make_results
 from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
-from softbleu.results import Result, Statistics, collect_statistics, make_results
+from softbleu.metrics.result import Result
 
 # What one test counts, the next looks at.
 pytestmark = pytest.mark.xdist_group("corrections")

@@ -15,7 +15,7 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.making import make_metric
-from softbleu.results import score_corpus
+from softbleu.results.api import score_corpus
 from softbleu.text.tokenizers import Whitespace, make_tokenizer
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -19,6 +19,7 @@ from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.index import NeighbourIndex
 from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
@@ -26,7 +27,6 @@ from softbleu.lattices.paths import count_texts
 from softbleu.lattices.texts import parse_brackets
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import count_edits
-from softbleu.results import VectorChoice
 
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
 Work = Callable[[int], object]

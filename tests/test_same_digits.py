@@ -26,9 +26,10 @@ from softbleu.meta.credit_tables import CREDIT_TABLES
 from softbleu.meta.spurious import spurious
 from softbleu.report import Layout
 from softbleu.report.html import write_html
-from softbleu.results import SignificanceSettings, compare_corpus, explain_corpus, score_corpus
-from softbleu.results.api import make_metrics
+from softbleu.results.api import compare_corpus, make_metrics, score_corpus
+from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_systems
+from softbleu.results.significance import SignificanceSettings
 
 pytestmark = pytest.mark.xdist_group("same digits")
 

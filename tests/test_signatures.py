@@ -8,7 +8,7 @@ import pytest
 from softbleu.config.signature import parse_signature
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.making import metric_from_signature
-from softbleu.results import score_corpus
+from softbleu.results.api import score_corpus
 from softbleu.results.samples import open_sample
 
 GOLDEN = Path(__file__).parent / "golden" / "signatures.tsv"

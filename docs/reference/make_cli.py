@@ -9,7 +9,6 @@ import html
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import typer
 from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, make_program
-from softbleu.cli.settings import setting_options
 from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.config.signature import format_value
 from softbleu.embeddings.choice import VectorChoice
@@ -31,7 +29,7 @@ ARCHITECTURE = HERE.parent / "architecture.md"
 
 def make_page() -> str:
     """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
-    command = make_program(found=partial(setting_options, plug_ins=False), examples="")
+    command = make_program(whole=True)
     context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})
     made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="All options")
     page = html.unescape(f"{made.strip()}\n")

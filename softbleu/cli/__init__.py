@@ -8,25 +8,6 @@ import os
 import signal
 import sys
 from functools import partial
-from importlib import import_module
-from types import ModuleType
-from typing import Any
-
-
-def _load_later(name: str) -> None:
-    """Have a module loaded when something of it is used: help needs the declarations only of those that import it.
-
-    Python's own `LazyLoader` loads it as soon as two modules import it.
-    """
-
-    def load(attribute: str) -> Any:
-        if sys.modules.get(name) is later:
-            del sys.modules[name]
-        return getattr(import_module(name), attribute)
-
-    later = ModuleType(name)
-    later.__getattr__ = load  # type: ignore[method-assign]
-    sys.modules.setdefault(name, later)
 
 
 def _clean_up() -> None:
@@ -60,8 +41,6 @@ def main() -> None:
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    if {"-h", "--help"} & {*sys.argv}:
-        _load_later("numpy")
     for stream in (sys.stdout, sys.stderr):
         # What a terminal cannot show is written as escapes, not as a traceback.
         if isinstance(stream, io.TextIOWrapper):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+import typer.main
+from typer.core import TyperCommand
 
 from softbleu.cli.errors import say
 from softbleu.cli.options import OptionLine, choose_options, find
-from softbleu.cli.settings import FindOptions, Options, SettingOption, declared_options
-from softbleu.errors import InputError, Parameter, SoftbleuError
+from softbleu.cli.settings import Options, SettingOption, declared_options, options_named, options_of, setting_options
+from softbleu.cli.words import HELP, CommandLine, spread_values
+from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
 
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from softbleu.text.tokenizers import Tokenizer
 
 _Kind = TypeVar("_Kind", bound="Declared")
-HELP = ("-h", "--help")
-EARLIER = {"--long-signature": "--long", "--test-seed": "--seed", "--remedy": "--variant"}
-"""Spellings of earlier versions, which help does not show."""
-_KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "yes or no"}
 
 
 class Given:
@@ -131,39 +128,55 @@ class Given:
     @cached_property
     def executor(self) -> Executor | None:
         """That of the cluster, open as long as the command runs; None without one."""
-        from softbleu.io.executors import cluster_executor
+        if self.cluster is None:
+            return None
+        from softbleu.io.cluster import cluster_executor
 
         return self._context.with_resource(cluster_executor(self.cluster, self.jobs))
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A command as it is declared: what it does, and its options."""
+    """A command as it is declared: what it does, its options, and which options of settings it takes."""
 
     work: Callable[[Given], None]
     options: Sequence[OptionLine]
-    settings: Callable[[FindOptions], Options]
-    of_metrics: bool = False
+    takes: Callable[[SettingOption], bool] | None = None  # Of the settings of metrics; None for a command without one
+    own_settings: Callable[[], Options] = dict  # Those of one declared class
 
-    def callback(self, found: FindOptions | None) -> Callable[..., None]:
-        """Make the function of which typer makes the command, with the options of the settings that are found."""
-        settings = {} if found is None else self.settings(found)
+    def settings(self, words: CommandLine | None = None, *, plug_ins: bool = True) -> Options:
+        """Options of settings: those that the words name, or without words all; for help those worth showing."""
+        if self.takes is None:
+            return self.own_settings()
+        if words is None:
+            return self._taken(setting_options(plug_ins=plug_ins))
+        if words.ask_for_help:
+            return self._taken(options_of(words))
+        known = [flag for each in self.options for flags in each.flags for flag in flags.split("/")]
+        return self._taken(options_named(words, known))
+
+    def _taken(self, options: Options) -> Options:
         own = [each.name for each in self.options]
-        # What reads the variable of the environment reads this, too.
-        lines = [*self.options, replace(*choose_options("limits"), kind=str)]
-        place = own.index("preset") + 1 if "preset" in own else len(own)
-        lines[place:place] = [each.line for name, each in settings.items() if name not in own]
+        return {name: each for name, each in options.items() if name not in own and self.takes and self.takes(each)}
+
+    def command(self, name: str, settings: Options, epilog: str | None = None) -> Any:
+        """Make the command, with the options of these settings."""
+        app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+        app.command(name, cls=Command, epilog=epilog)(self._callback(settings))
+        return typer.main.get_command(app)
+
+    def _callback(self, settings: Options) -> Callable[..., None]:
+        """Make the function of which typer makes the command."""
+        lines, own = [*self.options], [each.name for each in self.options]
+        place = own.index("preset") + 1 if "preset" in own else len(own) - 1
+        lines[place:place] = [each.line for each in settings.values()]
         parameters = [each.parameter for each in lines]
 
         def call(context: typer.Context, **values: Any) -> None:
             if values["limits"] is not None:
                 allow(values["limits"])
             for each in lines:
-                named = values.get(each.name)
-                # It would stand for this folder, or for no option at all.
-                empty = "" in (named if isinstance(named, list) else [named])
-                if empty and any(place in (each.metavar or "") for place in ("FILE", "FOLDER", "PATH")):
-                    raise InputError(f"{(each.flags or [each.name])[0]}: the name of a file or folder is empty")
+                each.check(values[each.name])
             given = Given(context, values, settings)
             try:
                 self.work(given)
@@ -197,117 +210,30 @@ def command(
 ) -> Callable[[Callable[[Given], None]], Callable[[Given], None]]:
     """Declare that a function does the work of a command.
 
-    `options` names its options, in the order of the help; quiet and debug, which all have, are left out. `own` is a
-    table of those that are its own, see `read_options`. `settings` says which options of settings of metrics and
-    matchers it takes, too. `settings_of` takes those of one declared class, by its place, such as
+    `options` names its options, in the order of the help; quiet, debug and limits, which all have, are left out.
+    `own` is a table of those that are its own, see `read_options`. `settings` says which options of settings of
+    metrics and matchers it takes, too. `settings_of` takes those of one declared class, by its place, such as
     `lattices.rules:NetworkRules`; `panel` is where the help has these, `without` which it does not take.
     """
 
-    def of_settings(found: FindOptions) -> Options:
-        if settings_of:
-            return declared_options(find(settings_of), panel, without)
-        return {} if settings is None else {name: each for name, each in found().items() if settings(each)}
-
     def declare(work: Callable[[Given], None]) -> Callable[[Given], None]:
-        chosen = choose_options(f"{options} quiet debug", own)
-        DECLARATIONS[work.__module__] = Declaration(work, chosen, of_settings, settings is not None)
+        # What reads the variable of the environment reads the limits.
+        chosen = [*choose_options(f"{options} quiet debug", own), replace(*choose_options("limits"), kind=str)]
+        names = [each.name for each in chosen]
+
+        def of_class() -> Options:
+            return declared_options(find(settings_of), panel, [*without, *names]) if settings_of else {}
+
+        DECLARATIONS[work.__module__] = Declaration(work, chosen, settings, of_class)
         return work
 
     return declare
 
 
-@dataclass(frozen=True)
-class PlainValues:
-    """Converter of the values of one option.
-
-    Newer versions of typer have pydantic do this, whose import takes longer than scoring a small corpus. The options
-    here are texts, numbers and flags only.
-    """
-
-    kind: Any
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Convert what the command line has, or one of several."""
-        # Options that are repeated, and arguments of any number.
-        if getattr(param, "multiple", False) or param.nargs == -1:
-            return [self._convert(entry, param, ctx) for entry in value or ()]
-        return None if value is None else self._convert(value, param, ctx)
-
-    def _convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        try:
-            return value if isinstance(value, self.kind) else self.kind(value)
-        except ValueError:
-            raise typer.BadParameter(f"{value!r} is not {_KINDS[self.kind]}", ctx=ctx, param=param) from None
-
-
-def _convert_plainly(params: list[Any]) -> list[Any]:
-    for each in params:
-        kind = getattr(getattr(each, "type_descriptor", None), "annotation", None)
-        kind = get_args(kind)[0] if get_origin(kind) is list else kind
-        if kind in _KINDS:
-            each.get_runtime_param = partial(PlainValues, kind)
-    return params
-
-
-class Group(TyperGroup):
-    """Commands that stand together under one name."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Options, which convert their values themselves."""
-        return _convert_plainly(super().get_params(ctx))
-
-
 class Command(TyperCommand):
-    """A command whose options may take several values: to the parser `-c A B C` is `-c A -c B -c C`."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options, which convert their values themselves."""
-        return _convert_plainly(super().get_params(ctx))
+    """A command whose options may take several values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words behind the name of the command."""
-        return super().parse_args(ctx, list(spread_values(self.params, args)))
-
-
-def spread_values(params: Iterable[Any], words: Sequence[str]) -> Iterator[str]:
-    """Repeat an option before each of its values, which go up to the next option, if it takes several.
-
-    `--` ends it all. A number below 0 is a value, and so is `-`, standard input. A word behind no option, where a
-    system or a reference may be meant, is an `InputError`.
-    """
-    flags = [each for each in params if hasattr(each, "is_flag")]
-    options = {name: each for each in flags for name in (*each.opts, *each.secondary_opts)}
-    behind, awaited = "", False
-    for place, word in enumerate(words):
-        if awaited:
-            # The parser takes whatever stands there.
-            awaited = False
-            yield word
-        elif _is_value(word):
-            if not behind and "--candidate" in options:
-                raise InputError(
-                    f"{word!r} is behind no option: systems go behind -c and references behind -r, as in "
-                    "-c SYSTEM1 SYSTEM2 -r REFERENCE"
-                )
-            yield from (behind, word) if behind else (word,)
-        else:
-            name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
-            name = EARLIER.get(name, name) if EARLIER.get(name, name) in options else name
-            option = options.get(name)
-            if option is None:
-                # The end, or the parser names it; what is behind it is not looked at.
-                yield from words[place:]
-                return
-            behind = name if option.multiple else ""
-            awaited = not option.is_flag and not equals
-            yield f"{name}={value}" if equals and word.startswith("--") else name + value
-
-
-def _is_value(word: str) -> bool:
-    if not word.startswith("-") or word == "-":
-        return True
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+        """Parse the words behind the name of the command; beside help nothing counts."""
+        wanted = [HELP[0]] if any(word in HELP for word in args) else spread_values(self.params, args)
+        return super().parse_args(ctx, list(wanted))

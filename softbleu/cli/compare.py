@@ -22,7 +22,8 @@ def compare(given: Given) -> None:
     from softbleu.errors import InputError, known_name
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
     from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
-    from softbleu.results import SignificanceSettings, compare_corpus
+    from softbleu.results.api import compare_corpus
+    from softbleu.results.significance import SignificanceSettings
 
     if given.show or given.by:
         _write_view(given)

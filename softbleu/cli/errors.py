@@ -57,7 +57,9 @@ def _describe(error: Any) -> Iterator[str]:
     if isinstance(error, typer.TyperException):
         unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
         gone = unknown.strip("-") in REMOVED
-        yield f"{unknown} {REMOVAL}" if gone else " ".join(error.format_message().split())
+        yield (
+            f"{unknown} {REMOVAL}" if gone else " ".join(error.format_message().replace("Value error, ", "").split())
+        )
         if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
             yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
         if (context := getattr(error, "ctx", None)) is not None:

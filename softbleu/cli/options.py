@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, get_args
 
 import typer
+
+from softbleu.errors import InputError
 
 
 def find(place: str) -> Any:
@@ -46,6 +49,7 @@ def metric_names() -> list[str]:
 
 MATCHING, METRIC = "Matching", "Score"
 _KINDS = {None: bool, "N": int, "0|1": int, "X": float, "0..1": float}
+_NUMBERS = {int: "a whole number", float: "a number"}
 _DEFAULT = "(default: ="
 Complete = Callable[[], list[str]]
 
@@ -77,6 +81,8 @@ class OptionLine:
         made: Any = typer.Argument(metavar=self.metavar, help=text)
         if self.flags:
             more: dict[str, Any] = {"metavar": self.metavar, "autocompletion": self.complete}
+            if kind in _NUMBERS:
+                more["parser"] = partial(_number, kind)
             made = typer.Option(*self.flags, help=text, rich_help_panel=self.panel, show_default=False, **more)
         return inspect.Parameter(
             self.name,
@@ -84,6 +90,19 @@ class OptionLine:
             default=inspect.Parameter.empty if self.required else default,
             annotation=Annotated[kind if self.required or default is not None else kind | None, made],
         )
+
+    def check(self, value: Any) -> None:
+        """See that no name of a file or folder is empty: it would stand for this folder, or for no option at all."""
+        named = any(place in (self.metavar or "") for place in ("FILE", "FOLDER", "PATH"))
+        if named and "" in (value if isinstance(value, list) else [value]):
+            raise InputError(f"{(self.flags or [self.name])[0]}: the name of a file or folder is empty")
+
+
+def _number(kind: type, value: Any) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        raise InputError(f"{value!r} is not {_NUMBERS[kind]}") from None
 
 
 def read_options(text: str) -> dict[str, OptionLine]:

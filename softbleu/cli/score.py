@@ -20,8 +20,7 @@ def score(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
-    from softbleu.results import score_corpus
-    from softbleu.results.diff import broken_promises
+    from softbleu.results.api import score_corpus
 
     page_wanted = given.output_format.lower() in PAGES
     write: Any = PAGES.find(given.output_format) if page_wanted else WRITERS.find(given.output_format, PAGES)
@@ -43,8 +42,11 @@ def score(given: Given) -> None:
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=kept, progress=progress, **run)
-    for note in () if given.signature is None else broken_promises(given.signature, results[0].signature):
-        given.note(note)
+    if given.signature is not None:
+        from softbleu.results.diff import broken_promises
+
+        for note in broken_promises(given.signature, results[0].signature):
+            given.note(note)
     if page_wanted and len(page.text) < page.segments:
         given.note(
             f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"

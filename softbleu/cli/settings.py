@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from softbleu.cli.options import MATCHING, METRIC, OptionLine, completion_of
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from softbleu.config.declare import Declared, Setting
+    from softbleu.cli.words import CommandLine
+    from softbleu.config.declare import Declared, Registry, Setting
 
 _KINDS: Mapping[str, tuple[type, str | None]]
 _KINDS = {"yes or no": (bool, None), "a whole number": (int, "N"), "a number": (float, "X")}
@@ -22,7 +23,6 @@ _COMPLETIONS: dict[str, Callable[[], list[str]]] = {
     "vectors_postprocess": lambda: ["none", "mean", "pc:2", "mean,pc:2"],
 }
 Options = dict[str, "SettingOption"]
-FindOptions = Callable[[], Options]
 
 
 @dataclass
@@ -41,16 +41,27 @@ class SettingOption:
         return f"{self.plug_in}-{self.setting.key}" if self.plug_in else self.setting.key
 
     @property
+    def flags(self) -> list[str]:
+        """Spellings of the option, as typer takes them."""
+        first = f"--{self.name}/--no-{self.name}" if self.setting.kind == "yes or no" else f"--{self.name}"
+        more = [] if self.plug_in else [flag for each in self.owners.values() for flag in each.flags]
+        return [first, *dict.fromkeys(more)]
+
+    @property
+    def spellings(self) -> list[str]:
+        """Each of them."""
+        return [spelling for flag in self.flags for spelling in flag.split("/")]
+
+    @property
     def line(self) -> OptionLine:
         """The option, as a table would declare it."""
         first, choices = self.setting, self._choices()
-        flags = [f"--{self.name}/--no-{self.name}" if first.kind == "yes or no" else f"--{self.name}"]
-        if not self.plug_in:
-            flags += dict.fromkeys(flag for each in self.owners.values() for flag in each.flags)
         kind, letter = _KINDS.get(first.kind, (str, "NAME" if choices else "TEXT"))
         complete = _COMPLETIONS.get(first.name) or (choices.copy if choices else None)
         metavar = first.metavar or letter
-        return OptionLine(identifier(self.name), flags, metavar, self.help, self.panel, None, complete, kind=kind)
+        return OptionLine(
+            identifier(self.name), self.flags, metavar, self.help, self.panel, None, complete, kind=kind
+        )
 
     @property
     def help(self) -> str:
@@ -112,10 +123,10 @@ def _with_default(text: str, defaults: Mapping[str, str]) -> str:
 
 
 @cache
-def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Options:
-    """Options of all settings that there are, by the name of the parameter; first what has to do with matching.
+def setting_options(names: tuple[str, ...] | None = None, *, plug_ins: bool = True) -> Options:
+    """Options of the settings that there are, by the name of the parameter; first what has to do with matching.
 
-    Those of BLEU and its matchers alone take a fraction of the time: nothing of other metrics is loaded.
+    With `names` those of BLEU and of our own metrics of these names: of other metrics nothing is loaded.
     """
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.matching import MATCHERS
@@ -123,24 +134,25 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Option
     from softbleu.text.tokenizers import TOKENIZERS
 
     made: Options = {}
-    metrics: list[Any] = [METRICS.find("bleu")] if bleu_only else list(METRICS.built_in.values())
+    bleu: Any = METRICS.find("bleu")
+    metrics: list[Any] = [*METRICS.built_in.values()] if names is None else [bleu, *map(METRICS.find, names)]
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
-    matchers: list[Any] = list(MATCHERS.built_in.values())
-    for kind in (*matchers, VectorChoice):
+    kinds: list[Any] = [*MATCHERS.built_in.values(), VectorChoice]
+    for kind in kinds:
         _add(made, kind, MATCHING)
-    _add(made, METRICS.find("bleu"), METRIC)
+    _add(made, bleu, METRIC)
     for each in metrics:
         _add_tokenizer(made, each)
-    for kind in () if bleu_only else TOKENIZERS.built_in.values():
+    for kind in TOKENIZERS.built_in.values():
         _add(made, kind, METRIC)
     for each in metrics:
         _add(made, each, each().label)
-    if plug_ins and not bleu_only:
-        for registry in (METRICS, MATCHERS, TOKENIZERS):
-            for each in registry.classes():
-                if each.name not in registry.built_in:
-                    _add(made, each, each.name, plug_in=True)
+    registries: tuple[Registry, ...] = (METRICS, MATCHERS, TOKENIZERS)
+    for registry in registries if plug_ins and names is None else ():
+        for each in registry.classes():
+            if each.name not in registry.built_in:
+                _add(made, each, each.name, plug_in=True)
     return made
 
 
@@ -173,27 +185,31 @@ def _add_tokenizer(made: Options, metric: Any) -> None:
         shared.kinds.add(named.default.kind)
 
 
-def options_of(named: Sequence[str], matchers: Sequence[str], tokenizers: Sequence[str]) -> Options:
-    """Options of metrics, matchers and tokenizers of these names; without a metric or matcher the common ones."""
-    if not named and not matchers and not tokenizers:
-        return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
+def options_of(words: CommandLine) -> Options:
+    """Options of the metrics, matchers and tokenizers that are named; without a metric or matcher the common ones."""
+    if not words.metrics and not words.matchers and not words.tokenizers:
+        return {name: each for name, each in setting_options(()).items() if each.setting.common}
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
     from softbleu.metrics.making import read_settings
+    from softbleu.text.tokenizers import TOKENIZERS
 
-    read = [read_settings(each) for each in named or ["bleu"]]
-    owners = {head for head, _ in read}
-    chosen = [*matchers, *(own["matcher"] for _, own in read if "matcher" in own)]
-    metrics = [METRICS.find(head)() for head in owners]
-    owners |= {MATCHERS.find(name).name for name in chosen}
-    if not chosen and any(hasattr(metric, "matcher") for metric in metrics):
-        owners |= set(MATCHERS.names())
-    if len(owners) > len(metrics) or any(metric.requires.vectors for metric in metrics):
+    read = [read_settings(each) for each in words.metrics or ["bleu"]]
+    kinds = {head: METRICS.find(head) for head, _ in read}
+    metrics = [kind() for kind in kinds.values()]
+    matchers = {*words.matchers, *(own["matcher"] for _, own in read if "matcher" in own)}
+    if not matchers and any(hasattr(metric, "matcher") for metric in metrics):
+        matchers = {*MATCHERS.names()}
+    tokenizers = {*words.tokenizers, *(own["tokenize"] for _, own in read if "tokenize" in own)}
+    kinds |= {kind.name: kind for kind in (*map(MATCHERS.find, matchers), *map(TOKENIZERS.find, tokenizers))}
+    owners = {*kinds}
+    if matchers or tokenizers or any(metric.requires.vectors for metric in metrics):
         owners.add("vectors")
-    owners |= {*tokenizers, *(own["tokenize"] for _, own in read if "tokenize" in own)}
+    ours = all(kind.__module__.startswith("softbleu.") for kind in kinds.values())
+    options = _options_with(head for head, _ in read) if ours else setting_options()
     found = {
         name: replace(each, owners=own)
-        for name, each in setting_options().items()
+        for name, each in options.items()
         if (own := {owner: setting for owner, setting in each.owners.items() if owner in owners})
     }
     if "vectors" in found:
@@ -201,6 +217,33 @@ def options_of(named: Sequence[str], matchers: Sequence[str], tokenizers: Sequen
         own = {each.name: replace(first.setting, default=each.vector_choice.vectors) for each in metrics}
         found["vectors"] = replace(first, owners=own)
     return found
+
+
+def options_named(words: CommandLine, known: Collection[str]) -> Options:
+    """Options that the words name beside those that are known, of BLEU and the metrics named, or else of any metric.
+
+    If one of them is there nowhere, all options that there are.
+    """
+    wanted = {*words.options} - {*known}
+    if not wanted:
+        return {}
+    from softbleu.metrics.making import read_settings
+
+    heads = [read_settings(each)[0] for each in words.metrics]
+    for find in (partial(_options_with, heads), setting_options):
+        options: Options = find()
+        named = {name: each for name, each in options.items() if wanted & {*each.spellings}}
+        if wanted <= {spelling for each in named.values() for spelling in each.spellings}:
+            return named
+    return options
+
+
+def _options_with(names: Iterable[str]) -> Options:
+    """Options of BLEU and of those metrics among these that are our own."""
+    from softbleu.metrics.base import METRICS
+
+    ours = sorted({name for name in names if METRICS.find(name).__module__.startswith("softbleu.")} - {"bleu"})
+    return setting_options(tuple(ours))
 
 
 def about_matches(option: SettingOption) -> bool:

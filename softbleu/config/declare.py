@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,6 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
@@ -21,9 +19,6 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.platform import entry_points_of
 
 _KEY = "setting"
-_NAMED = re.compile(
-    r'^class .*\n    """(.+?)(?:"""|$)(?:\n(?!class ).*)*?\n    name: ClassVar\[str\] = "(.+?)"$', re.MULTILINE
-)
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
 _KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 
@@ -402,15 +397,3 @@ def _declared_by(module: str, base: type[Declared]) -> dict[str, type[Declared]]
     }
     declared.pop("", None)
     return declared
-
-
-def documented(folder: Path) -> dict[str, str]:
-    """First lines of what named classes in a folder do, by their names: read, not imported, which would take longer.
-
-    >>> documented(Path(__file__).parents[1] / "matching")["sleu"]
-    'Words may match similar words (SLEU: Morgan 2014).'
-    """
-    named: dict[str, str] = {}
-    for path in folder.rglob("*.py"):
-        named |= {name: about for about, name in _NAMED.findall(path.read_text("utf-8"))}
-    return named

@@ -20,9 +20,9 @@ import numpy as np
 
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import longest_line, refuse_line
-from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
 from softbleu.io.streams import UTF8, decoding, encoding_of, not_utf8, text_lines, text_reader
+from softbleu.io.tasks import run_in_order
 from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from softbleu.engine.edits import edits_of
 from softbleu.engine.lists import CodedLists, ListBlock
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
-from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
 from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokenizers import TextTokenizer, Tokenizer, Tokenizer13a
 from softbleu.text.tokens import TextLines, Tokens, Vocabulary, WordParts
@@ -23,7 +22,6 @@ from softbleu.text.tokens import TextLines, Tokens, Vocabulary, WordParts
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold, EditedSegment
     from softbleu.corpora.segments import Segments
-    from softbleu.lattices.lattice import WordNetwork
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
@@ -53,13 +51,13 @@ class LineCoder:
         self._codes = np.empty(1 << 12, np.int32)
         self._offsets = np.zeros(1 << 8, np.int64)
         self._numbers: dict[str, int] = {}
-        self._networks: dict[str, WordNetwork] = {}
-        self._arcs = 0
+        self._made: dict[str, Any] = {}
+        self._parts_made = 0
 
     @property
     def size(self) -> int:
-        """Tokens of the lines that are known, and arcs of the networks."""
-        return int(self._offsets[len(self._numbers)]) + self._arcs
+        """Tokens of the lines that are known, and parts of what was made of them, such as arcs."""
+        return int(self._offsets[len(self._numbers)]) + self._parts_made
 
     def number(self, texts: Sequence[str]) -> Integers:
         """Numbers of lines, learning those that are new."""
@@ -107,15 +105,15 @@ class LineCoder:
         return TextLines(tokens.codes, tokens.offsets, np.array(forms, object))
 
     def references(self, texts: Sequence[str]) -> Tokens:
-        """Code lines of references: lattices, where the tokenizer makes networks of them."""
-        if not isinstance(self.tokenizer, NetworkTokenizer):
-            return self.encode([self.tokenizer.reference(text) for text in texts])
-        known = self._networks
-        for text in texts:
-            if text not in known:
-                known[text] = self.tokenizer.network(text)
-                self._arcs += len(known[text])
-        return LatticeLines.coded([known[text] for text in texts], self.tokenizer, self.vocabulary)
+        """Code lines of references, as the tokenizer has them: as lattices, if it makes networks of them."""
+        return self.tokenizer.coded_references(texts, self)
+
+    def once(self, text: str, make: Callable[[str], Any]) -> Any:
+        """What is made of a line, such as a network, made once for as long as lines are known."""
+        if text not in self._made:
+            self._made[text] = make(text)
+            self._parts_made += len(self._made[text])
+        return self._made[text]
 
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError, Parameter
+from softbleu.io.forks import cached_property
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking
 from softbleu.metrics.optional import NeedsData, ReadsRows, matcher_of

@@ -16,8 +16,8 @@ from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
 from softbleu.engine.vectors import CorpusWords, lines_of_words
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
-from softbleu.io.executors import run_in_order
 from softbleu.io.forks import cached_property
+from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Requirements

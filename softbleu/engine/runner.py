@@ -24,7 +24,8 @@ from softbleu.engine.statistics import Statistics, StreamingAggregation
 from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.io.arguments import check_run
-from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.executors import chosen_executor, single_threaded_blas
+from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.optional import ReadsRows
 from softbleu.metrics.result import Coverage

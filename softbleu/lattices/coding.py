@@ -33,6 +33,10 @@ class NetworkTokenizer(ChangedTokenizer):
         """Make the network of a reference."""
         return self.rules.network(line, self.splitter, "reference")
 
+    def coded_references(self, texts: Sequence[str], coder: Any) -> LatticeLines:
+        """Code references as lattices; each network is made once."""
+        return LatticeLines.coded([coder.once(text, self.network) for text in texts], self, coder.vocabulary)
+
     def words_of(self, network: WordNetwork) -> list[str]:
         """Words of a network that are tokens: those of the reference itself, or all.
 

@@ -16,6 +16,8 @@ import numpy as np
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
+from softbleu.engine.runner import RunOptions, collect_statistics
+from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
@@ -24,8 +26,8 @@ from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, ra
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
+from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
-from softbleu.results import Coverage, Result, RunOptions, collect_statistics, make_results
 from softbleu.results.samples import note_coverage, notes_on
 
 if TYPE_CHECKING:

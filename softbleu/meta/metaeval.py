@@ -60,7 +60,7 @@ from softbleu.meta.evidence import (
 from softbleu.results.significance import correct
 
 if TYPE_CHECKING:
-    from softbleu.results import Result
+    from softbleu.metrics.result import Result
     from softbleu.types import Progress
 
 # Questions that need systems to be ranked

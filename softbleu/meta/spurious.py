@@ -15,8 +15,9 @@ from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.vectors import Broadcast, broadcast
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.arguments import check_run, several
-from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.executors import chosen_executor, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
+from softbleu.io.tasks import run_in_order
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, Pairs, PartnerTally, approximate, count_pairs

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 from softbleu.config.signature import format_value
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
+from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric
-from softbleu.results import Result, RunOptions, make_results, running
+from softbleu.metrics.result import Result
 from softbleu.results.samples import note_coverage
 
 if TYPE_CHECKING:

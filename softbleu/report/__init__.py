@@ -27,7 +27,9 @@ from softbleu.report.scores import score_records, score_tables, write_json, writ
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLines
     from softbleu.analysis.pages import Page
-    from softbleu.results import ComparisonTable, Explanation, Result
+    from softbleu.metrics.result import Result
+    from softbleu.results.explain import Explanation
+    from softbleu.results.significance import ComparisonTable
 
 Subject = TypeVar("Subject")
 

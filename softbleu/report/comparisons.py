@@ -13,7 +13,7 @@ from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_c
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
-    from softbleu.results import Comparison, ComparisonTable, Pair, SignificanceSettings
+    from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}

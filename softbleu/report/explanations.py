@@ -16,7 +16,7 @@ from softbleu.report.records import SCHEMA, dump, json_rows
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
     from softbleu.metrics.hyter import ClosestPath
-    from softbleu.results import Explanation, NgramMatch
+    from softbleu.results.explain import Explanation, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal
 _VERDICTS = {"hit": "32", "wrong": "31", "over": "33", "missed": "90"}
@@ -47,8 +47,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
     """Make a row per candidate n-gram, step of a path, total, finding, or pair of edits; positions count from 0."""
-    from softbleu.results import Explanation, NgramMatch
-    from softbleu.results.explain import AlignedWords, EditPair
+    from softbleu.results.explain import AlignedWords, EditPair, Explanation, NgramMatch
 
     def table(kind: type[Any], rows_of: Callable[[Explanation], Iterator[Any]]) -> Records:
         rows = [[one.system, one.segment, *vars(row).values()] for one in explanations for row in rows_of(one)]

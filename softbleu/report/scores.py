@@ -13,8 +13,7 @@ from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
-    from softbleu.metrics.result import Unit
-    from softbleu.results import Coverage, Result
+    from softbleu.metrics.result import Coverage, Result, Unit
 
 _STARS = {True: "*", False: ""}
 COVERAGE_COUNTS = {

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from string import punctuation
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError
 from softbleu.io.platform import sacrebleu_tokenizers
+
+if TYPE_CHECKING:
+    from softbleu.text.tokens import Tokens
 
 Split = Callable[[str], list[str]]
 
@@ -91,6 +94,11 @@ class Tokenizer(Declared):
     def reference(self, line: str) -> str:
         """Text of a reference that is split, which may be less than its line."""
         return line
+
+    def coded_references(self, texts: Sequence[str], coder: Any) -> Tokens:
+        """Code lines of references by a `softbleu.engine.encode.LineCoder`."""
+        coded: Tokens = coder.encode([self.reference(text) for text in texts])
+        return coded
 
     @property
     def plain(self) -> Tokenizer:

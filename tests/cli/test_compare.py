@@ -14,7 +14,8 @@ from cli.conftest import CANDIDATE, REFERENCE, scored
 from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
 from softbleu.corpora import Segments
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.results import SignificanceSettings, compare_corpus
+from softbleu.results.api import compare_corpus
+from softbleu.results.significance import SignificanceSettings
 
 POOR = ["cats sit", "a dog barked", "all night rain"]
 

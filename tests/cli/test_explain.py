@@ -13,7 +13,7 @@ import softbleu
 from softbleu.cli.explain import parse_segments
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics.making import make_metric
-from softbleu.results import explain_corpus
+from softbleu.results.explain import explain_corpus
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from meteor_data import write_meteor_data
 
 from softbleu import cli
 from softbleu.cli.app import make_program
-from softbleu.cli.command import EARLIER, spread_values
 from softbleu.cli.examples import EXAMPLES
 from softbleu.cli.options import completion_of
+from softbleu.cli.words import EARLIER, spread_values
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.parallel import name_systems
 from softbleu.matching import MATCHERS
@@ -30,14 +30,14 @@ OF_WHITE_SPACE = "-m chrf --char-order 6 --word-order 0 --whitespace --eps-smoot
 
 def commands(made, *names):
     """Every command that has no commands of its own, by the words that call it."""
-    inner = getattr(made, "commands", None)
+    inner = getattr(made, "list_commands", None)
     if inner is None:
         yield names, made
-    for name, each in (inner or {}).items():
-        yield from commands(each, *names, name)
+    for name in inner(None) if inner else ():
+        yield from commands(made.get_command(None, name), *names, name)
 
 
-PROGRAM = dict(commands(make_program()))
+PROGRAM = dict(commands(make_program(whole=True)))
 
 
 def spread(*arguments):
@@ -131,7 +131,7 @@ def test_help_shows_what_is_common_or_what_is_named(command):
     assert "softbleu score --metric gleu --help" in plain
     assert all(option in named for option in options)
     assert "--smooth" not in named
-    # Metrics are found before anything is parsed.
+    # Metrics are found wherever they stand.
     several = command("score", "-m", "bleu", "ter", "-q", "x", "--metric=gleu", "--bogus", "-h").out
     shown = [option in several for option in ("--smooth", "--variant", "--normalized", "--char-order")]
     assert shown == [True, True, True, False]

@@ -15,7 +15,7 @@ from softbleu import InputError
 from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.parallel import joined
 from softbleu.metrics import Bleu
-from softbleu.results import score_corpus
+from softbleu.results.api import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
 ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030")

@@ -14,13 +14,14 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.engine import statistics, worker
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.plan import make_plan
+from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import SegmentRows, SegmentScores
 from softbleu.errors import InputError
 from softbleu.metrics import Gleu
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.making import make_metric
 from softbleu.report import WRITERS, Layout
-from softbleu.results import RunOptions, running, score_corpus
+from softbleu.results.api import score_corpus
 
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
 

@@ -22,13 +22,15 @@ from softbleu.config.signature import parse_signature
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings import DEFAULT_VECTORS
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine import encode
-from softbleu.io.executors import run_in_order
+from softbleu.io.tasks import run_in_order
 from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.results import VectorChoice, compare_corpus, explain_corpus, score_corpus
+from softbleu.results.api import compare_corpus, score_corpus
+from softbleu.results.explain import explain_corpus
 from softbleu.text import tokenizers
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer13a
 

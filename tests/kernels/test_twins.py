@@ -16,10 +16,10 @@ from strategies import cases
 
 import softbleu
 from softbleu.engine.encode import LineCoder
+from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions
 from softbleu.kernels.pairs import TokenPairs
-from softbleu.results import RunOptions, collect_statistics
 from softbleu.text.tokenizers import make_tokenizer
 from softbleu.text.tokens import Tokens, Vocabulary
 

@@ -10,7 +10,7 @@ from softbleu import InputError
 from softbleu.corpora import Segments
 from softbleu.matching import SoftMatcher, make_matcher
 from softbleu.metrics.making import make_metric
-from softbleu.results import score_corpus
+from softbleu.results.api import score_corpus
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from softbleu.errors import InputError
 from softbleu.meta.experiments import Definition, Outcome, run_definition
 from softbleu.meta.sweep import table_of
 from softbleu.report.experiments import outcome_pictures
-from softbleu.results import score
+from softbleu.results.api import score
 
 VECTORS = {"dog": [1.0, 0.1], "hound": [0.9, 0.3], "cat": [0.2, 1.0]}
 TEXTS = {"a.txt": ["a dog barks", "the cat sat"], "b.txt": ["the hound barks", "a cat sat"]}

@@ -29,7 +29,7 @@ from softbleu.meta.spurious import find_spurious
 from softbleu.metrics.making import make_metric
 from softbleu.report.figures import partner_histograms, spurious_lines
 from softbleu.report.plots import Histogram, Lines
-from softbleu.results import score_corpus
+from softbleu.results.api import score_corpus
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
 # a ≈ A ≈ α, b ≈ B ≈ β, c ≈ C; the letters are orthogonal otherwise.

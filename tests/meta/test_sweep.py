@@ -18,6 +18,7 @@ from softbleu.embeddings import choice
 from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
+from softbleu.engine.runner import Runner
 from softbleu.engine.worker import Worker
 from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
@@ -25,7 +26,7 @@ from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of
-from softbleu.results import Runner, score_corpus
+from softbleu.results.api import score_corpus
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
 

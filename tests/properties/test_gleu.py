@@ -11,9 +11,11 @@ from oracles import gleu as oracle
 from strategies import spoken
 
 from softbleu.corpora import Segments
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import make_matcher
 from softbleu.metrics.gleu import Gleu, GleuScore
-from softbleu.results import Result, VectorChoice, score_corpus
+from softbleu.metrics.result import Result
+from softbleu.results.api import score_corpus
 from softbleu.text.tokenizers import Whitespace
 
 WORDS = ("cat", "dog", "mat", "the", "sat", "oov")

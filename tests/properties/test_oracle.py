@@ -24,7 +24,10 @@ from strategies import (
 )
 
 from softbleu import score
-from softbleu.results import NgramMatch, Result, VectorChoice, explain_corpus, score_corpus
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.metrics.result import Result
+from softbleu.results.api import score_corpus
+from softbleu.results.explain import NgramMatch, explain_corpus
 from softbleu.text.tokenizers import Whitespace
 
 WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]

@@ -25,11 +25,11 @@ from strategies import (
     smallest_norm,
 )
 
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import TokenVectors, round_millionths
-from softbleu.results import VectorChoice
 
 SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")

@@ -16,13 +16,15 @@ from refusing import refused
 from strategies import WORDS, Vectors, lines, spoken, word_vectors
 
 from softbleu.corpora import Segments
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics import Metric
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
-from softbleu.results import RunOptions, VectorChoice, collect_statistics, score_corpus
+from softbleu.results.api import score_corpus
 from softbleu.text.tokenizers import Whitespace
 
 MILLION = 1_000_000

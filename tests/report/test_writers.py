@@ -21,7 +21,7 @@ from softbleu.report import COMPARERS, EXPLAINERS, RECORD_WRITERS, WRITERS, Layo
 from softbleu.report.layout import align
 from softbleu.report.records import BINARY_FORMATS
 from softbleu.report.scores import write_numbers
-from softbleu.results import Explanation, NgramMatch
+from softbleu.results.explain import Explanation, NgramMatch
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
 REFERENCES = [["the cat sat on a mat", "a cat sat down"], ["a dog"]]

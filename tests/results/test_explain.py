@@ -8,7 +8,7 @@ import softbleu
 from softbleu import InputError, VectorError
 from softbleu.corpora import Segments
 from softbleu.metrics.making import make_metric
-from softbleu.results import Explanation, explain_corpus
+from softbleu.results.explain import Explanation, explain_corpus
 
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}

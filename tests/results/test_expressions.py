@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from softbleu.config.signature import format_expression, parse_expression
 from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Bleu, Chrf, Gleu, Metric
-from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.results import read_metric
+from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
 from softbleu.text.tokenizers import Tokenizer13a, Whitespace
 
 

@@ -11,7 +11,7 @@ from softbleu import InputError, Scores
 from softbleu.engine.runner import collect_statistics
 from softbleu.io.progress import ProgressBar
 from softbleu.metrics.scores import corpus_of
-from softbleu.results import compare_corpus
+from softbleu.results.api import compare_corpus
 from softbleu.results.significance import approximate_randomization, bootstrap_scores
 
 GENERATOR = np.random.default_rng(45)

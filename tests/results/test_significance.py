@@ -19,14 +19,22 @@ from sacrebleu.significance import PairedTest
 from shared_data import shared
 
 from softbleu.corpora import Segments
+from softbleu.engine.runner import collect_statistics
+from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError
 from softbleu.matching.similarity import SCALE
 from softbleu.metrics import Bleu, Gleu, Metric, aggregation
 from softbleu.metrics.making import make_metric
-from softbleu.results import SignificanceSettings, Statistics, collect_statistics, compare_corpus, compare_systems
 from softbleu.results import significance as significance_module
-from softbleu.results.api import score_corpus
-from softbleu.results.significance import approximate_randomization, bootstrap_scores, correct, paired_bootstrap
+from softbleu.results.api import compare_corpus, score_corpus
+from softbleu.results.significance import (
+    SignificanceSettings,
+    approximate_randomization,
+    bootstrap_scores,
+    compare_systems,
+    correct,
+    paired_bootstrap,
+)
 from softbleu.text.tokenizers import Whitespace
 
 # The baseline first; two systems close to it, one between, one far off.

@@ -14,7 +14,7 @@ from softbleu.corpora import Segments
 from softbleu.metrics.idf import rarity_of
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.softbleu import Softbleu
-from softbleu.results import score_corpus
+from softbleu.results.api import score_corpus
 
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
 ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()
