@@ -82,6 +82,10 @@ def bucket_scores(
 
     Parameters
     ----------
+    corpus
+        Outputs of one system or more.
+    metrics
+        What to compute (see `softbleu.results.score_corpus`); `rarity` and `coverage` look at the first alone.
     by
         `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
         references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
@@ -89,6 +93,8 @@ def bucket_scores(
         order of n-grams. Else a file with a label per line, or ``FILE:COLUMN``, such as the segments' documents.
     encoding
         Of that file.
+    jobs, executor, progress
+        Those of `softbleu.results.score_corpus`.
 
     Raises
     ------
@@ -128,7 +134,11 @@ def bucket_scores(
 
 
 def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> BucketScores:
-    """Score segments by length, as `bucket_scores` does, where they were scored before."""
+    """Score segments in buckets of length, as `bucket_scores` does, of a corpus that was scored before.
+
+    `prepared` is the corpus, `statistics` are those of each metric, with the rows of all segments. Raises
+    `InputError` where segments have neither references nor a source.
+    """
     text = shown_text(prepared, len(prepared))
     source_only = not len(text.references.lengths)
     if source_only and text.source is None:
@@ -164,7 +174,10 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
 
 
 def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> BucketScores:
-    """Score words, as `bucket_scores` does, of a corpus whose words are known."""
+    """Score words in buckets, as `bucket_scores` does with this `by`, `rarity` or `coverage`, of a prepared corpus.
+
+    `prepared` is the corpus in the tokens of the tokenizer of `metric`, whose vectors decide about `coverage`.
+    """
     text = shown_text(prepared, len(prepared))
     if by == "coverage":
         vectors = prepared.table(metric.vector_choice, Requirements(vectors=True)).words.vectors
@@ -205,7 +218,7 @@ def _shares(matched: float, proposed: float, offered: float) -> list[float | Non
 
 
 def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[str]]:
-    """The bucket of each number, and what the buckets are called.
+    """Number the bucket of each of some values, and name the buckets, which begin at the ascending `starts`.
 
     >>> buckets, names = numbered(np.array([0, 9, 10, 75]), LENGTHS)
     >>> buckets.tolist(), names[0], names[1], names[-1]
@@ -216,7 +229,9 @@ def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[st
 
 
 def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]:
-    """Read a label per segment: the lines of a file, or a column of a table, as ``FILE:COLUMN``.
+    """Read a label per segment: the lines of a file in an encoding, or a column of a table, as ``FILE:COLUMN``.
+
+    `place` is that name. There must be as many labels as `segments`.
 
     A name that ends in ``.csv`` has commas between its columns, any other tabs. The column is named as in the header;
     of a table without a header it is a number, from 1. Raises `InputError`: no label for each segment, or a table of

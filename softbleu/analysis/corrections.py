@@ -58,6 +58,8 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
 
     Parameters
     ----------
+    corpus
+        Outputs with gold edits, or with source and references.
     metric
         One that judges edits, such as M2, or CLEME, whose chunks count as edits here.
     by
@@ -79,7 +81,10 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
 
 
 def find_corrections(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type") -> list[list[JudgedEdits]]:
-    """Find the edits of every segment of every system; see `correction_kinds`."""
+    """Find the edits that `metric` judges, with their kinds: a list of segments for each system of `corpus`.
+
+    Kinds go `by` type, operation or ERRANT's types; see `correction_kinds`, also for the errors.
+    """
     plan = plan_metrics(metric)
     check_edits(plan.only)
     if by not in get_args(By):

@@ -84,6 +84,10 @@ def choose_lines(
 
     Parameters
     ----------
+    corpus
+        Outputs of one system or more; `different` needs two.
+    metrics
+        Metrics whose segment scores decide; `disagreeing` takes two.
     kind
         `worst`: the worst scores by the first metric. `different`: where another system's score is furthest from the
         baseline's. `disagreeing`: where two metrics differ most about the rank of a candidate among all candidates,
@@ -92,6 +96,8 @@ def choose_lines(
         How many.
     baseline
         The first system unless named.
+    jobs, executor, progress
+        Those of `softbleu.results.score_corpus`.
 
     Raises
     ------
@@ -237,7 +243,11 @@ def ngram_differences(
 def differences_in(
     prepared: PreparedCorpus, baseline: str, *, order: int = LONGEST_SHOWN, top: int = 20
 ) -> NgramDifferences:
-    """Do what `ngram_differences` does, of a corpus whose words are known."""
+    """Find the n-grams that tell systems from a baseline, as `ngram_differences` does, of a corpus that is prepared.
+
+    N-grams have orders 1 to `order`; of each other system than `baseline` there are `top` each way, by how far the
+    clipped counts differ.
+    """
     matched: list[Counter[tuple[int, ...]]] = [Counter() for _ in prepared.systems]
     offered: Counter[tuple[int, ...]] = Counter()
     for block in prepared.blocks():

@@ -56,7 +56,11 @@ class ShownHeat:
 
 
 def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
-    """Find the marks of a metric that has any."""
+    """Find the marks that `metric` makes in the lines of a page; None if it makes none.
+
+    `text` has the first segments of `corpus`, which are shown; `words` is the table of its words, if the metric needs
+    one.
+    """
     lines: Iterable[Iterable[Mark]]
     if isinstance(metric, ShowsEdits):
         lines = (
@@ -76,7 +80,10 @@ def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable
 
 
 def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
-    """Find the similarities of tokens, for a metric that goes by them."""
+    """Find the similarities of tokens in the lines of a page; None if `metric` does not compare tokens so.
+
+    `text` has the segments that are shown; `words` is the table of its words, None without vectors.
+    """
     if words is None or not isinstance(metric, ShowsSimilarities):
         return None
     heights, widths, names, values = [], [], [], []

@@ -100,7 +100,7 @@ class ShownMatches:
 
 
 def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
-    """Take the first segments of a corpus, of all its texts."""
+    """Take the texts of the first `shown` segments of a `prepared` corpus: candidates, references and source."""
     parts: list[CodedBlock] = []
     left = shown
     for block in prepared.blocks():
@@ -121,7 +121,10 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
 
 
 def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False) -> int:
-    """How many of the first segments a page shows: those whose texts are not too long together, at least one.
+    """Count the first segments that a page shows: at least one and at most `most`, fewer if their texts are long.
+
+    With `tables` of the similarities of words, the pairs of words of the `prepared` corpus are limited, too. Raises
+    `InputError` if the first segment alone is too long.
 
     With `tables` of the similarities of words, these must not be too many, either.
     """

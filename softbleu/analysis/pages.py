@@ -108,6 +108,9 @@ def make_page(
 ) -> Page:
     """Score a corpus and collect what a page shows of it.
 
+    `level` is `corpus` or `segment`; `title` is that of the page. The other parameters are those of
+    `softbleu.results.score_corpus`.
+
     BLEU over a soft matcher is scored at every threshold from 0 to 1 in hundredths, and at the run's own; where each
     threshold needs a matching of its own (assignment `optimal`, consumption `similarity`), in twentieths.
     At level `segment` the corpus is scored as segments are (BLEU: with effective order). The page is about the first
@@ -259,7 +262,8 @@ def make_comparison_page(
 ) -> Page:
     """Make the page of a comparison: the baseline beside the best other system, and tables of where they differ.
 
-    The page is about the first metric; lines show scores by the others, too. See `compare_corpus` for the rest.
+    The page is about the first metric; lines show scores by the others, too. `title` is that of the page, and the
+    other parameters are those of `compare_corpus`.
     """
     options = RunOptions(jobs, executor, progress=progress)
     with _collected(corpus, plan_metrics(metrics), options) as (runner, statistics):

@@ -59,7 +59,9 @@ class Checkpoint:
     def read(
         self, key: str, tasks: Sequence[Task], corpus: Corpus, step: int
     ) -> tuple[int, list[list[BlockStatistics]]]:
-        """How many segments of some work are done, and for each task the statistics of its parts, in order.
+        """Count the segments that are done, and read for each task the statistics of its parts, in order.
+
+        `key` names the work, which has these `tasks` over `corpus`.
 
         `step` is the number of segments of a batch. A part that is damaged ends what is taken.
         """
@@ -83,7 +85,7 @@ class Checkpoint:
         return done, statistics
 
     def write(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
-        """Keep the statistics of the blocks from `start` up to `stop`, of each task."""
+        """Keep the statistics of the segments from `start` up to `stop`: a part for each task of the work `key`."""
         content = io.BytesIO()
         arrays = {
             f"{field}-{task}": np.asarray(getattr(part, field))

@@ -197,7 +197,7 @@ class CodedBlock:
 
     @classmethod
     def of_texts(cls, block: FileBlock, coder: TextCoder, needed: Requirements) -> CodedBlock:
-        """Code text as it stands in files."""
+        """Code the text of a block of files by `coder`; references and source only where they are `needed`."""
         references, candidates, source = block.texts()
         references = references if needed.references else []
         source = source if needed.source else []
@@ -258,7 +258,10 @@ class CodedBlock:
             start = end
 
     def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
-        """Some segments of each system; with `gold`, or other edits, an empty reference for each annotator."""
+        """Segments from `start` up to `end`, a chunk for each system.
+
+        With `gold`, of gold edits or other edits, each annotator has an empty reference.
+        """
         references, offsets, edits = self.references, self.offsets, None
         if gold and (self.gold is not None or self.edits):
             edits = self.gold

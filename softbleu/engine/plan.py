@@ -53,7 +53,10 @@ class Plan:
     def over(
         self, corpus: Corpus | ListCorpus, *, level: Level = "corpus", keep_rows: bool = False, whole: bool = False
     ) -> Plan:
-        """See that a corpus has what the metrics need, and say what will be made of it.
+        """See that a corpus has what the metrics need, and plan the level of the scores and whether rows are kept.
+
+        `level` is that of `softbleu.score`; `keep_rows` holds the statistics of every segment, for intervals and
+        scores of segments.
 
         With `whole`, references and source of the corpus are prepared even where no metric needs them.
         """
@@ -80,7 +83,7 @@ def make_plan(metrics: Iterable[Metric] | Plan) -> Plan:
 
 
 def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dict[Tokenizer, list[int]]:
-    """Numbers of the metrics of each tokenizer, which go together; some of them may be left out."""
+    """Number the metrics of each tokenizer, which are computed together; numbers in `without` are left out."""
     groups: dict[Tokenizer, list[int]] = {}
     for number, metric in enumerate(metrics):
         if number not in without:
@@ -89,7 +92,7 @@ def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dic
 
 
 def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:
-    """Put numbers in the place of a threshold that is a quantile, or not given, and name layers and data.
+    """Resolve a metric: a threshold that is a quantile, or not given, becomes a number; layers and data get names.
 
     What is `known` of vectors is not looked up again, and new entries are added to it.
     """

@@ -45,7 +45,7 @@ class WordCounts:
     references: int = 0  # Lines of references
 
     def count(self, blocks: Iterable[CodedBlock | CodedLists], needed: Requirements) -> None:
-        """Count what blocks have, which this vocabulary codes."""
+        """Count the words of some blocks, which this vocabulary codes; of documents only if they are `needed`."""
         for block in blocks:
             # With room for more: most blocks bring some new words.
             self._grow(self.counts.shape[1])
@@ -112,7 +112,7 @@ class PreparedCorpus:
             yield block if systems is None else block.only(systems)
 
     def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
-        """Make the table of the words: their vectors and the features that a metric asks for, each made once."""
+        """Make the table of the words: vectors by `choice` and features that `requires` names, each made once."""
         features: dict[str, Any] = {}
         frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
         if requires.idf is not None and requires.pieces:
@@ -208,7 +208,11 @@ def prepare_corpus(
     executor: Executor | None = None,
     kernels: KernelName = "numpy",
 ) -> PreparedCorpus:
-    """Find the words of a corpus, in one pass over it."""
+    """Find the words of a corpus as a tokenizer splits them, in one pass over it.
+
+    Texts and word counts are those that are `needed`. An `executor` shares the work; `kernels` names the backend that
+    codes text.
+    """
     words = WordCounts()
     coder = BlockCoder(tokenizer, needed, kernels, words.vocabulary)
     if executor is None:
@@ -224,7 +228,7 @@ def prepare_corpus(
 def prepare_segment(
     segment: Segments, tokenizer: Tokenizer, needed: Requirements, vectors: VectorSource | None
 ) -> tuple[PreparedCorpus, CodedBlock]:
-    """Prepare a corpus of one segment, and code it; `vectors` are open already."""
+    """Prepare a corpus of one segment, split by `tokenizer`, and code what is `needed`; `vectors` are open."""
     words = WordCounts()
     coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
     block = coder.code(segment)

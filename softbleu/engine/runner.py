@@ -84,7 +84,7 @@ class Runner:
     def collect(
         self, metrics: Sequence[Metric], *, system: str | None = None, keep_rows: bool | None = None
     ) -> list[Statistics]:
-        """Compute the statistics of the corpus by metrics that need no more than those of the plan.
+        """Compute statistics of the corpus, or of one `system`, by metrics that need no more than those of the plan.
 
         Those of one tokenizer go in one pass. Rows are kept as the plan says, or `keep_rows`; if they are not, they
         are reduced as they come, but for metrics that must see all at once.
@@ -250,7 +250,11 @@ def running(
     plan: Plan,
     options: RunOptions = RunOptions(),  # it is frozen
 ) -> Iterator[Runner]:
-    """Run a plan over a corpus: the plan has all metrics, because these say which inputs to read."""
+    """Run a plan over a corpus, with the jobs, executor, kernels, checkpoint and progress of `options`.
+
+    The plan has all metrics, because these say which inputs to read. Raises `InputError` and `VectorError` for
+    settings and vectors that cannot be used.
+    """
     lists, metrics = isinstance(corpus, ListCorpus), plan.metrics
     # What compares words takes longer: being compiled pays for less text.
     slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
@@ -272,7 +276,7 @@ def _streaming(metric: Metric, level: Level) -> StreamingAggregation | None:
 
 
 def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
-    """Segments of a batch: fewer where each takes long, because it is encoded or because it is a document."""
+    """Count the segments of a batch: fewer where metrics encode them, or where the corpus has documents."""
     slow = any(metric.requires.vectors and metric.vector_choice.in_context for metric in metrics)
     most = SLOW_BLOCK if slow else BLOCK
     if slow and any(metric.requires.edits and metric.requires.pieces for metric in metrics):
@@ -290,7 +294,10 @@ def collect_statistics(
     keep_rows: bool = False,
     level: Level = "corpus",
 ) -> list[Statistics]:
-    """Compute the statistics of a corpus by metrics, or by a plan of them; see `Plan` and `Runner.collect`."""
+    """Compute the statistics of a corpus by metrics, or by a plan of them; see `Plan.over` and `Runner.collect`.
+
+    `options` are those of `running`; `level` and `keep_rows` are those of `Plan.over`.
+    """
     plan = make_plan(metrics).over(corpus, level=level, keep_rows=keep_rows)
     with running(corpus, plan, options) as runner:
         return runner.collect(plan.metrics)

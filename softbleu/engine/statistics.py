@@ -149,7 +149,7 @@ class Statistics:
         return np.concatenate(([0], np.cumsum(self.counts)))
 
     def signature(self, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
-        """Everything that a score at that level depends on, and further settings."""
+        """Write the signature of scores at a level, the short or the long one, with `more` keys."""
         fewest, most = self.references
         counted: dict[str, object] = {}
         if self.metric.requires.references:

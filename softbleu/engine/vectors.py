@@ -200,7 +200,10 @@ class CorpusWords:
         frequencies: Floats | None = None,
         features: Mapping[str, NDArray[Any]] | None = None,
     ) -> CorpusWords:
-        """Prepare words that are compared by spellings, stems or a list of similar ones."""
+        """Prepare words that `choice` compares by spellings, stems or a list of similar ones.
+
+        `frequencies` are relative ones, (words,); `features` are arrays by name, for `WordTable.feature`.
+        """
         assert choice.similarity is not None
         more: dict[str, Any] = {}
         if "spelling" in choice.similarity.kinds:
@@ -237,7 +240,11 @@ class Broadcast:
 def broadcast(
     value: WordTable | Vocabulary, executor: Executor | None
 ) -> Iterator[tuple[Broadcast, dict[str, bytes]]]:
-    """Put a table or words where the workers of an executor find them; what they must be sent comes with it."""
+    """Make a table or a vocabulary available to the workers of an executor, once each.
+
+    Yields what tasks hold in the place of `value`, and the bytes that must be sent to workers without shared memory,
+    by key.
+    """
     in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors | ComparedWords)
     if executor is not None and not shares_memory(executor):
         sent, content = hold(value)
@@ -298,7 +305,10 @@ def compare_words(
     measure: WordMeasure | None = None,
     case: VectorCase = "fallback",
 ) -> WordSimilarity:
-    """Compare two words as the matchers do.
+    """Compare two words, `one` and the `other`, as matchers do: their similarity, and its percentile among words.
+
+    `source` are vectors, `measure` says how products of vectors become similarities, `case` how words of other case
+    are looked up. Raises `VectorError` for a word without a vector.
 
     >>> from softbleu.embeddings import open_vectors
     >>> pair = compare_words(open_vectors("glove-6b-100d"), "car", "truck")

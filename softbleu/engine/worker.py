@@ -152,7 +152,9 @@ class Worker:
         return sums.taken()
 
     def compare(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[Rows]:
-        """Compute the statistics of all pairs of texts of each list, by the first metric.
+        """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.
+
+        `coder` codes the texts; the worker has its own unless one is given.
 
         They have the shape (candidates, references, k); with mean references (candidates, k).
         """
@@ -168,7 +170,7 @@ class Worker:
         gold: Sequence[Chunk] | None = None,
         first: int | None = None,
     ) -> Iterator[tuple[int, list[Integers]]]:
-        """Rows of each chunk by every metric, with its number; those that share matches go together.
+        """Compute the rows of each chunk by every metric, by these kernels, and yield them with its number.
 
         `chunks` are the same segments of each system, `gold` too, for metrics that look at edits; `tables` have what
         is known of words. There are `first` segments of the corpus before them, if they have numbers.
@@ -322,7 +324,7 @@ class Sums:
 
 
 def count_known(chunk: Chunk | CodedLists, vectors: Vectors) -> Integers:
-    """Count tokens, and those with a vector: candidates, known, references, known."""
+    """Count the tokens of a chunk, and those with a vector: (candidates, known, references, known)."""
     counts = [
         count
         for tokens in (chunk.candidates, chunk.references)

@@ -43,7 +43,10 @@ def read_threshold(text: str) -> float | str | None:
 
 
 def threshold_setting(help: str, unset: str) -> Any:
-    """Declare the threshold of similarities: a number, a quantile, or None for what is `unset`."""
+    """Declare the threshold of similarities: a number, a quantile, or None for what is `unset`.
+
+    `help` is the line of help of the setting.
+    """
     kinds: dict[str, Any] = {"read": read_threshold, "unset": unset, "always_signed": True, "common": True}
     return setting(None, help, least=0, most=1, metavar="0..1|pX", flags=("-t",), **kinds)
 
@@ -56,14 +59,22 @@ class Matcher(Declared):
 
     @abstractmethod
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
-        """Orders of the reference n-grams that a candidate n-gram of that order may match approximately."""
+        """Orders, up to `max_order`, of reference n-grams that a candidate n-gram of `order` may match softly."""
 
     def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
-        """Match the candidate n-grams of orders 1…max_order of every line of a chunk."""
+        """Match the candidate n-grams of orders 1…`max_order` of every line of a chunk: `Matches` for each order.
+
+        `vectors` are those of the words of the corpus, None where `needs_vectors` says so. All systems of a chunk
+        share its references.
+        """
         return [Matches.exact(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
 
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
-        """Sum the matches of each candidate and order, in millionths: (lines, max_order)."""
+        """Sum the matches of each candidate and order, in millionths of an n-gram: (lines, `max_order`).
+
+        `chunk` has the segments, `vectors` are as for `matches`. `kernels` match in one go where they can; digits do
+        not depend on them.
+        """
         if vectors is None or not self.needs_vectors(max_order):
             return SCALE * kernels.clipped_counts(
                 chunk.candidates, chunk.references, chunk.segment_offsets, max_order

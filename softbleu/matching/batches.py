@@ -50,7 +50,10 @@ class Batch:
 
 
 def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
-    """Group the candidates that have tokens on both sides by size; one that is too long for company comes alone."""
+    """Group the candidates of a chunk that have tokens on both sides by size; a long one is a batch of its own.
+
+    A batch has at most `most_cells` pairs of tokens, or one candidate.
+    """
     candidate, reference = chunk.candidate_positions, chunk.reference_positions
     height, width = candidate[1:] - candidate[:-1], np.tile(reference[1:] - reference[:-1], chunk.systems)
     ranked = np.lexsort((height, width))
@@ -139,7 +142,10 @@ class Pool:
         )
 
     def capacity(self, less_exact: bool, systems: Integers, starts: Integers) -> Integers:
-        """Instances of the pool n-grams at (batch, starts), maybe less those that are matched exactly."""
+        """Count the instances of pool n-grams that begin at `starts`, (batch, starts), for candidates of `systems`.
+
+        With `less_exact` those that exact matches take are subtracted.
+        """
         numbers = self.pool_index[starts]
         return self.left[systems[:, None], numbers] if less_exact else self.counts[numbers]
 
@@ -155,7 +161,7 @@ class Pool:
         return same
 
     def start(self, order: int, rules: Rules) -> Matches:
-        """Matches before any approximate one is made."""
+        """Make the matches of an order that precede approximate ones: exact ones, if the rules match these first."""
         if rules.exact_first or not rules.pool_orders[order - 1]:
             return Matches.exact(self.ngrams, order)
         return Matches.none(self.ngrams)
@@ -181,7 +187,7 @@ class Tables:
         return assign(*self._stacked(), rules)
 
     def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
-        """Match at every threshold (in millionths); candidates are numbered as `assign` does."""
+        """Match at every threshold (in millionths) by `kernels`; candidates are numbered as `assign` does."""
         return kernels.sweep_greedily(*self._stacked(), thresholds)
 
     def _stacked(self) -> tuple[NDArray[np.int32], Integers]:
@@ -205,7 +211,11 @@ class BatchMatching:
             self.note(tables, *tables.assign(self.rules), matches)
 
     def note(self, tables: Tables, partner: Integers, value: Integers, matches: list[Matches]) -> None:
-        """Note matches that tables gave."""
+        """Write into `matches`, order by order, the matches that `assign` made of tables.
+
+        `partner` has the pool n-gram of each candidate n-gram, -1 for none, `value` the similarity in millionths:
+        (batch, candidate n-grams).
+        """
         size = len(self.batch.lines)
         for layer, order in enumerate(tables.orders):
             rows = slice(layer * size, (layer + 1) * size)
@@ -270,7 +280,7 @@ def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) ->
 
 
 def consumed(similarities: Integers, rules: Rules) -> Integers:
-    """Compute how much each match takes from its pool n-gram, in millionths of an instance, by its similarity."""
+    """Compute how much matches take of their pool n-grams, in millionths, by their similarities and the rules."""
     if rules.consumption == "unit":
         return np.full(len(similarities), SCALE)
     return np.minimum(similarities, SCALE)
@@ -301,9 +311,12 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
 def assign_links(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], capacity: Integers, height: int
 ) -> tuple[Integers, Integers]:
-    """Match by the greatest total what few pairs link: each group that hangs together by itself; as `assign` does.
+    """Match the few pairs that may match at all by the greatest total, each connected group by itself.
 
     Each pair that may match has a candidate n-gram, of which there are `height`, a pool n-gram and a similarity.
+
+    Pair i has candidate n-gram ``rows[i]``, pool n-gram ``columns[i]`` and similarity ``values[i]``; `capacity`,
+    (pool n-grams,), is in millionths of an instance.
 
     >>> links = np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([900_000, 800_000, 700_000])
     >>> assign_links(*links, np.full(3, SCALE), 3)

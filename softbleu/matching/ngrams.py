@@ -207,7 +207,7 @@ class Chunk:
         return chosen, ranks[chosen]
 
     def sums(self, starts: Integers, values: Integers) -> Integers:
-        """Sum values that belong to candidate positions: one number per candidate."""
+        """Sum values of candidate n-grams, which begin at the positions `starts`: one number per candidate."""
         lines = self.positions.line[starts]
         return np.bincount(lines, values, len(self.candidates.lengths)).astype(np.int64)
 

@@ -42,7 +42,7 @@ class Vectors(Protocol):
         """Which tokens have a vector."""
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
-        """Unit vectors of a chunk's tokens, weighted if a composition asks for it, and the row of each position."""
+        """Unit vectors of a chunk's tokens, and the row of each position; weighted if `by_frequency`."""
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces that lines are cut into."""
@@ -156,7 +156,10 @@ class ComparedWords(NoPieces):
     def of_pairs(
         self, pairs: TokenPairs, left: NDArray[np.int32], right: NDArray[np.int32], kernels: Kernels
     ) -> Floats:
-        """Similarities of the pairs of words of some segments, whose tokens are coded."""
+        """Similarities of the pairs of words of some segments: one number for each of `pairs`, in their order.
+
+        `left` and `right` are the codes of all tokens of candidates and of references; `kernels` compare spellings.
+        """
         one, other = (codes[places] for codes, places in zip((left, right), pairs.tokens, strict=True))
         found = np.zeros(len(one))
         if self.parts is not None and self.bounds is not None:
@@ -251,7 +254,10 @@ class UnitVectors:
     in_context: bool = False  # Whether rows belong to single tokens, so that none recurs in other lines
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
-        """Token products of texts, given as rows (batch, tokens), all with all: weighted, and plain."""
+        """Multiply the tokens of two texts, given as rows (batch, tokens), all with all: weighted, and plain.
+
+        `left` and `right` are the rows of the texts; both products have shape (batch, left tokens, right tokens).
+        """
         if len(left) == 1:
             # One long pair: rows recur, so multiply each pair of distinct ones once.
             left_rows, left_places = np.unique(left[0], return_inverse=True)
@@ -285,7 +291,10 @@ class UnitVectors:
         return found
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
-        """Plain token products of the pairs of some segments, whose tokens are given as rows."""
+        """Multiply the tokens of the pairs of some segments, unweighted: a number for each of `pairs`, in order.
+
+        `left` and `right` are the rows of all tokens of candidates and of references.
+        """
         ours, others = self.rows[left], self.rows[right]
         products = np.empty(int(pairs.cells[-1]))
         bounds = zip(*(part.tolist() for part in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
@@ -300,7 +309,10 @@ class UnitVectors:
         return products
 
     def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:
-        """Weighted products of tokens 0, 1, …, order - 1 apart in one text: (batch, tokens - distance) each."""
+        """Weighted products of tokens 0, 1, …, order - 1 apart in texts: (batch, tokens - distance) each.
+
+        `codes`, (batch, tokens), are rows of vectors.
+        """
         rows = self.rows[codes]
         bands = []
         for distance in range(min(order, codes.shape[1])):
@@ -316,7 +328,10 @@ class UnitVectors:
         return tuple(bands)
 
     def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each."""
+        """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each.
+
+        `codes`, (batch, tokens), are rows of vectors.
+        """
         bands = self.bands(codes, order)
         norms: list[Floats] = []
         for n in range(1, len(bands) + 1):
@@ -334,7 +349,10 @@ class UnitVectors:
         return norms
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """`inverse_norms` of the n-grams that start at each token of one long text; 0 beyond its end."""
+        """`inverse_norms`, of orders up to `order`, of the n-grams at each token of one long text; 0 beyond its end.
+
+        `codes`, (tokens,), are rows of vectors.
+        """
         by_order = [np.zeros(len(codes)) for _ in range(order)]
         for start in range(0, len(codes), _TOKENS_AT_ONCE):
             some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
@@ -365,7 +383,10 @@ class ComparedTokens(UnitVectors):
 
 
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
-    """Plain token products of the pairs of words of each candidate and its only reference, maybe by kernels."""
+    """Multiply the words of each candidate of a chunk with those of its only reference, unweighted, maybe by kernels.
+
+    `vectors` are those of the corpus; there is one number for each of `pairs`, in their order.
+    """
     if isinstance(vectors, ComparedWords):
         return vectors.of_pairs(pairs, chunk.candidates.codes, chunk.references.codes, kernels)
     if kernels.multiply_pairs and isinstance(vectors, TokenVectors) and vectors.allowed_pairs is None:
@@ -391,7 +412,11 @@ class TokenProducts:
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
     def boxes(self, candidate_order: int, reference_order: int) -> Floats:
-        """Sum of the products of every two n-grams of such orders: B(x, y), one entry per pair of starts."""
+        """Sum of the products of every two n-grams of such orders: B(x, y), one entry per pair of starts.
+
+        The orders are `candidate_order` and `reference_order`; the shape is (batch, candidate starts, reference
+        starts).
+        """
         key = candidate_order, reference_order
         if key not in self._boxes:
             self._boxes[key] = self._box(candidate_order, reference_order)
@@ -424,7 +449,12 @@ class Composition(ABC):
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
     ) -> Floats | None:
-        """Similarities times factors of both (0: may not match), (batch, starts, starts); None: never similar."""
+        """Compose similarities of n-grams of two orders from products of tokens, times the factors of both n-grams.
+
+        `products` are those of a batch of candidates and references; n-grams have `candidate_order` and
+        `reference_order` tokens. `rows` and `columns` are factors, 0 for an n-gram that may not match. The shape is
+        (batch, candidate starts, reference starts); None if nothing is similar.
+        """
 
 
 class Mean(Composition):

@@ -32,7 +32,10 @@ MATCHED_WORDS = Limit("soft matching", "words", 1 << 20, "a document of 3,000 wo
 
 
 def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
-    """Match the n-grams of every candidate, approximately where the rules allow."""
+    """Match the n-grams of every candidate of a chunk, approximately where the rules allow: `Matches` for each order.
+
+    `vectors` are those of the words of the corpus.
+    """
     MATCHED_WORDS.check_sum(**chunk.sizes)
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
@@ -46,7 +49,10 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
 
 
 def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) -> Integers | None:
-    """Sum the matches of each candidate and order in one go: (lines, orders); None where kernels cannot."""
+    """Sum the matches of each candidate of a chunk and order in one go, in millionths: (lines, orders).
+
+    Parameters are those of `soft_matches`; None where `kernels` cannot do so with these rules and vectors.
+    """
     plain = rules.exact_first and isinstance(rules.composition, Mean)
     if kernels.sum_matches is None or not plain or not isinstance(vectors, TokenVectors):
         return None
@@ -67,7 +73,11 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
 def match_long_segment(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
 ) -> None:
-    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory."""
+    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory.
+
+    `pools` are the reference n-grams of each order, `text` the vectors of the chunk, weighted as the rules want;
+    `matches`, of each order, are written.
+    """
     words = words_of(batch)
     if rules.assignment == "optimal":
         # An order at a time, as all its pairs that may match are held.
@@ -89,7 +99,11 @@ def words_of(batch: Batch) -> str:
 def stripes_of(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText
 ) -> Iterator[tuple[int, BatchMatching, Tables]]:
-    """Match some n-grams of the candidate with the pool, then the next; each time where the first of them begins."""
+    """Match some n-grams of a candidate, alone in its batch, with the pools, then the next.
+
+    Yields the token at which the first of them begins, the matching and its tables. `text` and `rules` are as for
+    `match_long_segment`.
+    """
     pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
     stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
     for start in range(0, batch.candidate.shape[1], stripe):

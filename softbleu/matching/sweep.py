@@ -29,6 +29,8 @@ def matched_by_all(
 ) -> list[Integers]:
     """Sum the matches of each system, segment and order by every matcher, as `Matcher.matched` does for one.
 
+    `vectors` and `kernels` are those of `Matcher.matched`.
+
     The references of all systems are prepared once. Matchers that differ in their thresholds only, and assign
     greedily, share their similarities and their assignment; all matchers share the products of the tokens. There is a
     chunk for each system, and for each matcher an array of millionths, (systems, segments, max_order).
@@ -122,7 +124,10 @@ class ThresholdSweep:
         self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
 
     def add_long(self, batch: Batch, text: WeighedText) -> None:
-        """Add what a candidate matches that is too long for whole arrays: similarities come part by part."""
+        """Add the matches of a candidate, alone in its batch, that is too long for whole arrays, part by part.
+
+        `text` has the vectors of the chunk.
+        """
         words_of(batch)
         left: dict[int, Integers] = {}
         for _, _, tables in stripes_of(self.rules, self.pools, batch, text):
@@ -178,7 +183,11 @@ def match_intervals(
     max_order: int,
     kernels: Kernels | None = None,
 ) -> MatchIntervals:
-    """Match a chunk at every threshold, ascending; for matchers of any assignment and consumption."""
+    """Match a chunk at every threshold, ascending: the matches, and the thresholds at which each is made.
+
+    It is for matchers of any assignment and consumption; `vectors` and `max_order` are those of `Matcher.matches`,
+    `kernels` those of `Matcher.matched`.
+    """
     kernels = kernels or choose_kernels("numpy")
     below = [threshold for threshold in thresholds if threshold_in_millionths(threshold) < SCALE]
     if below and len(below) < len(thresholds) and not vectors.equal_is_one:

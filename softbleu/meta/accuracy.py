@@ -189,7 +189,7 @@ class JudgedPairs:
 
     @classmethod
     def compared(cls, comparisons: Comparisons, table: ScoreTable) -> Self:
-        """Take the pairs that judges compared and the metric scored; each segment weighs 1."""
+        """Take from a table the pairs that `comparisons` have and the metric scored; each segment weighs 1."""
         taken, scores = judged_scores(comparisons, table.segments, table.name)
         differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
         _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
@@ -395,7 +395,10 @@ def soft_accuracy(
 def paired_differences(
     table: ScoreTable, judged: Comparisons | Assessments
 ) -> tuple[Floats, Floats, Integers, Integers]:
-    """Differences of pairs of systems, (pairs, segments), of judges and of a metric; 0 where judges said nothing."""
+    """Differences of pairs of systems, (pairs, segments), of judges and of a metric; 0 where judges said nothing.
+
+    `table` has the metric's scores of segments, `judged` the comparisons or assessments.
+    """
     judges: Floats
     if isinstance(judged, Comparisons):
         taken, scores = judged_scores(judged, table.segments, table.name)

@@ -246,7 +246,10 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
 
 
 def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[str]) -> list[tuple[str, str]]:
-    """Pair those that can be tested, all or with one only. InputError: there are fewer than two."""
+    """Pair the metrics that can be tested: all of `usable`, or those with one, `against`.
+
+    `known` are the names that there are. InputError: fewer than two can be tested; UnknownNameError: no such metric.
+    """
     if against is not None and against not in known:
         raise UnknownNameError("metric", against, known)
     if len(usable) < 2:

@@ -85,6 +85,9 @@ def calibrate(
     `base` and `vary` are as of `sweep_points`, `data` by name what `softbleu.metaeval` takes, with one kind of human
     scores each, `question` is `systems` or `outputs`.
 
+    `coefficient` is what is made greatest, a name of `COEFFICIENTS`. `jobs`, `executor` and `progress` are those of
+    `softbleu.score`.
+
     >>> texts = {"A": ["a b c", "d e"], "B": ["a b x", "d x"], "C": ["a x y", "d e"], "D": ["x y z", "x y"]}
     >>> judged = {"judges": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
     >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}

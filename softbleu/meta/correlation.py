@@ -21,7 +21,7 @@ _NOISE = 1e-12  # Differences that are no greater are none
 
 
 def check_samples(samples: int, seed: int) -> None:
-    """Raise InputError if so many samples cannot be drawn."""
+    """Raise InputError if so many samples cannot be drawn, or not with this seed."""
     if not 1 <= samples <= MOST_SAMPLES:
         raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
     if seed < 0:
@@ -29,7 +29,7 @@ def check_samples(samples: int, seed: int) -> None:
 
 
 def divide(above: Floats | Integers, below: Floats | Integers) -> Floats:
-    """Divide one by one; NaN where the divisor is not positive."""
+    """Divide arrays number by number, `above` by `below`; NaN where the divisor is not positive."""
     shares: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
     return shares
 
@@ -58,7 +58,7 @@ def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) 
 
 
 def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
-    """How often each of so many things is drawn, a sample at a time."""
+    """Count how often each of so many things is drawn, a sample at a time, by a generator of that `seed`."""
     return chain.from_iterable(draw_batches(things, samples, seed))
 
 

@@ -133,7 +133,7 @@ class CreditTally:
 
 
 def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
-    """Say which matches pair n-grams of different spelling."""
+    """Say which matches of `intervals`, made in a chunk, pair n-grams of different spelling: (matches,)."""
     codes = np.append(chunk.positions.codes, -1)
     equal = intervals.order == intervals.partner_orders
     for index in range(int(intervals.order.max(initial=0))):
@@ -294,7 +294,10 @@ reference token at which the first suspect starts."""
 
 
 def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> Pairs:
-    """Count approximate matches of a piece of text; tokens of either side are numbered from its start."""
+    """Count approximate matches in a piece of text; tokens of either side are numbered from its start.
+
+    `intervals` are its matches, `classes` the class of each, by which they are counted apart.
+    """
     pairs: Pairs = {}
     text, split = piece.positions.codes.astype("<i4").tobytes(), piece.positions.split
     names = ("starts", "order", "partner_starts", "partner_orders", "matched")

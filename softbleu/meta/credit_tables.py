@@ -75,7 +75,7 @@ class CreditTable:
 def credit_table(
     name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
 ) -> Records:
-    """Make one of `CREDIT_TABLES`.
+    """Make the table of `CREDIT_TABLES` with that name, of some analyses.
 
     - `summary`: for aligned text every variant at the given threshold, at the one of its best F1, and at the highest
       with the recall that the plain matcher has at the given one; for other text what was matched at the given one;

@@ -91,7 +91,10 @@ class Definition:
         return cls(path, path.stem, kind, str(title), content)
 
     def table(self, name: str, valid: set[str], needed: Collection[str] = (), within: str = "") -> dict[str, Any]:
-        """Take a table with these keys, maybe of those within another one. InputError: unknown or missing keys."""
+        """Take the table `name`, maybe of those `within` another one, with keys in `valid` and all that are `needed`.
+
+        Raises `InputError`: unknown or missing keys.
+        """
         table = (self.tables.get(within, {}) if within else self.tables).get(name, {})
         name = f"{within}.{name}" if within else name
         if not isinstance(table, dict):

@@ -41,7 +41,7 @@ class MatchedText:
 
     @classmethod
     def of_corpus(cls, corpus: Corpus, tokenizer: Tokenizer | None = None) -> MatchedText:
-        """Take text without alignments. InputError: it has several systems."""
+        """Take a corpus without alignments, split by a tokenizer (or at white space). InputError: several systems."""
         if len(corpus.systems) != 1:
             raise InputError(f"one system at a time, not {len(corpus.systems)}: name one candidate file")
         return cls(corpus, tokenizer or Whitespace())
@@ -71,7 +71,11 @@ def _places(number: int, pair: AlignedPair) -> Integers:
 def generated_text(
     grammar: str | None, pairing: str | None, count: int | None, seed: int | None, encoding: str = "utf-8"
 ) -> tuple[GenerationSettings, MatchedText]:
-    """Generate aligned pairs; what is None has its default. Of halves there are as many as there can be."""
+    """Generate aligned pairs by a grammar; parameters that are None have their defaults.
+
+    `pairing` is `paraphrase` or `halves`: `count` pairs, of halves all by default. `seed` is that of the draws,
+    `encoding` that of a grammar's file. Returns the settings that say how, too.
+    """
     chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
     count = COUNT if count is None and chosen == "paraphrase" else count
     settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)

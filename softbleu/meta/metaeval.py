@@ -181,6 +181,10 @@ def metaeval(
         Processes to use; the digits do not depend on it.
     executor
         Any other executor to use instead.
+    encoding
+        Of the files.
+    progress
+        True for a bar, in notebooks too; or a function of the steps done and of all.
 
     Raises
     ------
@@ -252,7 +256,7 @@ def metaeval(
 
 
 def default_question(metrics: object, of_systems: object, assessments: object) -> str:
-    """Find what can be asked of such input.
+    """Choose a question for metrics, human scores `of_systems` and assessments; each is empty or None if missing.
 
     >>> default_question([], "rankings.csv", None), default_question(["bleu"], None, "assessed.tsv")
     ('ranking', 'outputs')

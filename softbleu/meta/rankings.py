@@ -72,7 +72,10 @@ def win_shares(tallies: Floats, undecided: float = 0.5) -> Floats:
 
 
 def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:
-    """Count as `Comparisons.tallies` in samples of segments, all comparisons of one together: (samples, 3, …)."""
+    """Count as `Comparisons.tallies` in samples of segments: (samples, 3, systems, systems).
+
+    `comparisons` are drawn by a generator of that `seed`.
+    """
     systems = len(comparisons.systems)
     cells = ((1 - comparisons.outcome) * systems + comparisons.first) * systems + comparisons.second
     counts = redraw(cells, 3 * systems**2, comparisons.cluster, samples, seed).reshape(-1, 3, systems, systems)
@@ -175,6 +178,8 @@ def play_matches(
     as many runs follow, each of them on a sample of the segments. A run has one match for each comparison and one
     more, as in the published program, unless `matches` says how many.
 
+    `seed` is that of the generator, one for all runs; `progress` is called with the matches done and all.
+
     >>> from softbleu.corpora.judgements import Comparisons
     >>> made = Comparisons.of([(n, *pair, 1, "x") for n in range(50) for pair in (("A", "B"), ("B", "C"))])
     >>> skills = play_matches(made, runs=20).mean(axis=0)
@@ -214,7 +219,10 @@ Rate = Callable[["Floats", "Floats", Pick, Pick, "Integers"], None]
 
 
 def make_rating(beta: float, draws: float) -> Rate:
-    """Rate two systems a run: with two players, the message passing of TrueSkill is exact and has a closed form."""
+    """Rate two systems a run: with two players, the message passing of TrueSkill is exact and has a closed form.
+
+    `beta` is the deviation of a performance from a skill, `draws` the share of matches that end in a draw.
+    """
     from scipy.special import ndtr, ndtri
 
     margin = float(ndtri((draws + 1) / 2)) * np.sqrt(2) * beta

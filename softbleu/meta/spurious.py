@@ -118,6 +118,10 @@ def spurious(
         Any other executor to use instead.
     settings
         Those of the matchers, the vectors and, without alignments, the tokenizer.
+    encoding
+        Of the files.
+    progress
+        True for a bar, in notebooks too; or a function of the pairs done and of all.
 
     Raises
     ------

@@ -104,7 +104,7 @@ class JudgedDistances:
         return np.asarray(self.references % _FOLDS)
 
     def agreement(self, scores: Floats, samples: int, seed: int) -> list[Estimate]:
-        """Pearson's r of scores with human judges in each group; samples draw references."""
+        """Pearson's r of scores with human judges in each group; samples draw references by that `seed`."""
         members = [self.groups == number for number in range(len(self.names))]
         return [
             correlate(self.scores[group], scores[group], "pearson", samples, seed, self.references[group])
@@ -112,7 +112,7 @@ class JudgedDistances:
         ]
 
     def mean(self, scores: Floats, samples: int = 0, seed: int = 0) -> Estimate:
-        """Mean r of the groups; a constant score has 0."""
+        """Mean over groups of `agreement`, of the same samples and seed; a constant score has 0."""
         groups = self.agreement(scores, samples, seed)
         drawn = np.nan_to_num(np.array([r.drawn for r in groups]))
         return Estimate(float(np.mean([r.value or 0.0 for r in groups])), drawn.mean(axis=0))
@@ -436,6 +436,10 @@ def train(
         Of judgements that name systems and segments, as `softbleu.metaeval` has them.
     run
         `jobs`, `executor`, `progress`.
+    unescape
+        Turn entities such as ``&apos;`` in texts into characters.
+    encoding
+        Of the files.
 
     Raises
     ------

@@ -44,15 +44,19 @@ class Aggregation(ABC):
 
     @abstractmethod
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
-        """Choose one row of each segment: their places among the rows."""
+        """Choose one row of each segment: their places among the rows, (segments,).
+
+        `rows`, (rows, k), are statistics of one system; those of segment s are ``rows[offsets[s]:offsets[s + 1]]``.
+        Both are the same in all methods.
+        """
 
     def summed(self, rows: Integers, offsets: Integers) -> Any:
-        """Add up what counts of the rows of some segments."""
+        """Add up the rows that count, to a row for `Metric.score`; for `rows` and `offsets` see `chosen`."""
         total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
         return total
 
     def pooled(self, rows: Integers, offsets: Integers) -> Score:
-        """Score the sum of all segments, whatever a corpus score is otherwise."""
+        """Score the sum of all segments, whatever a corpus score is; for `rows` and `offsets` see `chosen`."""
         return scored(self.metric, self.summed(rows, offsets))
 
     def score(self, rows: Integers, offsets: Integers) -> Score:
@@ -68,15 +72,15 @@ class Aggregation(ABC):
         return scored(self.metric, row)
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
-        """Score each segment."""
+        """Score each segment by its chosen row; for `rows` and `offsets` see `chosen`."""
         return [self.single(row) for row in rows[self.chosen(rows, offsets)]]
 
     def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the segments alone, as `segment_scores` has them."""
+        """Score each segment as `segment_scores` does, but as numbers; for `rows` and `offsets` see `chosen`."""
         return self.metric.scores(rows[self.chosen(rows, offsets)])
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score each candidate against each of its references."""
+        """Score each candidate against each of its references; for `rows` and `offsets` see `chosen`."""
         chosen = set(self.chosen(rows, offsets).tolist())
         return [
             ReferenceScore(segment, index - start + 1, index in chosen, self.single(rows[index]))
@@ -85,15 +89,18 @@ class Aggregation(ABC):
         ]
 
     def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows that resampling adds up: those that are chosen in the whole corpus, whatever is drawn."""
+        """Find the rows that resampling adds up, whatever is drawn; for `rows` and `offsets` see `chosen`."""
         return ChosenRows([self.chosen(rows, offsets)])
 
     def counted(self, rows: Any, offsets: Integers) -> Integers:
-        """Segments that count, the same of all systems: samples are drawn among these."""
+        """Number the segments that count, the same of all systems; for `rows` and `offsets` see `chosen`."""
         return np.arange(len(offsets) - 1)
 
     def drawn(self, systems: Sequence[Any], offsets: Integers) -> Any:
-        """What resampling takes of the rows of each system: `ChosenSums`, or what gives the same of other numbers."""
+        """Prepare the rows of each of some systems for resampling; `offsets` divides them into segments.
+
+        Returns `ChosenSums`, or an object with its methods that is made of other numbers.
+        """
         return ChosenSums(systems, [self.chosen_rows(rows, offsets) for rows in systems])
 
 
@@ -289,6 +296,8 @@ class DrawnRows(HeldRows):
 def best_rows(offsets: Integers, *scores: Floats | Integers) -> Integers:
     """Row of each segment's greatest score; ties go by the next scores, …, then the first row.
 
+    The rows of segment s are those from ``offsets[s]`` up to ``offsets[s + 1]``; each of `scores` has shape (rows,).
+
     >>> best_rows(np.array([0, 2, 4]), np.array([1.0, 2.0, 3.0, 3.0])).tolist()
     [1, 2]
     """
@@ -298,7 +307,7 @@ def best_rows(offsets: Integers, *scores: Floats | Integers) -> Integers:
 
 
 def keep_best(rows: Integers, offsets: Integers, scores: Callable[[Integers], Floats]) -> Integers:
-    """Keep of each segment the row that scores best, the first of equals."""
+    """Keep of each segment the row that scores best, the first of equal ones; for offsets see `best_rows`."""
     return rows if len(rows) == len(offsets) - 1 else rows[best_rows(offsets, scores(rows))]
 
 
@@ -313,7 +322,7 @@ def _by_reference(counts: Integers) -> list[Integers]:
 
 
 def normal_interval(mean: float, deviation: float) -> tuple[float, float]:
-    """Central 95% of a normal distribution.
+    """Central 95% of a normal distribution of that mean and standard deviation.
 
     >>> [round(bound, 4) for bound in normal_interval(50.0, 1.0)]
     [48.04, 51.96]
@@ -363,11 +372,14 @@ class ReferenceDraws:
     @classmethod
     @lru_cache(maxsize=1)
     def shared(cls, counts: bytes, iterations: int, seed: int) -> ReferenceDraws:
-        """Many systems share their references, and so their draws; `counts` are the bytes of integers."""
+        """Share the draws of systems with the same references, of which `counts` has the numbers, as bytes.
+
+        There are as many draws as `iterations`, by a generator of that `seed`.
+        """
         return cls(np.frombuffer(counts, np.int64), iterations, seed)
 
     def bits(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Whether samples have reference 1, 2, …, as bits: (references - 1, samples, segments); they begin anew."""
+        """Whether samples `start` to `stop` have reference 1, 2, …, as bits: (references - 1, samples, segments)."""
         iterations = np.arange(start, stop) % self._iterations
         return self._drawn(iterations.tolist()) if self._kept is None else self._kept[:, iterations]
 

@@ -122,7 +122,7 @@ def order_setting(default: int) -> Any:
 
 
 def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
-    """Inputs of a metric over a matcher: those that the matcher looks at, and more."""
+    """Inputs of a metric over the n-grams of a matcher, up to `order`: those of the matcher, and more by name."""
     return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
 
@@ -275,6 +275,8 @@ class Metric(Declared, metaclass=MetricClass):
     ) -> Result | Results:
         """Score candidates against references; the parameters are those of `softbleu.score`.
 
+        Those are candidates, references and source, and by name, in `run`, the level, the number of jobs and so on.
+
         Examples
         --------
         >>> from softbleu.metrics import Chrf
@@ -286,6 +288,9 @@ class Metric(Declared, metaclass=MetricClass):
 
     def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
         """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
+
+        `candidate` and `source` are texts, `references` is one text or several. Raises `InputError` where the metric
+        needs what is missing.
 
         Examples
         --------
@@ -301,7 +306,10 @@ class Metric(Declared, metaclass=MetricClass):
         return engine().SentenceScorer(self)
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
-        """Everything that a number depends on; `vectors` names the set and its content, where one is looked at."""
+        """Write everything that a number depends on, the short or the long way, and `more` keys with their values.
+
+        `vectors` names the set and its content, where one is looked at.
+        """
         metric, without = self, "vector_choice"
         if vectors is not None:
             metric, without = replace(self, vector_choice=replace(self.vector_choice, vectors=vectors)), ""
@@ -328,7 +336,13 @@ class Metric(Declared, metaclass=MetricClass):
 
     @abstractmethod
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Whole numbers of each segment (or reference, where the aggregation is over these): (segments, k)."""
+        """Count what each segment scores (or reference, where the aggregation is over these): (segments, k).
+
+        `chunk` has the coded tokens of candidates and references, maybe source and edits. `words` is the table of its
+        words, with the vectors and features that `requires` names; None if it names none. `kernels` is the backend of
+        the hot loops; digits do not depend on it. Numbers add up: the score of a corpus is made of the sum of its
+        rows, unless the aggregation is another one.
+        """
 
     @abstractmethod
     def score(self, row: Integers) -> Score:

@@ -143,7 +143,10 @@ class BertScore(Metric):
 def match_pieces(
     candidates: PieceVectors, references: PieceVectors, line: int, reference: int, idf: Floats | None = None
 ) -> tuple[int, ...]:
-    """Compare a line with a reference: a row of `BertScore.statistics`."""
+    """Compare a `line` of `candidates` with one of `references`: a row of `BertScore.statistics`.
+
+    `line` and `reference` are numbers of lines, from 0; `idf`, (pieces of the vocabulary,), weighs pieces.
+    """
     ours = slice(*candidates.offsets[[line, line + 1]])
     others = slice(*references.offsets[[reference, reference + 1]])
     sizes = ours.stop - ours.start, others.stop - others.start

@@ -170,6 +170,9 @@ class ClippedPrecision(MatcherMetric):
     ) -> BleuScore:
         """Score matches and totals, one a order, as published tables give them.
 
+        `candidate_length` and `reference_length` are those of the corpus, in tokens, of which the brevity penalty is
+        made.
+
         The VLEU of Morgan 2014, Table 5, which the paper prints as 0.1957:
 
         >>> bleu = Bleu(smooth="none")
@@ -339,7 +342,7 @@ def _bleu_score(
 
 
 def brevity_penalty(candidate_length: int, reference_length: int) -> float:
-    """exp(1 - r/c) for a candidate shorter than its reference, else 1; 0 for an empty candidate alone.
+    """exp(1 - r/c) for a candidate length c below the reference length r, else 1; 0 for an empty candidate alone.
 
     >>> brevity_penalty(9, 9), round(brevity_penalty(9, 10), 4), brevity_penalty(0, 10)
     (1.0, 0.8948, 0.0)

@@ -152,7 +152,7 @@ class ChunkMetric(Metric):
 
     @abstractmethod
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
-        """Score sums of weights by kind; the authors' program rounds some scores of sentences."""
+        """Score sums of weights by kind of chunk, if `rounded` as the authors' program rounds those of sentences."""
 
 
 @dataclass(frozen=True, repr=False)

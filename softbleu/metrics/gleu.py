@@ -257,7 +257,11 @@ class NgramCounts:
 
 
 def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:
-    """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
+    """Count the n-grams of each candidate of a chunk, of orders 1…order, in candidate, references and source.
+
+    References are matched by `matcher`, with `vectors` where it is soft. Yields the counts of each order. Raises
+    `InputError` without source.
+    """
     if chunk.source is None:
         raise lacking("gleu", "source")
     sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))

@@ -100,7 +100,10 @@ class TrainedHead(Content):
 
     @classmethod
     def of_content(cls, content: Any, location: str, fingerprint: str) -> Self:
-        """Take what a file has."""
+        """Make a head of the content of its file; `location` and `fingerprint` name it in errors and signatures.
+
+        Raises `InputError`: it is no head.
+        """
         try:
             if content["format"] not in (_EARLIER, _FORMAT):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")

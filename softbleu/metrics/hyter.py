@@ -274,7 +274,9 @@ class ClosestPath:
 
 
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
-    """Show the path of a network to which a candidate is closest; words have equal weights and are taken in order.
+    """Find the path of a network that is closest to a candidate; words have equal weights and are taken in order.
+
+    Prices of insertions and replacements are those of `metric` (default: `Hyter()`).
 
     >>> network = WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")])
     >>> for step in closest_path(network, ["a", "hound", "barks"]).steps:

@@ -36,7 +36,7 @@ def idf_setting(weighed: str) -> Any:
 
 
 def rarity_of(documents: Integers, total: int) -> Floats:
-    """Rarity of words that so many of all segments have.
+    """Compute the rarity of words, log((N + 2) / (d + 1)): d `documents`, (words,), of a `total` of N have the word.
 
     >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
     [2.398, 0.095]

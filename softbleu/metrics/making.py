@@ -19,6 +19,8 @@ def make_metric(
 ) -> Metric:
     """Make a metric from a name (of a matcher: BLEU over it), an expression or a value, and settings of any part.
 
+    Settings in `changed` go before those of the expression.
+
     `unused` and `plain` are those of `softbleu.metrics.base.with_settings`.
 
     >>> metric = make_metric("vleu", threshold=0.8)
@@ -36,7 +38,7 @@ def make_metric(
 
 
 def read_metric(text: str, **settings: Any) -> Metric:
-    """Read an expression, such as ``vleu(threshold=0.8)``; settings that are given go before those in it.
+    """Read the text of an expression, such as ``vleu(threshold=0.8)``; `settings` go before those in it.
 
     Raises
     ------

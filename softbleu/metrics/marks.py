@@ -24,7 +24,7 @@ class Mark(NamedTuple):
 
 
 def marks_of_pairs(chunk: Chunk, pairs: Iterable[Iterable[WordPair]]) -> Iterator[list[Mark]]:
-    """Mark the words of each candidate, and of its references, that stand for each other."""
+    """Mark the words of each candidate of a chunk, and of its references, that `pairs` align."""
     offsets = chunk.references.offsets
     for first, aligned in zip(chunk.segment_offsets.tolist(), pairs, strict=False):
         marks: list[Mark] = []

@@ -128,6 +128,9 @@ def find_matches(
 ) -> WordMatches:
     """Find the matches of all stages, those of a segment in the order in which the search tries them.
 
+    `candidates` and `references` are the same segments. `tables` have the data of synonyms and paraphrases, for
+    `stages` that need some.
+
     Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand
     in the table either way round; one that does both ways is found twice. Words that are `similar`, given as
     positions, come last, where they match by no other stage.
@@ -175,7 +178,10 @@ def _single_pairs(stages: list[WordMatches], words: int) -> Integers:
 
 
 def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Integers, Integers]:
-    """Positions of the words of candidates and of their references that are more similar than a threshold."""
+    """Find the words of candidates and of their references that are more similar than a threshold: their positions.
+
+    `chunk` has one reference for each candidate; `vectors` are those of its words.
+    """
     unit, indices = vectors.unit(chunk, by_frequency=False)
     split, least = len(chunk.candidates.codes), threshold_in_millionths(threshold)
     ours, theirs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -360,7 +366,10 @@ class Meteor(Metric):
         return rows[best]
 
     def alignments(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers]:
-        """The matches that hold of each candidate with each of its references, and the line of the best of these."""
+        """Align each candidate of a chunk with each reference: the matches, and the line of the best reference.
+
+        `words` is the table of the chunk's words. The search is that of the program (Denkowski and Lavie 2014).
+        """
         matches, _, best = self._matched(chunk, words)
         return matches, best
 

@@ -183,7 +183,10 @@ def shows_matches(metric: Metric) -> bool:
 def pair_statistics(
     metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
 ) -> Integers:
-    """Compute the statistics of every candidate with every reference, as the metric does or one by one."""
+    """Compute the statistics of every candidate with every reference, as the metric does or one by one.
+
+    `words` and `kernels` are those of `Metric.statistics`; the shape is (candidates, references, k).
+    """
     if isinstance(metric, ComparesPairs):
         return metric.pair_statistics(candidates, references, words, kernels)
     return one_by_one(metric, candidates, references, words, kernels)
@@ -192,7 +195,10 @@ def pair_statistics(
 def one_by_one(
     metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
 ) -> Integers:
-    """Compute the statistics of each candidate with all references, as segments: (candidates, references, k)."""
+    """Compute a metric's statistics of each candidate with all references, as segments: (candidates, references, k).
+
+    `words` and `kernels` are those of `Metric.statistics`.
+    """
     bounds = np.arange(len(references.lengths) + 1)
     again = np.zeros(len(bounds) - 1, np.int64)
     chunks = (Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths)))
@@ -202,7 +208,10 @@ def one_by_one(
 
 
 def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-    """Compute the statistics of every candidate with the mean of all references: (candidates, k)."""
+    """Compute a metric's statistics of every candidate with the mean of all references: (candidates, k).
+
+    `words` are those of `Metric.statistics`. Raises `InputError` if the metric has no such mean.
+    """
     if isinstance(metric, AveragesReferences):
         return metric.average_statistics(candidates, references, words)
     raise no_mean(metric)

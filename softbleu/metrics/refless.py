@@ -153,7 +153,7 @@ def content_words(words: Sequence[str]) -> Counter[str]:
 
 
 def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
-    """F of matched content words, P R / (t P + (1 - t) R): first equal words are matched, then equal stems.
+    """F of content words of candidate and source, P R / (t P + (1 - t) R): equal words match first, then stems.
 
     Two lines without any content words mean the same.
 
@@ -391,7 +391,7 @@ class Refless(Metric):
 
 
 def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:
-    """Words of lines, in their surface forms."""
+    """Write coded tokens, line by line, in the surface forms that `words` has."""
     text, bounds = words.feature("bytes"), words.feature("bytes_bounds")
     codes = np.unique(tokens.codes).tolist()
     known = {code: text[bounds[code] : bounds[code + 1]].tobytes().decode(errors=_ANY) for code in codes}

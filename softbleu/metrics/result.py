@@ -28,7 +28,10 @@ class Column:
 
 
 def column(short: str = "", title: str = "", unit: Unit = "score", default: Any = MISSING) -> Any:
-    """Declare how a field of a `Score` is shown; see `Column`."""
+    """Declare how a field of a `Score` is shown, by a short and a full title and the unit; see `Column`.
+
+    `default` is the value of a field that is not given.
+    """
     return field(default=default, metadata={_COLUMN: (short, title, unit)})
 
 

@@ -51,7 +51,7 @@ def checked_rows(
 
 
 def check_widths(metric: Scorer, parts: Sequence[Integers]) -> None:
-    """See that the rows of a metric have as many numbers each time."""
+    """See that the rows of a metric have as many numbers in all parts. Raises an error that names the metric."""
     widths = sorted({rows.shape[-1] for rows in parts})
     if len(widths) > 1:
         raise _failure(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")

@@ -235,7 +235,10 @@ class DrawnMedians:
         self._scores = [rows[there, 0] for rows in systems]
 
     def weighted(self, weights: Integers, start: int) -> Floats:
-        """Medians of segments that were drawn so many times, (samples, segments)."""
+        """Medians of segments, each drawn as often as `weights` says, (samples, segments): (systems, samples, 2).
+
+        `start` is the number of the first sample.
+        """
         medians = np.ones((len(self._scores), len(weights), 2))
         for system, scores in enumerate(self._scores):
             order = np.argsort(scores, kind="stable")

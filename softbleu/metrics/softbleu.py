@@ -196,7 +196,7 @@ class Softbleu(Metric):
         return pairs_of(chunk, self.tables(chunk, words))
 
     def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
-        """Similarities of the words of each candidate and of its only reference, where they stand: a table each."""
+        """Similarities of the words of each candidate of a chunk and of its only reference: a table each."""
         pairs = _pairs(chunk)
         plain = self._similarities(chunk, pairs, words, choose_kernels("numpy"))
         similarities = self._raised(plain, pairs, chunk, words)

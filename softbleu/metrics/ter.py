@@ -187,7 +187,7 @@ _Words = TypeVar("_Words", str, list[int])
 
 
 def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
-    """Count the edits and shifts of a greedy search, which makes the shift that saves most edits until none does.
+    """Count edits and shifts from candidate to reference; the shift that saves most edits is made until none does.
 
     >>> fewest_edits([3, 4, 1, 2], [1, 2, 3, 4]), fewest_edits([1, 5], [1, 2, 3])
     (1, 2)

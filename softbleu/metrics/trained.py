@@ -173,7 +173,11 @@ class Trained(Metric):
         return rows[best_rows(chunk.segment_offsets, points)]
 
     def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Measured, Flags]:
-        """Measure pairs of a candidate and one reference, and see whether both sides have any text."""
+        """Measure pairs of a candidate and one reference, and see whether both sides have any text.
+
+        `single` has one reference for each candidate; `words` and `kernels` are those of `Metric.statistics`.
+        Distances have the shape (pairs, distances).
+        """
         distances = np.zeros((len(single), len(self.used.names)))
         known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
         directions = []

@@ -128,7 +128,11 @@ class Uot(Metric):
         return judged
 
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[tuple[Floats, Floats, Floats]]:
-        """Masses of a candidate's edits, of a reference's, and the plan between them, for each reference in order."""
+        """Transport the masses of a candidate's edits to those of each reference, of some segments.
+
+        `vectors` are those of the words. For each reference in order: the masses of the candidate's edits, those of
+        the reference's, and the plan between them.
+        """
         for segment in segments:
             edits, most = len(segment.candidate), max(map(len, segment.references))
             _LIMIT.check(edits * most, f"a segment with {edits:,} candidate and {most:,} reference edits")

@@ -68,14 +68,17 @@ class SimilarityTable:
 
 
 def pairs_of(chunk: Chunk, tables: Iterable[SimilarityTable]) -> Iterator[tuple[WordPair, ...]]:
-    """The pairs of each segment, by the table of its similarities."""
+    """Pair the words of each segment of a chunk, by the table of its similarities."""
     candidates, references = (tokens.by_line() for tokens in (chunk.candidates, chunk.references))
     for candidate, first, table in zip(candidates, chunk.segment_offsets[:-1].tolist(), tables, strict=True):
         yield tuple(table.pairs(candidate, references[first + table.reference]))
 
 
 def best_references(metric: Metric, chunk: Chunk, words: WordTable | None) -> Integers:
-    """Line of the reference against which each candidate scores best, the first of equal ones."""
+    """Line of the reference against which `metric` scores each candidate of a chunk best, the first of equal ones.
+
+    `words` is the table of the chunk's words.
+    """
     if len(chunk.references.lengths) == len(chunk):
         return np.arange(len(chunk))
     scores = metric.scores(metric.statistics(chunk.by_reference(), words, choose_kernels("numpy")))

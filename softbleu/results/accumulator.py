@@ -47,7 +47,7 @@ class Accumulator:
         self._segments: list[tuple[str, Sequence[str], str | None]] = []
 
     def update(self, candidates: Iterable[str], references: References, source: Iterable[str] | None = None) -> None:
-        """Add a batch of segments, given as for `corpus_score`.
+        """Add a batch of segments: candidates, references and maybe source, as for `corpus_score`.
 
         Raises
         ------

@@ -98,7 +98,7 @@ def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
 
 
 def plan_metrics(metrics: GivenMetrics, /, **settings: Any) -> Plan:
-    """Plan metrics, unless that is done; see `make_metrics`."""
+    """Plan metrics with these settings, unless that is done; see `make_metrics`."""
     return metrics if isinstance(metrics, Plan) else make_plan(make_metrics(metrics, **settings))
 
 
@@ -177,6 +177,9 @@ def compare_corpus(
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
     Of several metrics there is a table each.
+
+    `significance` says how differences are tested (default: `SignificanceSettings()`); `jobs`, `executor`,
+    `checkpoint` and `progress` are those of `score_corpus`.
     """
     settings = SignificanceSettings() if significance is None else significance
     if not isinstance(settings, SignificanceSettings):
@@ -296,8 +299,9 @@ def compare(
 ) -> ComparisonTable | ComparisonTables:
     """Score several systems with intervals, and test their differences from a baseline (default: the first).
 
-    The other parameters are those of `score`. There is one table per metric, which has all pairs of systems, too; of
-    more than 14 systems only with ``significance=SignificanceSettings(all_pairs=True)``.
+    Candidates are a mapping from names to texts; `significance` says how differences are tested. The other parameters
+    are those of `score`. There is one table per metric, which has all pairs of systems, too; of more than 14 systems
+    only with ``significance=SignificanceSettings(all_pairs=True)``.
 
     Examples
     --------

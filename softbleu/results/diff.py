@@ -79,7 +79,10 @@ class RunDifference(Tabular):
 
 
 def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
-    """Read what `softbleu score --format json` (or jsonl, which has no signatures) wrote, by metric."""
+    """Read a file that `softbleu score --format json` (or jsonl, which has no signatures) wrote: runs by metric.
+
+    `name` is that of the file, `encoding` its encoding.
+    """
     with closing(open_text(name, encoding)) as text:
         lines = list(text)
     runs: dict[str, RunOfMetric] = {}
@@ -186,5 +189,5 @@ def _scores(
 
 
 def diff_files(one: str | Path, two: str | Path, encoding: str = "utf-8") -> RunDifference:
-    """Find what differs between two files of scores; see `read_run` and `diff_runs`."""
+    """Find the differences of two files of scores, `one` and `two`, in an encoding; see `diff_runs`."""
     return diff_runs(read_run(str(one), encoding), read_run(str(two), encoding))

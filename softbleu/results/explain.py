@@ -191,7 +191,7 @@ def explain(
     segments: Sequence[int] = (1,),
     **settings: Unpack[Settings],
 ) -> Explanations:
-    """Show the matched n-grams of chosen segments (numbered from 1), closest paths, edits, or errors found in lines.
+    """Explain chosen segments (numbered from 1): matched n-grams, closest paths, edits, or errors found in lines.
 
     The other parameters are those of `score`.
 

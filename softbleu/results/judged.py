@@ -23,7 +23,9 @@ OTHER = "other"  # Of edits where no annotator has any, whose type the gold file
 
 
 def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], Floats]:
-    """Judge the edits of every segment of every system; and score the segments, (systems, segments).
+    """Judge the edits of every segment of every system by the metric of a plan; and score the segments.
+
+    The scores have the shape (systems of the corpus, segments).
 
     Kinds are the types of the gold file: those of other edits are of the gold edit that they touch, or `other`.
     Without gold edits kinds are operations. Raises `InputError` for a metric that shows no edits.

@@ -141,6 +141,8 @@ def score_pairs(
 
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
+
+    `jobs`, `executor` and `progress` are those of `softbleu.score`.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
     with _comparing(lists, plan, options) as (scorer, signatures, coverage, rows):
@@ -234,6 +236,8 @@ def score_systems(
 
     `lists` have of each segment as many candidates and as many references, see `pair_systems`; `names` are those of
     the candidates, and of the references.
+
+    `metric`, `jobs`, `executor` and `progress` are those of `softbleu.score`.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
     with _comparing(lists, plan, options, "corpus") as (scorer, signatures, coverage, compared):

@@ -51,7 +51,7 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
 
 
 def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Say what the first lines of a corpus show: blank text, text tokenised before, text that is not English."""
+    """Note what the first lines of a corpus show to users of metrics: blank text, tokenised text, or no English."""
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
     english = list(dict.fromkeys(metric.label for metric in metrics if language_of(metric) == "en"))
     first = next(corpus.blocks()).load()

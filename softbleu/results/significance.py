@@ -162,7 +162,7 @@ class SignificanceSettings:
 
     @classmethod
     def from_signature(cls, signature: str | None, **changed: Any) -> tuple[Self, str | None]:
-        """Make the settings that a signature of a comparison has, and name its baseline; what is given goes before.
+        """Make the settings that a signature of a comparison has, and name its baseline; `changed` ones go before.
 
         None stands for what is not given. The bootstrap of signatures without `test-compatible` was that of
         sacrebleu, which is also the test that `compatible` alone stands for.
@@ -209,7 +209,7 @@ class ComparisonTable(Tabular):
     two first, or every system beside the baseline (see `SignificanceSettings.all_pairs`)."""
 
     def pair(self, name: str, other: str) -> Pair:
-        """One system beside another, either way round.
+        """Find the pair of two systems, `name` and `other`, either way round.
 
         Raises `UnknownNameError`: no system of that name, or twice the same; `InputError`: they were not tested.
         """
@@ -383,7 +383,7 @@ def segment_numbers(statistics: Statistics) -> Floats:
 
 
 def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
-    """Correct p-values for their number; see `SignificanceSettings`.
+    """Correct p-values for their number by a `correction`: `none`, `holm` or `fdr`; see `SignificanceSettings`.
 
     >>> correct([0.01, 0.04, 0.03], "holm"), correct([0.01, 0.04, 0.03], "none")
     ([0.03, 0.06, 0.06], [0.01, 0.04, 0.03])
@@ -423,7 +423,11 @@ def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
 def bootstrap_scores(
     statistics: Statistics, metric: Metric, samples: int, seed: int, progress: Progress | None = None
 ) -> Floats:
-    """Scores of corpora of as many segments, the same draws with replacement for every system: (systems, samples)."""
+    """Score resampled corpora, the same draws with replacement for every system: (systems, samples).
+
+    `statistics` have the rows of all segments, which `metric` scores; there are as many samples of as many segments,
+    drawn by a generator of that `seed`. `progress` is called with the samples done and all.
+    """
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
@@ -447,8 +451,10 @@ def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int, *, as_sac
     The share of samples whose difference is at least as far from the mean of all samples as the observed one from 0;
     one is added above and below, so that p is never 0. Where no difference was observed, p is 1.
 
-    sacrebleu (``--paired-bs``) takes absolute values before the mean is subtracted, so that only one tail counts, and
-    greater ones only. Where no difference was observed, its p is close to 0; here it is 1.
+    `resampled`, (systems, samples), are the scores of `bootstrap_scores`, `scores`, (systems,), those of the whole
+    corpus; `baseline` is the number of a system. With `as_sacrebleu`, as with sacrebleu's ``--paired-bs``, absolute
+    values are taken before the mean is subtracted, so that only one tail counts, and greater ones only. Where no
+    difference was observed, its p is close to 0; here it is 1.
     """
     differences = resampled - resampled[baseline]
     observed = np.abs(scores - scores[baseline])[:, None]
@@ -470,12 +476,15 @@ def approximate_randomization(
     as_sacrebleu: bool = False,
     progress: Progress | None = None,
 ) -> Floats:
-    """Two-sided p-values of the differences of all systems from some of them, or of all pairs: (systems, systems).
+    """Two-sided p-values of the differences of systems by approximate randomisation: (systems, systems).
 
     In each trial the outputs of two systems are exchanged in about half of the segments, the same for all pairs; p is
     the share of trials whose difference is as great as the observed one or greater, one added above and below; 1
-    where no difference was observed. sacrebleu (``--paired-ar``) counts greater ones only. Pairs without any of the
-    `baselines` have NaN.
+    where no difference was observed. With `as_sacrebleu` greater ones alone count, as with ``--paired-ar``. Pairs
+    without any of the `baselines` have NaN.
+
+    `statistics`, `metric`, `seed` and `progress` are those of `bootstrap_scores`. Raises `InputError` for a metric
+    whose parts do not add up.
     """
     segments, systems = len(statistics.offsets) - 1, len(statistics.systems)
     generator = np.random.default_rng(seed)

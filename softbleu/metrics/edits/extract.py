@@ -162,7 +162,10 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
 
 
 def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
-    """Steps of the cheapest alignment; of equally cheap ones order comes first, then substitution, then insertion."""
+    """Steps of the cheapest alignment of the words of a source and an output.
+
+    Of equally cheap alignments order comes first, then substitution, then insertion.
+    """
     reorder, substituted = _Reordering.of(source, output), _substitution_costs(source, output)
     first, last = _diagonals(source, output)
     size, none = len(output), float("inf")
@@ -254,7 +257,7 @@ def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
 
 
 def substitution_cost(word: str, other: str) -> float:
-    """Cost of writing a word in the place of another: 0 if only case differs, below 2.
+    """Cost of writing the `other` word in the place of a word: 0 if only case differs, below 2.
 
     >>> [round(substitution_cost("goes", word), 2) for word in ("Goes", "go", "went", "house", "the")]
     [0.0, 0.33, 0.75, 1.05, 1.71]

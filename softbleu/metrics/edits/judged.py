@@ -48,7 +48,10 @@ def judge_by_links(
     links: Sequence[tuple[int, int, float]],
     annotator: int,
 ) -> JudgedEdits:
-    """Judge edits by which of them are gold edits, at least by half; others are wrong where they touch.
+    """Judge edits by which of them are gold edits, at least by half; others are wrong where they touch one.
+
+    `source` has the words, `gold` the edits of that `annotator`; each of `links` has the number of an edit, that of a
+    gold edit, and the share of the one that is the other.
 
     >>> found = judge_by_links(["he", "eat", "a"], [(1, 2, ("ate",)), (2, 3, ())], [(1, 2, ("eats",))], [], 0)
     >>> [edit.verdict for edit in (*found.edits, *found.gold)]

@@ -22,7 +22,7 @@ Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate 
 
 
 def common_ends(source: Words, candidate: Words) -> tuple[int, int]:
-    """Count the words that both begin with, and those that the rest of both ends with.
+    """Count the words that source and candidate begin with, and those that the rest of both ends with.
 
     >>> common_ends((1, 2, 3, 4), (1, 2, 4))
     (2, 1)
@@ -213,7 +213,7 @@ class Lattice:
         behind: Sequence[tuple[Arc, int]],
         credit: EditCredit | None = None,
     ) -> list[CodedEdit]:
-        """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
+        """Find the edits of the candidate's path with most gold edits; the shortest, then with the fewest edits.
 
         `size` counts all arcs, also those of the words that are left out, `ahead` and `behind` (arcs and their
         lengths; longer ones were merged). Edits of the same words as a gold edit count as much as `credit` says.
@@ -422,13 +422,13 @@ class Excerpt:
 
     @classmethod
     def whole(cls, source: Words, candidate: Words, most_unchanged: int) -> Excerpt:
-        """Leave out nothing; raise the same."""
+        """Make the lattice of source and candidate with nothing left out; for `most_unchanged` see `of`."""
         _check_size(source, candidate)
         lattice = _lattice_of(source, candidate, most_unchanged, 0, False)
         return cls(lattice, candidate, len(lattice.arcs))
 
     def edits_towards(self, gold: Coded, credit: EditCredit | None = None) -> list[CodedEdit]:
-        """Edits of the best path of the whole lattice; see `Lattice.edits_towards`."""
+        """Find edits of the best path of the whole lattice; for `gold` and `credit` see `Lattice.edits_towards`."""
         ahead = self.ahead
         shifted = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)
         edits = self.lattice.edits_towards(self.candidate, shifted, self.size, ahead, self.behind, credit)

@@ -234,6 +234,8 @@ def count_edits(
 
     Source `he eat a apple`, candidate `he eats an apple`, words numbered: one of two edits is a gold edit.
 
+    An edit has at most `most_unchanged` words that stay as they are.
+
     >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
     [(1, 2), (0, 1)]
     """
@@ -251,6 +253,9 @@ def find_edits(
     """Find the edits of a candidate that are most like those of each annotator, in order.
 
     `credits` say of each annotator what similar edits count.
+
+    Words are integers. `gold` has of each annotator the edits: start and end in `source`, and their corrections. An
+    edit has at most `most_unchanged` words that stay as they are.
 
     As with the official scorer, an edit may reach over words that stay as they are, here the last one.
 

@@ -43,6 +43,8 @@ class SimilarEdits:
         """Similarity of the corrections times the share of replaced words that both edits have; see `EditCredit`.
 
         The correction must be nearer to the gold one than what it replaces.
+
+        `number` is that of the gold edit, `replaced` the span of source words, `words` that of candidate words.
         """
         start, end, corrections = self.gold[number]
         shared = min(end, replaced[1]) - max(start, replaced[0])
@@ -87,7 +89,10 @@ def assigned(table: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 
 def align_words(table: Sequence[Sequence[float]], rows: Span, columns: Span) -> int:
-    """Similarity of two texts: twice that of words paired in order, the greatest sum, by the words of both.
+    """Similarity of two texts: twice the greatest sum of words paired in order, by the words of both.
+
+    `table` has the similarities of words; the texts are its `rows` and `columns` from the first number up to the
+    second.
 
     In millionths, rounded; 0 where one is empty.
 
@@ -107,7 +112,11 @@ def align_words(table: Sequence[Sequence[float]], rows: Span, columns: Span) -> 
 def similar_edits(
     chunk: Chunk, words: WordTable, kernels: Kernels, threshold: int, characters: float
 ) -> Iterator[list[SimilarEdits]]:
-    """Compare the words of each candidate of a chunk, and of its source, with each annotator's corrections."""
+    """Compare the words of each candidate of a chunk, and of its source, with each annotator's corrections.
+
+    Yields for each candidate the edits towards each annotator. Vectors are those of `words`, products are made by
+    `kernels`; similarities must exceed the `threshold`, in millionths; `characters` is the weight of spellings.
+    """
     context = words.vectors.in_context
     texts = [text.by_line() for text in (chunk.candidates, chunk.source) if text is not None]
     segments = list(zip(*texts, [annotated.edits for annotated in chunk.gold or ()], strict=True))

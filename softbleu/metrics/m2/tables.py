@@ -55,7 +55,7 @@ class EditTables:
         return arcs
 
     def edits_towards(self, gold: Coded, credit: EditCredit | None = None) -> list[CodedEdit]:
-        """Edits of the best path; `credit` changes nothing here."""
+        """Edits of the best path towards the edits of `gold`; `credit` changes nothing here."""
         jumps = self._jumps(gold)
         values = self._values(jumps)
         return self._trace(values, jumps)[::-1]
