@@ -30,6 +30,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "idf": st.just("references"),
     "similarity": st.sampled_from(list(map(Similarity.of, ("spelling", "stems:de", "spelling+stems:fi")))),
     "layers": st.sampled_from(["0", "4", "4,6"]),
+    "penalty": st.sampled_from(["exact", "soft", "progress"]),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
     **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients", "head", "table"), st.none()),
@@ -39,6 +40,7 @@ TOKENIZE = next(each for each in own_settings(Metric) if each.part is Tokenizer)
 """The setting that names the tokenizer."""
 GOES_WITH: dict[str, dict[str, Any]] = {
     "smooth_value": {"smooth": "floor"},
+    "penalty": {"matcher": "vleu"},
     "m2 characters": {"threshold": 0.5},
 }
 """What must be given beside a setting, or a setting of one metric."""
@@ -93,7 +95,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
         found = st.integers(math.ceil(least), math.floor(most))
     else:
         found = st.floats(least, most)
-    return found | st.none() if setting.optional else found
+    return found | st.none() if setting.optional and setting.name != "penalty" else found
 
 
 def wrong_values(setting: Setting) -> list[Any]:

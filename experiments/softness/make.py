@@ -197,7 +197,10 @@ def worths(written: Written) -> None:
     worth_of(written, "WMT21 cs-en, de-en", "SPA", [*soft], np.mean(of_pairs, axis=0))
     first, second = STUDY["CoNLL-2014"][0].references
     corrected = [with_references("CoNLL-2014", *chosen) for chosen in ((first,), (second,), (first, second))]
-    gleu = ["gleu(segment_smoothing=true)", "gleu(segment_smoothing=true, matcher=vleu, threshold=0.8)"]
+    gleu = [
+        "gleu(segment_smoothing=true)",
+        "gleu(segment_smoothing=true, matcher=vleu, threshold=0.8, penalty=exact)",
+    ]
     values = [tau(each.scores(gleu), each.texts.systems, each.comparisons) for each in corrected if each.comparisons]
     worth_of(written, "CoNLL-2014", "tau", ["GLEU+ vleu .8"], np.array(values))
 

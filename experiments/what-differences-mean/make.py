@@ -34,7 +34,7 @@ TRANSLATION = {
 OF_OUTPUTS = {**TRANSLATION, "VLEU 0.5 aligned": "vleu(threshold=0.5, composition=aligned)", "BERTScore": "bertscore"}
 CORRECTION = {
     **{"BLEU": "bleu", "chrF": "chrf", "TER": "ter", "METEOR": "meteor", "softbleu": "softbleu", "GREEN": "green"},
-    **{"GLEU+": "gleu", "GLEU+ vleu": "gleu(matcher=vleu)"},
+    **{"GLEU+": "gleu", "GLEU+ vleu": "gleu(matcher=vleu, penalty=exact)"},
 }
 EDITS = {"M2": "m2", "I-measure": "imeasure"}
 DATA = {

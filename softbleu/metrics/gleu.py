@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.config.declare import setting
+from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
-Penalty = Literal["exact", "soft"]
+Penalty = Literal["exact", "soft", "progress"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
@@ -87,8 +87,10 @@ class Gleu(MatcherMetric):
     order
         Greatest n.
     penalty
-        Whether an uncorrected n-gram is excused only by an equal one in the reference (`exact`), or also by a similar
-        one (`soft`).
+        Which uncorrected n-grams count: those that the reference lacks (`exact`), those that have nothing similar
+        there (`soft`), or those of the source that the reference lacks, times the share of the source's lack of
+        soft precision that the candidate still has (`progress`; the guide derives it). Orders that are not compared
+        by similarity count as in `exact`. None: `exact` over the exact matcher, else `progress`.
     weight
         How often `gleu0` subtracts source n-grams (the paper's lambda).
     swapped_bp
@@ -109,8 +111,11 @@ class Gleu(MatcherMetric):
     )
     variant: GleuVariant = setting("gleu+", "gleu+ (the official program), gleu+paper (its paper) or gleu0 (2015)")
     order: int = order_setting(4)
-    penalty: Penalty = setting(
-        "exact", "Excuse an uncorrected n-gram by equal ones only (exact), or by similar ones (soft)"
+    penalty: Penalty | None = setting(
+        None,
+        "Uncorrected n-grams: all that the reference lacks (exact), those without a similar one (soft), or the "
+        "source's, less by what the candidate gains in similarity (progress)",
+        unset="exact; over a soft matcher progress",
     )
     weight: float = setting(1.0, "Weight of gleu0's penalty", least=0, most=1e300, flags=("--lambda",))
     swapped_bp: bool = setting(False, "Exchange the lengths in the brevity penalty, as the program of 2015")
@@ -131,6 +136,29 @@ class Gleu(MatcherMetric):
     def label(self) -> str:
         """GLEU, and the matcher if it is soft."""
         return "GLEU" if self.matching.name == "exact" else f"GLEU ({self.matching.name})"
+
+    @property
+    def usual_penalty(self) -> Penalty:
+        """The penalty that it has unless told."""
+        return "exact" if self.matching.name == "exact" else "progress"
+
+    def complete(self) -> None:
+        """Put in the penalty."""
+        if self.penalty is None:
+            object.__setattr__(self, "penalty", self.usual_penalty)
+
+    def revised(self, given: Mapping[str, Any]) -> Self:
+        """Return the metric with other settings; over another matcher it has the penalty that is usual there."""
+        usual = {"penalty": None} if self.penalty == self.usual_penalty else {}
+        return super().revised({**usual, **given})
+
+    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
+        """All settings; signatures name the penalty of soft matchers, which had another one in version 0.3."""
+        for declared, value in super().settings(without):
+            if declared.name == "penalty":
+                usual = self.usual_penalty
+                declared = replace(declared, default=usual, always_signed=usual != "exact")
+            yield declared, value
 
     @property
     def requires(self) -> Requirements:
@@ -173,31 +201,59 @@ class Gleu(MatcherMetric):
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 
     def _statistics(self, units: Chunk, vectors: Vectors | None) -> Integers:
-        by_order = count_ngrams(units, self.matching, vectors, self.order)
-        columns = [self._statistics_of_order(counts, len(units)) for counts in by_order]
+        counts = list(count_ngrams(units, self.matching, vectors, self.order))
+        uncorrected = [self._uncorrected(of_order) for of_order in counts]
+        if vectors is not None and self.penalty == "progress":
+            uncorrected = self._less_progress(uncorrected, units, counts, vectors)
+        columns = [self._statistics_of_order(*pair) for pair in zip(counts, uncorrected, strict=True)]
         matches, penalties, totals = (np.column_stack([column[k] for column in columns]) for k in range(3))
         lengths = units.candidates.lengths
         return np.column_stack((lengths, units.closest_reference_lengths(), matches, penalties, totals))
 
-    def _statistics_of_order(self, counts: NgramCounts, units: int) -> tuple[Integers, Integers, Integers]:
-        """Matches, penalties (both in millionths) and totals of each unit."""
-
-        def per_unit(numbers: Integers) -> Integers:
-            return np.bincount(counts.units, numbers, units).astype(np.int64)
-
+    def _uncorrected(self, counts: NgramCounts) -> Integers:
+        """N-grams of the source that are left and not excused, in millionths, of each unit."""
         excused = counts.matched if self.penalty == "soft" else SCALE * np.minimum(counts.candidate, counts.reference)
         left = SCALE * np.minimum(counts.source, counts.candidate)
-        matches, totals = per_unit(counts.matched), per_unit(counts.candidate)
         if self.variant == "gleu+paper":
-            return matches, per_unit(np.maximum(left - excused, 0)), totals
-        uncorrected = per_unit(np.where(excused == 0, left, 0))
+            return counts.by_unit(np.maximum(left - excused, 0))
+        return counts.by_unit(np.where(excused == 0, left, 0))
+
+    def _less_progress(
+        self, uncorrected: Sequence[Integers], units: Chunk, counts: Sequence[NgramCounts], vectors: Vectors
+    ) -> list[Integers]:
+        """Penalties by the progress from the source, at orders that are compared by similarity; see guide/gleu.md.
+
+        They are the source's share of uncorrected n-grams, for as many n-grams as the candidate has, times the share
+        of the source's lack of soft precision that the candidate still has, 1 at most. The lack is that of all such
+        orders together.
+        """
+        soft = [bool(self.matching.pool_orders(order, self.order)) for order in range(1, self.order + 1)]
+        source = replace(units, candidates=units.source or units.candidates)
+        sources = list(count_ngrams(source, self.matching, vectors, self.order))
+        before, after = (
+            np.sum([of_order.lack for of_order, compared in zip(side, soft, strict=True) if compared], axis=0)
+            for side in (sources, counts)
+        )
+        share = np.minimum(np.divide(after, before, out=np.sign(after), where=before > 0), 1)
+        made = []
+        for of_source, of_candidate, plain, compared in zip(sources, counts, uncorrected, soft, strict=True):
+            total = of_candidate.by_unit(of_candidate.candidate)
+            penalty = total * self._uncorrected(of_source) / np.maximum(of_source.by_unit(of_source.candidate), 1)
+            made.append(np.rint(penalty * share).astype(np.int64) if compared else plain)
+        return made
+
+    def _statistics_of_order(self, counts: NgramCounts, uncorrected: Integers) -> tuple[Integers, Integers, Integers]:
+        """Matches, penalties (both in millionths) and totals of each unit."""
+        matches, totals = counts.by_unit(counts.matched), counts.by_unit(counts.candidate)
+        if self.variant == "gleu+paper":
+            return matches, uncorrected, totals
         if self.variant == "gleu+":
             return matches, np.minimum(uncorrected, matches), totals
         penalties = np.rint(np.minimum(self.weight * uncorrected, matches)).astype(np.int64)
         gained = np.where(counts.source == 0, counts.matched, 0)
-        bonus = per_unit(gained)
+        bonus = counts.by_unit(gained)
         # Soft gains count in whole n-grams below the line, so that precision stays at most 1.
-        more = per_unit(np.where((counts.source == 0) & (gained > 0), -(-gained // SCALE), 0))
+        more = counts.by_unit(np.where((counts.source == 0) & (gained > 0), -(-gained // SCALE), 0))
         return matches + bonus, penalties, totals + more
 
     def score(self, row: Integers | Floats) -> GleuScore:
@@ -254,6 +310,18 @@ class NgramCounts:
     reference: Integers  # Greatest count in one of the segment's references
     source: Integers
     matched: Integers  # How much of it is matched, in millionths, over all its occurrences
+    segments: int
+
+    def by_unit(self, numbers: Integers) -> Integers:
+        """Sum numbers that belong to the n-grams, segment by segment."""
+        return np.bincount(self.units, numbers, self.segments).astype(np.int64)
+
+    @property
+    def lack(self) -> Floats:
+        """How much soft precision is below 1, of each segment; 0 without n-grams."""
+        totals = SCALE * self.by_unit(self.candidate)
+        lack: Floats = (totals - self.by_unit(self.matched)) / np.maximum(totals, 1)
+        return lack
 
 
 def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:
@@ -280,7 +348,7 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order:
             total = sums[ids].astype(np.int64)
         source = in_source.counts[in_source.ids[first]]
         units = chunk.positions.segment[ngrams.starts[first]]
-        yield NgramCounts(units, candidate, reference, source, total)
+        yield NgramCounts(units, candidate, reference, source, total, len(chunk))
 
 
 @dataclass(frozen=True)

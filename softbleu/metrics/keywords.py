@@ -50,7 +50,7 @@ class Settings(MatchSettings, total=False):
     effective_order: bool | None
     denominator: Literal["order", "all", "reference"]
     variant: Literal["gleu+", "gleu+paper", "gleu0"]
-    penalty: Literal["exact", "soft"]
+    penalty: Literal["exact", "soft", "progress"] | None
     weight: float
     swapped_bp: bool
     multi: Literal["sample", "max", "mean"]

@@ -67,7 +67,8 @@ def metric_from_signature(signature: str, **settings: Any) -> Metric:
     metric = METRICS.find(pairs.pop("metric", "bleu"))
     by_key = {key: one for one in settings_of({**pairs, "metric": metric.name}) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
-    signed: dict[str, Any] = {"tokenize": "none", **({"threshold": 0.0} if "threshold" in by_key else {})}
+    earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact"}
+    signed: dict[str, Any] = {name: value for name, value in earlier.items() if name in by_key}
     for key, value in pairs.items():
         if key not in by_key:
             raise UnknownNameError("signature key", key, sorted(by_key))

@@ -68,12 +68,31 @@ def uncorrected(
         in_source = min(source.get(ngram, 0), count)
         hard = min(reference.get(ngram, 0), count)
         if options.variant == "gleu+paper":
-            total += max(0.0, in_source - (hard if options.penalty == "exact" else mass[ngram]))
-        elif options.penalty == "exact":
-            total += in_source if reference.get(ngram, 0) == 0 else 0
-        else:
+            total += max(0.0, in_source - (hard if options.penalty != "soft" else mass[ngram]))
+        elif options.penalty == "soft":
             total += in_source if mass[ngram] == 0 else 0
+        else:
+            total += in_source if reference.get(ngram, 0) == 0 else 0
     return total
+
+
+def compared(options: Options) -> list[int]:
+    """Orders that are compared by similarity."""
+    soft = options.matching.get("threshold", 0.0) != 1 and options.matching.get("matcher", "exact") != "exact"
+    return list(range(1, (1 if options.matching.get("matcher") == "sleu" else options.order) + 1)) if soft else []
+
+
+def lack(text: list[str], references: list[list[str]], options: Options) -> float:
+    """How much the soft precisions of the orders that are compared are below 1, together."""
+    mass = masses(text, references, options)
+    counts = {j: len(soft.ngrams(text, j)) for j in compared(options)}
+    return math.fsum(1 - math.fsum(mass[j - 1].values()) / count for j, count in counts.items() if count)
+
+
+def left_of_penalty(source: list[str], candidate: list[str], references: list[list[str]], options: Options) -> float:
+    """Share of the source's penalty that a candidate has."""
+    before, after = (lack(text, references, options) for text in (source, candidate))
+    return min(after / before, 1) if before > 1e-9 else float(after > 1e-9)
 
 
 def statistics(source: list[str], candidate: list[str], references: list[list[str]], options: Options) -> Row:
@@ -90,6 +109,10 @@ def statistics(source: list[str], candidate: list[str], references: list[list[st
         in_reference = soft.reference_pool(references, [j])
         matched = math.fsum(mass.values())
         left = uncorrected(in_candidate, in_reference, in_source, mass, options)
+        if options.penalty == "progress" and j in compared(options):
+            left = uncorrected(in_source, in_reference, in_source, dict.fromkeys(in_source, 0.0), options)
+            left *= sum(in_candidate.values()) / max(sum(in_source.values()), 1)
+            left = round(left * left_of_penalty(source, candidate, references, options), 6)
         bonus = counted = 0.0
         if options.variant == "gleu+":
             numerator = max(0.0, matched - left)

@@ -92,7 +92,7 @@ def cases(draw: st.DrawFn, *, most_segments: int = 4, most_references: int = 5, 
     drawn = {
         "variant": draw(st.sampled_from(VARIANTS)),
         "order": draw(st.integers(1, 6)),
-        "penalty": draw(st.sampled_from(["exact", "soft"])),
+        "penalty": draw(st.sampled_from(["exact", "soft", "progress"])),
         "weight": draw(st.sampled_from([0.0, 0.25, 1.0, 1.5, 3.0])),
         "swapped_bp": draw(st.booleans()),
         "smooth": draw(st.booleans()),
@@ -183,3 +183,27 @@ def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataOb
     assert_corpus_agrees(case)
     if variant != "gleu0":
         assert_references_agree(case)
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_a_soft_score_rises_only_with_soft_precision(data: st.DataObject) -> None:
+    """Whatever an edit takes out of the source; and what is as near to the reference scores as much as the source."""
+    case = data.draw(soft_cases(variant="gleu+", order=2, penalty="progress", swapped_bp=False))
+    threshold = min(case.matching["threshold"], 0.5)
+    case = replace(case, matcher=data.draw(st.sampled_from(["vleu", "xleu"])), references=[case.references[0][:1]])
+    case = replace(case, sources=case.sources[:1], matching={**case.matching, "threshold": threshold})
+    (source,), one = case.sources, case.candidates[0]
+    other = list(one)
+    for place in data.draw(st.lists(st.integers(0, max(len(one) - 1, 0)), max_size=2 if one else 0)):
+        other[place] = data.draw(st.sampled_from(WORDS))
+    found: list[GleuScore] = []
+    for text in (one, other, source):
+        numbers = replace(case, candidates=[text]).run(case.metric("max")).numbers
+        assert isinstance(numbers, GleuScore)
+        found.append(numbers)
+    for worse, better in ((found[1], found[0]), (found[2], found[0])):
+        shares = ([a / max(b, 1) for a, b in zip(each.matches, each.totals, strict=True)] for each in (worse, better))
+        lower = all(low <= high for low, high in zip(*shares, strict=True))
+        if lower and worse.brevity_penalty <= better.brevity_penalty and all(worse.totals) and all(better.totals):
+            assert worse.score <= better.score + EXACT
