@@ -76,7 +76,9 @@ class Setting:
         return replace(self, least=least, most=most, choices=choices)
 
     def check(self, value: Any) -> Any:
-        """Return the value as its kind has it; an InputError if it is none of them."""
+        """Return the value as its kind has it, read from text where need be; an InputError if it is none of them."""
+        if self.read is not None and self.types and isinstance(value, str) and str not in self.types:
+            value = self.read(value)
         if value is None and self.optional:
             return None
         if self.choices and isinstance(value, str):

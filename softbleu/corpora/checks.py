@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from softbleu.corpora.files import STDIN, open_text
 from softbleu.corpora.parallel import ParallelFiles
+from softbleu.io.forks import cached_property
 from softbleu.io.tabular import Records, Tabular
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
 
 if TYPE_CHECKING:
+    from softbleu.corpora.edits import GoldSegment
     from softbleu.metrics.base import Metric
     from softbleu.metrics.result import Score
 
@@ -36,13 +37,23 @@ class SentenceScorer:
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._vectors: KeptVectors | None = None
 
-    def score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
+    def score(
+        self,
+        candidate: str,
+        references: str | Sequence[str] | None,
+        source: str | None = None,
+        gold: GoldSegment | None = None,
+    ) -> Score:
         """Score a segment."""
         choice, requires = self._choice, self._requires
         if self._words and self._vectors is None:
             self._vectors = KeptVectors(open_vectors(choice.vectors), choice.vector_case)
-        referred = None if references is None and source is not None else [references]
-        corpus = Segments.of([candidate], referred, None if source is None else [source])
+        sources = None if source is None else [source]
+        if gold is None:
+            referred: Any = None if references is None and source is not None else [references]
+            corpus = Segments.of([candidate], referred, sources)
+        else:
+            corpus = Segments.of_gold([candidate], [gold], sources)
         check_requirements(corpus, self._metric)
         prepared, block = prepare_segment(corpus, self._worker.tokenizer, requires, self._vectors)
         tables = [prepared.table(choice, requires).words] if requires.table else []

@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
+
+from softbleu.io.forks import lock
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+_PRINTING = lock()
+
+
+@contextmanager
+def without_prints(beginning: bytes) -> Iterator[None]:
+    """Keep lines that a library prints, and that begin so, from standard output; others printed meanwhile follow.
+
+    harper-py 0.2.0 prints `gerund_form: -hearing- -- verb: -hear-` of every "looking forward to hear", amid results.
+    """
+    with _PRINTING, TemporaryFile() as printed:
+        shown = os.dup(1)
+        os.dup2(printed.fileno(), 1)
+        try:
+            yield
+        finally:
+            os.dup2(shown, 1)
+            os.close(shown)
+            printed.seek(0)
+            os.write(1, b"".join(line for line in printed if not line.startswith(beginning)))
 
 
 def exchange(one: Path, other: Path) -> bool:

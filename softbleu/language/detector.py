@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from softbleu.errors import MissingExtraError
 from softbleu.io.forks import cached_property
 from softbleu.io.line_cache import kept_lines
+from softbleu.io.platform import without_prints
 
 if TYPE_CHECKING:
     from harper import Linter
@@ -18,6 +20,8 @@ _PACKAGE = "harper-py"
 _OTHERS = ("Spelling", "Regionalism")
 """Kinds of errors that are left out: spelling, in any country's manner, is judged by the word list."""
 _AT_ONCE = 200
+_PRINTED = "forward", b"gerund_form: "
+"""A word of lines of which Harper prints something, and how that begins."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class Harper:
             yield {line: self._check(line) for line in lines[start : start + _AT_ONCE]}
 
     def _check(self, line: str) -> bytes:
-        lints = self._linter.lint(line, language="plaintext")
+        with without_prints(_PRINTED[1]) if _PRINTED[0] in line.lower() else nullcontext():
+            lints = self._linter.lint(line, language="plaintext")
         errors = [
             FoundError(lint.span.start, lint.span.end, lint.lint_kind, lint.message)
             for lint in lints

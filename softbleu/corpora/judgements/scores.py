@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -16,6 +15,7 @@ from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import outside_rows, score_rows, text_of
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import parse_score, parse_whole
+from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
