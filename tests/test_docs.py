@@ -26,7 +26,7 @@ def made() -> dict[str, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(DOCS / "reference"))
         maker = import_module("make_cli")
-    return {"cli": maker.make_page(), "settings": maker.make_settings_page()}
+    return {"cli": maker.make_page(), "settings": maker.make_settings_page(), "keywords": maker.make_keywords()}
 
 
 def test_all_options_are_documented(made: dict[str, str]) -> None:
@@ -39,6 +39,8 @@ def test_all_options_are_documented(made: dict[str, str]) -> None:
 def test_all_settings_are_documented(made: dict[str, str]) -> None:
     page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
     assert page == made["settings"], "run: python docs/reference/make_cli.py"
+    stub = (DOCS.parent / "softbleu" / "metrics" / "keywords.pyi").read_text(encoding="utf-8")
+    assert stub == made["keywords"], "run: python docs/reference/make_cli.py"
 
 
 def test_the_first_page_shows_commands_of_the_readme() -> None:

@@ -15,8 +15,7 @@ from softbleu.config.declare import all_settings
 from softbleu.config.signature import format_value, parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS
-from softbleu.metrics.keywords import Settings
+from softbleu.metrics.base import METRICS, every_setting
 from softbleu.text.tokenizers import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -101,7 +100,10 @@ def unknown_keywords(code: str) -> list[str]:
         called = named.get(name, getattr(softbleu, name, None))
         if not callable(called) or name == "softbleu":
             continue
-        known = {*inspect.signature(called).parameters, *(Settings.__annotations__ if name not in classes else ())}
+        known = {
+            *inspect.signature(called).parameters,
+            *({*every_setting(), "preset"} if name not in classes else ()),
+        }
         known |= {"matcher", *(each.name for each in SETTINGS)} if "matcher" in known else set()
         keys = re.findall(r"(?:^|, *|\n *)([a-z_]+)=(?!=)", given)
         unknown += [f"{name}({key}=…)" for key in keys if key not in known]

@@ -1,4 +1,4 @@
-"""Write from the declarations: cli.md, all commands and options; settings.md, all settings; the layers.
+"""Write from the declarations: cli.md, all commands and options; settings.md, all settings; keywords.pyi; the layers.
 
 python docs/reference/make_cli.py
 """
@@ -9,6 +9,7 @@ import html
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -16,15 +17,16 @@ import typer
 from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, make_program
-from softbleu.config.declare import Declared, Setting, own_settings
+from softbleu.config.declare import Declared, Setting, all_settings, own_settings
 from softbleu.config.signature import format_value
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS
+from softbleu.metrics.base import METRICS, preset_names
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
 ARCHITECTURE = HERE.parent / "architecture.md"
+KEYWORDS = HERE.parents[1] / "softbleu" / "metrics" / "keywords.pyi"
 
 
 def make_page() -> str:
@@ -97,6 +99,76 @@ def _values(setting: Setting) -> str:
     return f"{kind}, {least} or more" if least else kind
 
 
+RAW = {"VectorLocation": "softbleu.embeddings", "ScoreTable": "softbleu.corpora.judgements"}
+"""Where types are that only type checkers know."""
+
+
+def make_keywords() -> str:
+    """Write the stub that tells type checkers which settings metrics and `score` take, and of which types."""
+    parts = {each.name: each for kind in (Tokenizer, VectorChoice) for each in all_settings(kind, shared=True)}
+    matching = {each.name: each for each in all_settings(MATCHERS.find("vleu"), shared=True)}
+    every: dict[str, list[Setting]] = {}
+    owner_of = dict.fromkeys(parts, VectorChoice)
+    for kind in METRICS.built_in.values():
+        for each in all_settings(kind, {"matcher": "vleu"}, shared=True):
+            every.setdefault(each.name, []).append(each)
+            owner_of.setdefault(each.name, kind)
+    del every["quantile"]
+    imports: dict[str, str] = {}
+    types = {name: _type_of(name, settings, owner_of[name], imports) for name, settings in every.items()}
+    named = [name for kind in METRICS.built_in.values() for name in kind.presets]
+    presets = [name for name in named if name in preset_names()]
+    types["preset"] = f"Literal{presets} | None".replace("'", '"')
+    of_parts, of_matchers = ["tokenize", *(name for name in parts if name in every)], list(matching)
+    groups = (
+        ("MatchSettings(TypedDict, total=False)", "How n-grams are matched.", of_matchers + of_parts, "{}"),
+        (
+            "Settings(MatchSettings, total=False)",
+            "Those of all metrics.",
+            set(types) - {*of_matchers, *of_parts},
+            "{}",
+        ),
+        (
+            "PartFields(Declared)",
+            "What every metric takes for its parts.",
+            [*of_parts, "preset"],
+            "InitVar[{}] = ...",
+        ),
+        ("MatcherFields", "What metrics over matchers take, too.", of_matchers, "InitVar[{}] = ..."),
+    )
+    lines = ['"""Settings by name, for type checkers; made of the declarations by docs/reference/make_cli.py."""', ""]
+    lines += ["from collections.abc import Mapping, Sequence", "from dataclasses import InitVar, dataclass"]
+    lines += ["from typing import Literal, TypedDict", "", "from softbleu.config.declare import Declared"]
+    lines += [f"from {home} import {name}" for name, home in sorted(imports.items(), key=lambda pair: pair[::-1])]
+    for head, about, names, form in groups:
+        dataclass = (
+            [] if "TypedDict" in head or "MatchSettings" in head else ["@dataclass(frozen=True, kw_only=True)"]
+        )
+        lines += ["", *dataclass, f"class {head}:", f'    """{about}"""', ""]
+        lines += [f"    {name}: {form.format(types[name])}" for name in types if name in names]
+    return "\n".join(lines) + "\n"
+
+
+def _type_of(name: str, settings: list[Setting], owner: type[Declared], imports: dict[str, str]) -> str:
+    """Write the type of what several settings of one name take."""
+    kinds: dict[str, None] = {}
+    for each in settings:
+        literal = each.part is None and 0 < len(each.choices) < 7
+        kinds |= dict.fromkeys([f"Literal{list(each.choices)}".replace("'", '"')] if literal else [])
+        kinds |= dict.fromkeys(["str"] if each.read or each.part else [])
+        for kind in each.types:
+            if kind is not str or not literal:
+                kinds[kind.__name__] = None
+                if kind.__module__ != "builtins":
+                    imports[kind.__name__] = kind.__module__
+        if not each.types:
+            raw = next(field.type for field in fields(owner) if field.name == each.field)
+            imports |= {known: home for known, home in RAW.items() if known in raw}
+            kinds |= dict.fromkeys(raw.split(" | "))
+    nothing = any(each.optional for each in settings) and "None" not in kinds
+    return " | ".join([*kinds, *(["None"] if nothing else [])])
+
+
 def make_layers() -> str:
     """Draw the layers of the import contract, each folder with what it says of itself."""
     project = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
@@ -111,6 +183,7 @@ def make_layers() -> str:
 
 if __name__ == "__main__":
     (HERE / "cli.md").write_text(make_page(), encoding="utf-8")
+    KEYWORDS.write_text(make_keywords(), encoding="utf-8")
     (HERE / "settings.md").write_text(make_settings_page(), encoding="utf-8")
     page = ARCHITECTURE.read_text(encoding="utf-8")
     drawn = re.sub(r"(?<=```text\n).*?(?=```)", lambda _: make_layers(), page, count=1, flags=re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
@@ -23,7 +23,6 @@ from softbleu.config.declare import (
 )
 from softbleu.config.hook import engine
 from softbleu.config.signature import format_expression, signature_of
-from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -37,22 +36,19 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.edits import GoldSegment
     from softbleu.corpora.segments import References, Texts
-    from softbleu.embeddings import VectorLocation
-    from softbleu.embeddings.choice import ExactWords
-    from softbleu.embeddings.measure import FunctionWords
-    from softbleu.embeddings.vectors import VectorCase
     from softbleu.kernels import Kernels
-    from softbleu.matching.matches import Assignment, Consumption
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.aggregation import Aggregation
+    from softbleu.metrics.keywords import MatcherFields, PartFields
     from softbleu.metrics.result import Result, Results, Score
     from softbleu.text.tokens import WordFeature
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str
 else:
-    GivenMatcher = Matcher
+    # Settings of parts may be given, too; only type checkers need fields for them.
+    GivenMatcher, PartFields, MatcherFields = Matcher, Declared, object
 
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
@@ -177,7 +173,7 @@ class MetricClass(ABCMeta):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Metric(Declared, metaclass=MetricClass):
+class Metric(PartFields, metaclass=MetricClass):
     """A metric: two pure functions, and everything else that its number depends on, tokens and vectors.
 
     Metrics are frozen dataclasses: their fields are their identity and their settings. Settings of parts (matcher,
@@ -193,20 +189,6 @@ class Metric(Declared, metaclass=MetricClass):
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice())
     called: str = field(default="", repr=False)  # In tables, instead of its usual name; no score depends on it
-    if TYPE_CHECKING:
-        # What may be given, for type checkers; at run time these are settings of the two parts above.
-        tokenize: InitVar[str | Tokenizer] = "none"
-        lowercase: InitVar[bool] = False
-        vectors: InitVar[VectorLocation] = DEFAULT_VECTORS
-        vector_case: InitVar[VectorCase] = "fallback"
-        normalize: InitVar[bool] = True
-        layers: InitVar[str | None] = None
-        exact_words: InitVar[ExactWords | None] = None
-        similarity: InitVar[str | None] = None
-        vectors_postprocess: InitVar[str] = "none"
-        neighbours: InitVar[int | None] = None
-        function_words: InitVar[FunctionWords] = "soft"
-        preset: InitVar[str | None] = None
 
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
@@ -372,14 +354,8 @@ class Metric(Declared, metaclass=MetricClass):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MatcherMetric(Metric):
+class MatcherMetric(Metric, MatcherFields):
     """A metric over a matcher, in its field `matcher`: settings of the matcher are given as the metric's own."""
-
-    if TYPE_CHECKING:
-        threshold: InitVar[float | str | None] = None
-        assignment: InitVar[Assignment] = "exact-first"
-        consumption: InitVar[Consumption] = "unit"
-        composition: InitVar[str] = "mean"
 
     @property
     def matching(self) -> Matcher:

@@ -47,24 +47,9 @@ if TYPE_CHECKING:
     class _ScoreOptions(_Options, total=False):
         level: Level
 
-    class _OfOne(_ScoreOptions, total=False):
-        metric: GivenMetric
-
-    class _OfSeveral(_ScoreOptions):
-        metric: Sequence[GivenMetric]
-
-    class _OfAny(_ScoreOptions, total=False):
-        metric: GivenMetrics
-
     class _CompareOptions(_Options, total=False):
         baseline: str | None
         significance: SignificanceSettings | None
-
-    class _CompareOne(_CompareOptions, total=False):
-        metrics: GivenMetric
-
-    class _CompareSeveral(_CompareOptions):
-        metrics: Sequence[GivenMetric]
 
     class _CorpusOptions(TypedDict, total=False):
         baseline: str | None
@@ -194,15 +179,30 @@ def compare_corpus(
 
 @overload
 def score(  # type: ignore[overload-overlap]  # a name is no list of names
-    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_OfAny]
+    candidates: _Systems,
+    references: _References = ...,
+    source: _Source = ...,
+    *,
+    metric: GivenMetrics = ...,
+    **more: Unpack[_ScoreOptions],
 ) -> Results: ...
 @overload
 def score(  # type: ignore[overload-overlap]  # and a name no list of names
-    candidates: _Texts, references: _References = ..., source: _Source = ..., **more: Unpack[_OfOne]
+    candidates: _Texts,
+    references: _References = ...,
+    source: _Source = ...,
+    *,
+    metric: GivenMetric = ...,
+    **more: Unpack[_ScoreOptions],
 ) -> Result: ...
 @overload
 def score(
-    candidates: Texts, references: _References = ..., source: _Source = ..., **more: Unpack[_OfSeveral]
+    candidates: Texts,
+    references: _References = ...,
+    source: _Source = ...,
+    *,
+    metric: Sequence[GivenMetric],
+    **more: Unpack[_ScoreOptions],
 ) -> Results: ...
 def score(
     candidates: Texts,
@@ -277,11 +277,21 @@ def score(
 
 @overload
 def compare(  # type: ignore[overload-overlap]  # a name is no list of names
-    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareOne]
+    candidates: _Systems,
+    references: _References = ...,
+    source: _Source = ...,
+    *,
+    metrics: GivenMetric = ...,
+    **more: Unpack[_CompareOptions],
 ) -> ComparisonTable: ...
 @overload
 def compare(
-    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareSeveral]
+    candidates: _Systems,
+    references: _References = ...,
+    source: _Source = ...,
+    *,
+    metrics: Sequence[GivenMetric],
+    **more: Unpack[_CompareOptions],
 ) -> ComparisonTables: ...
 def compare(
     candidates: _Systems,

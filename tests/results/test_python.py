@@ -1,6 +1,5 @@
 """The Python door: metrics by keywords, results that are numbers and tables, any texts, and texts in batches."""
 
-import ast
 import inspect
 import json
 import math
@@ -23,12 +22,8 @@ from refusing import refused
 
 import softbleu
 from softbleu import InputError, Results, compare, score
-from softbleu.config.declare import all_settings
-from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import UnknownNameError
-from softbleu.matching import SoftMatcher
-from softbleu.metrics import BleuScore, Metric, base, keywords
-from softbleu.text.tokenizers import Tokenizer
+from softbleu.metrics import BleuScore, Metric
 
 METRICS = {
     name: value
@@ -55,18 +50,6 @@ def test_help_knows_every_setting(name: str) -> None:
     shown = pydoc.plain(pydoc.render_doc(METRICS[name]))
     assert max(map(len, re.split(r"\n \| *\n", shown)[0].splitlines())) < 250
     assert shown.index("# text") < shown.index(" tokenize: ") < shown.index("# vectors") < shown.index(" vectors: ")
-
-
-def test_what_type_checkers_are_told_is_declared() -> None:
-    """The fields that stand for settings of parts, and the keywords of `score`, are those of the declarations."""
-    owners = (SoftMatcher, Tokenizer, VectorChoice)
-    parts = {"tokenize", *(each.name for kind in owners for each in all_settings(kind, shared=True))}
-    tree = ast.parse(Path(base.__file__).read_text(encoding="utf-8"))
-    typed = [each for each in ast.walk(tree) if isinstance(each, ast.AnnAssign) and "InitVar" in ast.unparse(each)]
-    assert {ast.unparse(each.target) for each in typed} == parts - {"quantile"} | {"preset"}
-    every = {each.name for kind in METRICS.values() for each in all_settings(kind, {"matcher": "vleu"}, shared=True)}
-    assert keywords.Settings.__annotations__.keys() == every - {"quantile"} | {"preset"}
-    assert keywords.MatchSettings.__annotations__.keys() == parts - {"quantile"}
 
 
 def test_a_wrong_keyword_is_named() -> None:
