@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.page_matches import shown_text
-from softbleu.corpora.files import open_text
+from softbleu.corpora.labels import read_labels
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter
-from softbleu.io.data_files import read_rows
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.results.api import GivenMetrics, plan_metrics
@@ -120,7 +119,11 @@ def bucket_scores(
         return scores_by_word(prepare_corpus(corpus, first.tokenizer, Requirements()), first, by)
     labels: list[str] | None = None
     if by not in ("length", "order"):
+        if not Path(by).is_file() and ":" not in by:
+            raise InputError(f"{by}: no such file, nor one of length, rarity, coverage, order")
         labels = read_labels(by, len(corpus), encoding)
+        if len(set(labels)) > MOST_LABELS:
+            raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     if by == "order":
         return BucketScores(by, "", corpus.systems, [row for scored in statistics for row in _orders(scored)])
@@ -226,38 +229,3 @@ def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[st
     """
     names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(starts)]
     return np.searchsorted(starts, values, side="right") - 1, [*names, f"{starts[-1]}+"]
-
-
-def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]:
-    """Read a label per segment: the lines of a file in an encoding, or a column of a table, as ``FILE:COLUMN``.
-
-    `place` is that name. There must be as many labels as `segments`.
-
-    A name that ends in ``.csv`` has commas between its columns, any other tabs. The column is named as in the header;
-    of a table without a header it is a number, from 1. Raises `InputError`: no label for each segment, or a table of
-    several columns of which none is named.
-    """
-    name, _, column = (place, "", "") if Path(place).is_file() else place.rpartition(":")
-    if not name:
-        raise InputError(f"{place}: no such file, nor one of length, rarity, coverage, order")
-    lines = list(open_text(name, encoding))
-    delimiter = "," if name.lower().endswith(".csv") else "\t"
-    if column:
-        rows = [row for _, row in read_rows(lines, name, delimiter)]
-        header = rows[0] if rows else []
-        numbered = column not in header and column.isdecimal() and 0 < int(column) <= len(header)
-        if column not in header and not (numbered and len(rows) == segments):
-            raise InputError(f"{name}: no column {column!r}; the first line has: {', '.join(header)}")
-        number = int(column) - 1 if numbered else header.index(column)
-        short = next((at for at, row in enumerate(rows, start=1) if len(row) <= number), None)
-        if short is not None:
-            raise InputError(f"{name}, line {short}: no column {column!r}")
-        lines = [row[number] for row in (rows if numbered else rows[1:])]
-    elif len(lines) in (segments, segments + 1) and all(delimiter in line for line in lines):
-        raise InputError(f"{name} has several columns: name one by {name}:COLUMN, or by its number {name}:1")
-    labels = [line.rstrip("\n") for line in lines]
-    if len(labels) != segments:
-        raise InputError(f"{name} has {len(labels)} labels for {segments} segments")
-    if len(set(labels)) > MOST_LABELS:
-        raise InputError(f"{place} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
-    return labels

@@ -38,6 +38,7 @@ from softbleu.results.significance import (
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.labels import Documents
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.engine.vectors import CorpusWords
     from softbleu.metrics.base import Level, Metric
@@ -141,7 +142,13 @@ def _collected(corpus: Corpus, plan: Plan, options: RunOptions) -> Iterator[tupl
         yield runner, runner.collect(metrics)
 
 
-def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, title: str) -> Page:
+def _page_of(
+    runner: Runner,
+    collected: Sequence[Statistics],
+    level: Level,
+    title: str,
+    documents: Documents | None = None,
+) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
     corpus, metric = runner.corpus, statistics.metric
@@ -158,7 +165,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
     table = _table_of(prepared, metric, thresholds)
     words = None if table is None else table.words
     matches, clipped, too_long = _matched(runner, metric, order, text, table)
-    significance = SignificanceSettings().settled(len(results))
+    significance = SignificanceSettings(documents=documents).settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
     parts |= {str(scored.metric): segment_numbers(scored)[:, :shown].tolist() for scored in more}
@@ -245,7 +252,8 @@ def _intervals(
 ) -> list[tuple[float, float] | None]:
     if not metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems)
-    resampled = bootstrap_scores(statistics, metric, significance.samples or SAMPLES, significance.seed)
+    drawn: dict[str, Any] = {"samples": significance.samples or SAMPLES, "seed": significance.seed}
+    resampled = bootstrap_scores(statistics, metric, **drawn, documents=significance.documents)
     return [(low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()]
 
 
@@ -270,7 +278,7 @@ def make_comparison_page(
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         tables = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
-        page = _page_of(runner, statistics, "corpus", title)
+        page = _page_of(runner, statistics, "corpus", title, settings.documents)
         first = tables[0]
         others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
         pair = None

@@ -7,8 +7,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "candidate reference source gold pairs input_format encoding metric scores lower signature preset baseline test "
-    "samples trials seed correction compatible all_pairs show top by distribution page_format columns long title "
-    "digits output plot jobs cluster resume",
+    "samples trials seed correction compatible documents all_pairs show top by distribution page_format columns "
+    "long title digits output plot jobs cluster resume",
     """
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -19,6 +19,7 @@ def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
     from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.cli.output import Output
+    from softbleu.corpora.labels import Documents
     from softbleu.errors import InputError, known_name
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
     from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
@@ -42,6 +43,7 @@ def compare(given: Given) -> None:
     plan = plan_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
+    asked["documents"] = given.documents and Documents.read(given.documents, given.encoding)
     asked["all_pairs"] = given.all_pairs or picture is not None
     how, signed = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed, "significance": how, **given.values("jobs executor")}
@@ -74,7 +76,7 @@ def _write_view(given: Given) -> None:
     from softbleu.report import LINE_WRITERS, VIEWS
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
-    unused.append("resume")
+    unused += ["resume", "documents"]
     other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

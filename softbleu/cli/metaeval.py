@@ -5,8 +5,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "scores lower metric candidate reference source gold encoding unescape rankings rankings_start unexpanded "
-    "rank_by human da direction column aggregate table against window samples runs seed table_format long digits=3 "
-    "output plot jobs cluster",
+    "rank_by human da documents direction column aggregate table against window samples runs seed table_format long "
+    "digits=3 output plot jobs cluster",
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
@@ -55,7 +55,10 @@ def metaeval(given: Given) -> None:
     asked = given.table or default_question(given.scores or given.metric, given.human or given.rankings, given.da)
     question = known_name("table", asked, QUESTIONS)
     inputs = [split_file(text)[1] for text in given.files("scores", "human")]
-    inputs += [*system_files(given).values(), *given.files("reference", "rankings", "da", "source", "gold")]
+    inputs += [
+        *system_files(given).values(),
+        *given.files("reference", "rankings", "da", "source", "gold", "documents"),
+    ]
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     output = given.open_output(inputs)
@@ -75,7 +78,9 @@ def metaeval(given: Given) -> None:
             human=given.human or (),
             assessments=given.da,
             progress=progress,
-            **given.values("source gold rankings rankings_start direction column unescape encoding aggregate"),
+            **given.values(
+                "source gold rankings rankings_start documents direction column unescape encoding aggregate"
+            ),
             **given.values("against window samples runs seed jobs executor"),
         )
     for note in found.notes:

@@ -185,6 +185,8 @@ Significance
   --seed N: Seed of all random draws (default: 12345 for tests; 0 for GLEU's samples).
   --correction NAME <holm,fdr,none>: Correct p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or
     none (default: holm).
+  --documents FILE: Documents of the segments, a label per line or FILE:COLUMN of a table: samples and trials draw
+    whole documents.
   --all-pairs: All pairs of systems: a matrix of tests below each table, or a row per pair.
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
 Differences

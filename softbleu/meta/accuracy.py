@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from softbleu.corpora.judgements import Comparisons
+from softbleu.corpora.judgements import Comparisons, drawn_with
 from softbleu.errors import InputError, known_name
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
@@ -114,7 +114,8 @@ def preference_taus(
     if isinstance(judged, Comparisons):
         pairs: JudgedPairs | None = JudgedPairs.compared(judged, table)
     else:
-        pairs = JudgedPairs.within(*judged.pick(table.segments, table.name))
+        judges, scores, segments = judged.pick(table.segments, table.name)
+        pairs = JudgedPairs.within(judges, scores, segments, judged.drawn_with(segments))
     if pairs is None:
         raise InputError("preferences need two assessed outputs of a segment: here is one of each")
     skipped = len(judged) - len(pairs.judges) if isinstance(judged, Comparisons) else 0
@@ -197,7 +198,9 @@ class JudgedPairs:
         return cls(taken.outcome, differences, clusters, clusters, 1 / sizes[numbers])
 
     @classmethod
-    def within(cls, judges: Floats, scores: Floats, segments: Integers) -> Self | None:
+    def within(
+        cls, judges: Floats, scores: Floats, segments: Integers, drawn_with: Integers | None = None
+    ) -> Self | None:
         """Pair the points of each segment, which weighs 1; None where no segment has two.
 
         Parameters
@@ -206,6 +209,8 @@ class JudgedPairs:
             Scores of the points by judges and by the metric, (points,).
         segments
             Segment of each point, (points,).
+        drawn_with
+            Number of what each point is drawn with; None: its segment.
         """
         order = np.argsort(segments, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
@@ -216,7 +221,7 @@ class JudgedPairs:
         one, other = np.concatenate(pairs, axis=1)
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
         base = np.concatenate([np.full(group.shape[1], 1 / group.shape[1]) for group in pairs])
-        drawn = np.unique(segments, return_inverse=True)[1][one]
+        drawn = np.unique(segments if drawn_with is None else drawn_with, return_inverse=True)[1][one]
         return cls(said, scores[one] - scores[other], drawn, drawn, base)
 
     @property
@@ -332,9 +337,9 @@ def output_accuracies(
         judges, scores, segments = judged.pick(table.segments, table.name)
         if len(judges) < 2:
             raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
-        within = JudgedPairs.within(judges, scores, segments)
+        within = JudgedPairs.within(judges, scores, segments, judged.drawn_with(segments))
         few = within is None or comb(len(judges), 2) <= _MOST_TOGETHER
-        clusters = np.unique(segments, return_inverse=True)[1]
+        clusters = np.unique(judged.drawn_with(segments), return_inverse=True)[1]
         together = JudgedPairs.among(judges, scores, clusters) if few else None
     return [
         _accuracy(table.name, human, of, pairs, samples, seed)
@@ -378,6 +383,11 @@ def soft_accuracy(
     judges, metric, one, other = paired_differences(table, judged)
     if not len(one):
         return None
+    if judged.documents is not None:
+        # Signs are flipped by document.
+        numbers = drawn_with(np.arange(judges.shape[1]), judged.documents)
+        whole = np.eye(int(numbers.max()) + 1)[numbers]
+        judges, metric = judges @ whole, metric @ whole
     both = [flip_p_values(side, samples, seed) for side in (judges, metric)]
     error = np.abs(both[0] - both[1])
 

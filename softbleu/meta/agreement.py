@@ -38,6 +38,7 @@ class Columns:
     judges: Floats  # Of shape (points,)
     metrics: Mapping[str, Floats]  # The same by the name of the metric
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
+    segments: Integers | None = None  # Segment of each point; None where points are of none
     clusters: Integers | None = None  # What each point is drawn with, such as its segment; None: alone
 
     def at(self, chosen: Integers) -> Columns:
@@ -140,19 +141,19 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
         Human scores of single outputs.
     """
     columns: dict[str, Floats] = {}
-    judges, clusters = np.zeros(0), np.zeros(0, np.int64)
+    judges, segments = np.zeros(0), np.zeros(0, np.int64)
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
         judged, values, segments = assessments.pick(table.segments, table.name)
         if columns and not np.array_equal(judged, judges):
             raise InputError(f"{table.name} scored other outputs than {metrics[0].name}: score the same with both")
-        judges, columns[table.name], clusters = judged, values, segments
+        judges, columns[table.name] = judged, values
     if not columns:
         raise InputError("there is no metric to compare with judges")
     if len(judges) < FEWEST_POINTS:
         raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(judges)}")
-    return Columns(human, (), judges, columns, {}, clusters)
+    return Columns(human, (), judges, columns, {}, segments, assessments.drawn_with(segments))
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
@@ -169,10 +170,10 @@ def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list
     """
     correlated = []
     for name, column in columns.metrics.items():
-        both, segments = (column, columns.judges), columns.clusters
-        correlations = {r: correlate(*both, r, samples, seed, segments) for r in COEFFICIENTS}
+        both, segments, drawn = (column, columns.judges), columns.segments, columns.clusters
+        correlations = {r: correlate(*both, r, samples, seed, drawn) for r in COEFFICIENTS}
         if segments is not None and len(np.unique(segments)) < len(column):
-            correlations["pearson_within"] = correlate_within(*both, samples, seed, segments)
+            correlations["pearson_within"] = correlate_within(*both, samples, seed, segments, drawn)
         correlated.append(MetricAgreement(name, columns.human, len(column), correlations))
     return correlated
 

@@ -190,7 +190,9 @@ def correlate(
     return Estimate(value, np.concatenate([np.zeros(0), *drawn]))
 
 
-def correlate_within(one: Floats, other: Floats, samples: int, seed: int, clusters: Integers) -> Estimate:
+def correlate_within(
+    one: Floats, other: Floats, samples: int, seed: int, clusters: Integers, drawn_with: Integers | None = None
+) -> Estimate:
     """Pearson's correlation of the differences of all pairs of points of one cluster, both ways round.
 
     Parameters
@@ -201,6 +203,8 @@ def correlate_within(one: Floats, other: Floats, samples: int, seed: int, cluste
         How many samples, 0 or more, and the seed of the draws.
     clusters
         Cluster of each point, such as its segment, (points,).
+    drawn_with
+        Number of what each point is drawn with, such as the document of its segment; None: its cluster.
 
     Examples
     --------
@@ -214,7 +218,10 @@ def correlate_within(one: Floats, other: Floats, samples: int, seed: int, cluste
     centred = [column - (np.bincount(numbers, column) / sizes)[numbers] for column in (one, other)]
     products = combinations_with_replacement(centred, 2)
     sums = np.stack([np.bincount(numbers, a * b) * sizes for a, b in products], axis=1)
-    drawn = [counts @ sums for counts in draw_batches(len(sizes), samples, seed)]
+    if drawn_with is not None:
+        together = np.unique(drawn_with, return_inverse=True)[1][np.unique(numbers, return_index=True)[1]]
+        sums = np.stack([np.bincount(together, column) for column in sums.T], axis=1)
+    drawn = [counts @ sums for counts in draw_batches(len(sums), samples, seed)]
     one_square, products_sum, other_square = np.concatenate([sums.sum(axis=0)[None], *drawn]).T
     varied = (one_square > _NOISE * sums[:, 0].sum()) & (other_square > _NOISE * sums[:, 2].sum())
     values = divide(products_sum, np.where(varied, np.sqrt(one_square * other_square), 0))

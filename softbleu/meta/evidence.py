@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
-from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with, plain_names, read_scores
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
@@ -33,7 +33,7 @@ from softbleu.results.samples import note_coverage, notes_on
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.io.tabular import Value
-    from softbleu.types import Progress
+    from softbleu.types import Integers, Progress
 
 ASSESSMENT = "direct assessment"
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
@@ -97,6 +97,21 @@ class Evidence:
         if assessments is not None and ASSESSMENT in names:
             assessments = replace(assessments, scores=-assessments.scores)
         return replace(self, human=human, assessments=assessments)
+
+    def by_document(self, documents: Integers) -> Evidence:
+        """Have samples draw the documents of segments; InputError: there are no judgements of single outputs."""
+        if not self.of_judges:
+            given = Parameter("rankings"), " or ", Parameter("assessments")
+            raise InputError(
+                Parameter("documents"), " are of segments, of which no judgements are there: give ", *given
+            )
+        comparisons, assessments = self.comparisons, self.assessments
+        if comparisons is not None:
+            drawn = drawn_with(comparisons.segment, documents)
+            comparisons = replace(comparisons, cluster=drawn, documents=documents)
+        if assessments is not None:
+            assessments = replace(assessments, documents=documents)
+        return replace(self, comparisons=comparisons, assessments=assessments)
 
     def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
         """Join metrics with each kind of human scores of systems. InputError: either is missing, or fewer systems."""

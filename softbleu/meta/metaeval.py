@@ -19,6 +19,7 @@ from softbleu.corpora.judgements import (
     read_assessments,
     read_rankings,
 )
+from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, check_run, several
 from softbleu.io.tabular import Records, Tabular, Value
@@ -108,6 +109,7 @@ def metaeval(
     rank_by: Sequence[str] = (),
     human: Sequence[str] | Mapping[str, Mapping[str, float]] = (),
     assessments: str | Assessments | None = None,
+    documents: str | Sequence[str] | None = None,
     direction: str | None = None,
     column: str | None = None,
     unescape: bool = False,
@@ -157,6 +159,8 @@ def metaeval(
         Scores of systems by their name, or files, each maybe as ``NAME=FILE``.
     assessments
         Direct assessment of single outputs, or a file of it.
+    documents
+        Documents of the segments, which samples draw as wholes: a label per segment, or a file, also ``FILE:COLUMN``.
     direction
         Take rows of this direction only, e.g. ``cs-en``.
     column
@@ -224,6 +228,9 @@ def metaeval(
         if isinstance(assessments, str)
         else assessments,
     ).turned(lower)
+    named = None if documents is None else _documents(documents, encoding)
+    if named is not None:
+        judges = judges.by_document(named.numbers)
     scorers = read_metrics(metrics)
     if not scorers and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
@@ -250,9 +257,14 @@ def metaeval(
     signatures = {name: result.signature for name, result in firsts.items()}
     short = [f"{name} signature: {result.short_signature}" for name, result in firsts.items()]
     facts = {**signatures, **answer.table.facts, **({"aggregate": aggregate} if aggregate else {})}
+    facts |= {} if named is None else {"documents": str(named)}
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     notes += [*lacks, *_one_sided(evidence, question), *answer.notes]
     return replace(answer, table=table, notes=tuple(dict.fromkeys(notes)), signatures=signatures)
+
+
+def _documents(documents: str | Sequence[str], encoding: str) -> Documents:
+    return Documents.read(documents, encoding) if isinstance(documents, str) else Documents.of(documents)
 
 
 def default_question(metrics: object, of_systems: object, assessments: object) -> str:

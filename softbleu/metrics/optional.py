@@ -78,6 +78,15 @@ class ReadsRows(Protocol):
 
 
 @runtime_checkable
+class KnowsDocuments(Protocol):
+    """Knows of which document each segment is."""
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """Names of the documents of all segments; empty where they are not known."""
+
+
+@runtime_checkable
 class HasLanguage(Protocol):
     """Stands on data of one language, beside vectors."""
 

@@ -124,6 +124,11 @@ class Scores(Metric):
             raise InputError(f"{self._known.location or self.label}: scores of systems only: give those of segments")
         return [*self._known.segments]
 
+    @property
+    def documents(self) -> Sequence[str]:
+        """Names of the documents of the segments, where the file has them."""
+        return () if self.table is None else self._known.documents
+
     def read_rows(self, systems: Sequence[str], segments: int) -> Floats:
         """Read rows of a score and a count, 0 of a segment that is left out: (systems, segments, 2).
 

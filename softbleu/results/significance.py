@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
 from softbleu.config.signature import parse_signature
+from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.forks import cached_property
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
+from softbleu.metrics.optional import KnowsDocuments
 from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are
 PAIRED_UNASKED = 14  # Systems whose pairs are all tested unasked: 10,000 trials are enough for them
 _MANY = 100_000_000  # Trials times pairs that take some ten seconds
 _BOOTSTRAP = Parameter("test", "bootstrap")
+_NOTED = 0.1  # By how much variances grow with documents before a note says so
 _FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
 
 
@@ -106,6 +109,9 @@ class SignificanceSettings:
     compatible
         `sacrebleu` counts as that program does (`paired_bootstrap`, `approximate_randomization`). Its bootstrap calls
         two equally good systems different, with p < 0.05, in about 12% of cases.
+    documents
+        Documents of the segments, which samples and trials draw as wholes: segments of one document are more like one
+        another than others are, so that intervals by segments are too narrow. A file (``FILE:COLUMN``) or labels.
     """
 
     test: Test = "randomization"
@@ -115,8 +121,12 @@ class SignificanceSettings:
     correction: Correction = "holm"
     compatible: Program = "none"
     all_pairs: bool = field(default=False, kw_only=True)
+    documents: Documents | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.documents is not None and not isinstance(self.documents, Documents):
+            named = Documents.read if isinstance(self.documents, str) else Documents.of
+            object.__setattr__(self, "documents", named(self.documents))
         for name, known in (("test", Test), ("correction", Correction), ("compatible", Program)):
             if getattr(self, name) not in get_args(known):
                 raise UnknownNameError(name, getattr(self, name), get_args(known))
@@ -185,6 +195,8 @@ class SignificanceSettings:
                     raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
         if said.get("test") == "bootstrap":
             said.setdefault("compatible", "sacrebleu")
+        if "documents" in said:
+            said["documents"] = said["documents"].rpartition("#")[0]
         said |= {name: value for name, value in changed.items() if value is not None}
         if said.get("compatible") == "sacrebleu":
             said.setdefault("test", "bootstrap")
@@ -289,7 +301,7 @@ def compare_systems(
     upward = scores if metric.higher_is_better else -scores
     samples, trials = settings.samples or SAMPLES, settings.trials or TRIALS
     every_pair = settings.every_pair(systems)
-    resampled = bootstrap_scores(statistics, metric, samples, settings.seed, progress)
+    resampled = bootstrap_scores(statistics, metric, samples, settings.seed, progress, settings.documents)
     if (tests := comb(systems, 2) * every_pair) * settings.drawn() > _MANY:
         note(f"{tests:,} pairs of systems are tested, each in {settings.drawn():,} draws; fewer take less time")
     baselines, as_sacrebleu = range(systems) if every_pair else [place], settings.compatible == "sacrebleu"
@@ -298,12 +310,15 @@ def compare_systems(
         for number in baselines:
             p_values[number] = paired_bootstrap(resampled, scores, number, as_sacrebleu=as_sacrebleu)
     else:
+        run: dict[str, Any] = {"progress": progress, "documents": settings.documents}
         p_values = approximate_randomization(
-            statistics, metric, trials, settings.seed, baselines, as_sacrebleu=as_sacrebleu, progress=progress
+            statistics, metric, trials, settings.seed, baselines, as_sacrebleu=as_sacrebleu, **run
         )
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
     differing = _Differing(statistics, scores, resampled, p_values, settings.correction)
+    if settings.documents is None and isinstance(statistics.metric, KnowsDocuments):
+        differing.note_documents(statistics.metric, place)
     others = [number for number in range(systems) if number != place]
     tested = differing.pairs([(number, place) for number in others])
     beside = dict(zip(others, tested, strict=True))
@@ -322,7 +337,9 @@ def compare_systems(
         for k, name in enumerate(statistics.systems)
     ]
     # Which systems are tested changes no number but those of draws, which the signature has.
-    how = {f"test-{name}": value for name, value in asdict(settings).items() if name != "all_pairs"}
+    how = {f"test-{each.name}": getattr(settings, each.name) for each in fields(settings) if each.name != "all_pairs"}
+    if settings.documents is None:
+        how.pop("test-documents")
     how["test-baseline"] = baseline
     signature, short = (statistics.signature(short=short, **how) for short in (False, True))
     return ComparisonTable(
@@ -349,6 +366,21 @@ class _Differing:
         self._p_values, self._correction = p_values, correction
         self._segments = segment_numbers(statistics)
         self._sign = 1 if statistics.metric.higher_is_better else -1
+
+    def note_documents(self, metric: KnowsDocuments, baseline: int) -> None:
+        """Note that segments of a document are more like one another than others, where no documents were named."""
+        labels, apart = metric.documents, self._segments - self._segments[baseline]
+        if len(labels) != apart.shape[1] or len(apart) < 2:
+            return
+        counted = ~np.isnan(apart).any(axis=0)
+        numbers = np.unique(np.array(labels)[counted], return_inverse=True)[1]
+        correlation = intraclass_correlation(np.delete(apart[:, counted], baseline, axis=0), numbers)
+        size = len(numbers) / (int(numbers.max()) + 1)
+        if correlation * (size - 1) > _NOTED:
+            note(
+                f"differences are similar within a document (intraclass correlation {correlation:.2f}, {size:.1f} "
+                "segments each), so that intervals by segments are too narrow: name the documents"
+            )
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
         """Pairs of systems, corrected as if there were no others."""
@@ -421,24 +453,34 @@ def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
 
 
 def bootstrap_scores(
-    statistics: Statistics, metric: Metric, samples: int, seed: int, progress: Progress | None = None
+    statistics: Statistics,
+    metric: Metric,
+    samples: int,
+    seed: int,
+    progress: Progress | None = None,
+    documents: Documents | None = None,
 ) -> Floats:
     """Score resampled corpora, the same draws with replacement for every system: (systems, samples).
 
     `statistics` have the rows of all segments, which `metric` scores; there are as many samples of as many segments,
-    drawn by a generator of that `seed`. `progress` is called with the samples done and all.
+    or documents, drawn by a generator of that `seed`. `progress` is called with the samples done and all.
     """
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
     chosen = metric.aggregation.drawn([*statistics.rows], statistics.offsets)
     counted = metric.aggregation.counted(statistics.rows[0], statistics.offsets)
+    whole = np.arange(segments) if documents is None else documents.fitting(segments)
+    units = np.unique(whole[counted], return_inverse=True)[1]
+    size = int(units.max()) + 1
     columns = statistics.rows.shape[0] * statistics.rows.shape[-1]
     for start, stop in _batches(samples, max(segments, columns)):
-        drawn = counted[generator.integers(len(counted), size=(stop - start, len(counted)))]
-        drawn += np.arange(stop - start)[:, None] * segments
-        weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
-        for system, sums in enumerate(chosen.weighted(weights.reshape(-1, segments), start)):
+        drawn = generator.integers(size, size=(stop - start, size)) + np.arange(stop - start)[:, None] * size
+        weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * size).reshape(-1, size)
+        if size < segments:
+            by_unit, weights = weights, np.zeros((stop - start, segments), np.int64)
+            weights[:, counted] = by_unit[:, units]
+        for system, sums in enumerate(chosen.weighted(weights, start)):
             scores[system, start:stop] = metric.scores(sums)
         if progress is not None:
             progress(stop, samples)
@@ -475,13 +517,14 @@ def approximate_randomization(
     *,
     as_sacrebleu: bool = False,
     progress: Progress | None = None,
+    documents: Documents | None = None,
 ) -> Floats:
     """Two-sided p-values of the differences of systems by approximate randomisation: (systems, systems).
 
     In each trial the outputs of two systems are exchanged in about half of the segments, the same for all pairs; p is
     the share of trials whose difference is as great as the observed one or greater, one added above and below; 1
     where no difference was observed. With `as_sacrebleu` greater ones alone count, as with ``--paired-ar``. Pairs
-    without any of the `baselines` have NaN.
+    without any of the `baselines` have NaN. With documents, the outputs of whole documents are exchanged.
 
     `statistics`, `metric`, `seed` and `progress` are those of `bootstrap_scores`. Raises `InputError` for a metric
     whose parts do not add up.
@@ -492,12 +535,15 @@ def approximate_randomization(
     if not chosen.adds_up:
         raise InputError(f"{metric.label} has no test by randomisation, as parts do not add up: give ", _BOOTSTRAP)
     pairs = _pairs_with(range(systems) if baselines is None else baselines, systems)
+    units = None if documents is None else documents.fitting(segments)
+    size = segments if units is None else int(units.max()) + 1
     exceeding = np.full((systems, systems), np.nan)
     for one, others in pairs:
         exceeding[one, others] = 0
     margin = 1e-12 if as_sacrebleu else -ALIKE
     for start, stop in _batches(trials, segments):
-        swapped = generator.integers(2, size=(stop - start, segments))
+        swapped = generator.integers(2, size=(stop - start, size))
+        swapped = swapped if units is None else swapped[:, units]
         # Columns first: metrics take whole columns at a time.
         sums = chosen.weighted(swapped, start), chosen.plain(start, stop)
         part, whole = (np.ascontiguousarray(np.moveaxis(sides, -1, 0)) for sides in sums)

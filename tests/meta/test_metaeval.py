@@ -13,7 +13,7 @@ from refusing import refused
 from scipy import stats
 
 import softbleu
-from softbleu.corpora.judgements import Comparisons, ScoreTable
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.accuracy import TAUS, preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
@@ -114,6 +114,38 @@ def test_points_of_a_segment_are_drawn_together(name: str) -> None:
     drawn = np.random.default_rng(3).integers(8, size=(30, 8))
     rows = [np.concatenate([np.flatnonzero(segments == 5 * number) for number in each]) for each in drawn]
     assert found.drawn == pytest.approx([SCIPY[name](one[each], other[each])[0] for each in rows], abs=1e-9)
+
+
+def test_documents_are_drawn_in_the_place_of_segments() -> None:
+    """Each measure is of the same points, and its samples those of whole documents."""
+    generator = np.random.default_rng(2)
+    judges, scores = generator.normal(size=(2, 3, 24)), generator.normal(size=(3, 24))
+    segments, labels = np.tile(np.arange(24), 3), [f"d{n // 4}" for n in range(24)]
+    assessed = Assessments(judges[0].ravel(), [[name] for name in "ABC" for _ in range(24)], segments.tolist())
+    table = ScoreTable("bleu", {}, dict(zip("ABC", scores, strict=True)))
+    asked = {"scores": [table], "assessments": assessed, "samples": 50, "seed": 3}
+    found = softbleu.metaeval("outputs", **asked, documents=labels)
+    (pearson, *_, within) = found.agreements[0][0].correlations.values()
+    drawn = np.random.default_rng(3).integers(6, size=(50, 6))
+    one, other = judges[0].ravel(), scores.ravel()
+    places = [np.concatenate([np.flatnonzero(segments // 4 == d) for d in some]) for some in drawn]
+    literal = [stats.pearsonr(one[some], other[some])[0] for some in places]
+    np.testing.assert_allclose(pearson.drawn, literal, atol=1e-12)
+    centred = [(x.reshape(3, 24) - x.reshape(3, 24).mean(axis=0)).ravel() for x in (one, other)]
+    sides = [(centred[0][some], centred[1][some]) for some in places]
+    np.testing.assert_allclose(within.drawn, [a @ b / np.sqrt(a @ a * (b @ b)) for a, b in sides], atol=1e-12)
+    assert found.table.facts["documents"].startswith("documents#")
+    plain = softbleu.metaeval("accuracy", **asked).records()
+    for row, same in zip(softbleu.metaeval("accuracy", **asked, documents=labels).records(), plain, strict=True):
+        assert (row["accuracy"] == same["accuracy"]) == (row["of"] != "systems softly")
+        assert row["low"] != same["low"]
+    refused(
+        InputError,
+        "the judgements name segment 24, 2 have a document",
+        softbleu.metaeval,
+        **asked,
+        documents=["a", "b"],
+    )
 
 
 def test_rankings_past_the_corpus() -> None:

@@ -1,5 +1,6 @@
 """Scores that other programs gave: the numbers of NumPy and of literal loops, and everything that a metric can do."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,12 @@ from refusing import refused
 
 import softbleu
 from softbleu import InputError, Scores
+from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.engine.runner import collect_statistics
 from softbleu.io.progress import ProgressBar
 from softbleu.metrics.scores import corpus_of
 from softbleu.results.api import compare_corpus
-from softbleu.results.significance import approximate_randomization, bootstrap_scores
+from softbleu.results.significance import SignificanceSettings, approximate_randomization, bootstrap_scores
 
 GENERATOR = np.random.default_rng(45)
 TABLE = {name: GENERATOR.normal(shift, 1, 60).round(3).tolist() for name, shift in (("A", 0), ("B", 0.3), ("C", 0.1))}
@@ -73,3 +75,76 @@ def test_what_does_not_fit_is_refused() -> None:
     )
     refused(InputError, "unknown system 'candidate'", Scores("judge", TABLE).sentence_score, "a", "b")
     refused(InputError, "scores of 'A' are numbers", Scores, "judge", {"A": ["high"]})
+
+
+DOCUMENTS = Documents.of(np.repeat(np.arange(20), 3).tolist())
+
+
+@pytest.mark.parametrize("table", [TABLE, GAPS], ids=["whole", "with gaps"])
+def test_documents_are_drawn_as_wholes(table: Any) -> None:
+    metric = Scores("judge", table, missing="leave-out")
+    (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
+    there = [[n for n in range(3 * d, 3 * d + 3) if table is TABLE or n in WHOLE] for d in range(20)]
+    scores = np.array([TABLE[name] for name in TABLE])
+    drawn = np.random.default_rng(3).integers(20, size=(40, 20))
+    literal = [[np.mean(own[[n for d in some for n in there[d]]]) for some in drawn] for own in scores]
+    found = bootstrap_scores(statistics, metric, 40, 3, documents=DOCUMENTS)
+    np.testing.assert_allclose(found, literal, rtol=1e-12)
+    places = [n for own in there for n in own]
+    flips = np.random.default_rng(3).integers(2, size=(200, 20))[:, np.array(places) // 3]
+    one, other = scores[0][places], scores[1][places]
+    apart = np.abs(np.where(flips, other - one, one - other).mean(axis=1))
+    exceeding = (apart >= abs(one.mean() - other.mean()) - 1e-9).sum()
+    p_values = approximate_randomization(statistics, metric, 200, 3, documents=DOCUMENTS)
+    assert p_values[0, 1] == (exceeding + 1) / 201
+
+
+def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:
+    """Two equal systems, whose differences have an intraclass correlation of .3, 10 segments a document."""
+    generator, alarms = np.random.default_rng(5), {"segments": 0, "documents": 0}
+    labels = np.repeat(np.arange(30), 10)
+    documents, correlations = Documents.of(labels.tolist()), []
+    for seed in range(300):
+        shared, alone = generator.normal(0, np.sqrt(0.3), 30)[labels], generator.normal(0, np.sqrt(0.7), 300)
+        metric = Scores("judge", {"A": (shared + alone).tolist(), "B": [0] * 300})
+        (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
+        correlations.append(intraclass_correlation((shared + alone)[None], labels))
+        for drawn, named in (("segments", None), ("documents", documents)):
+            alarms[drawn] += (
+                approximate_randomization(statistics, metric, 199, seed, [0], documents=named)[0, 1] < 0.05
+            )
+    assert np.mean(correlations) == pytest.approx(0.3, abs=0.03)
+    assert 0.03 <= alarms["documents"] / 300 <= 0.07
+    assert alarms["segments"] / 300 > 0.2
+
+
+def test_documents_are_in_the_signature_and_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("docs.tsv").write_text("id\tdocument\n" + "".join(f"{n}\td{n // 3}\n" for n in range(60)), encoding="utf-8")
+    metric = Scores("judge", TABLE)
+    found = compare_corpus(
+        corpus_of([metric]), metric, significance=SignificanceSettings(documents="docs.tsv:document")
+    )
+    assert "|test-documents:docs.tsv:document#" in found.signature
+    assert "documents" not in compare_corpus(corpus_of([metric]), metric).signature
+    again, _ = SignificanceSettings.from_signature(found.signature)
+    assert compare_corpus(corpus_of([metric]), metric, significance=again).signature == found.signature
+    short = SignificanceSettings(documents=["a", "b"])
+    said = "documents has 2 labels for 60 segments"
+    refused(InputError, said, compare_corpus, corpus_of([metric]), metric, significance=short)
+    refused(InputError, "docs.tsv has several columns: name one", Documents.read, "docs.tsv")
+
+
+def test_documents_of_a_file_of_scores_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wide.tsv"
+    shift = {name: GENERATOR.normal(0, 2, 20) for name in "AB"}
+    rows = [(s, n + 1, f"d{n // 3}", shift[s][n // 3] + GENERATOR.normal()) for s in "AB" for n in range(60)]
+    lines = ["\t".join(map(str, row)) for row in [("system", "segment", "doc", "COMET"), *rows]]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    metric = Scores("COMET", f"{path}:COMET")
+    with ProgressBar(quiet=False):
+        compare_corpus(corpus_of([metric]), metric)
+        assert "similar within a document (intraclass correlation 0." in capsys.readouterr().err
+        labels = [f"d{n // 3}" for n in range(60)]
+        compare_corpus(corpus_of([metric]), metric, significance=SignificanceSettings(documents=labels))
+        assert "intraclass" not in capsys.readouterr().err

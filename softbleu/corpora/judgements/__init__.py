@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from softbleu.corpora.judgements.assessments import Assessments, read_assessments, read_judged, read_outputs
+from softbleu.corpora.judgements.assessments import drawn_with as drawn_with
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import ScoreTable, merge_scores, read_scores
 

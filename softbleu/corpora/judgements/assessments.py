@@ -38,6 +38,7 @@ class Assessments:
     """Of each output the systems that produced it, all the same; empty with texts."""
     segments: Sequence[int] = ()  # Of each output its segment, from 0; empty with texts
     texts: Segments | None = None  # The outputs themselves with their references, as a corpus of one system
+    documents: Integers | None = None  # Of each segment its document, where samples draw these
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -126,6 +127,10 @@ class Assessments:
         judges[np.isnan(values)] = np.nan
         return judges, values
 
+    def drawn_with(self, segments: Integers) -> Integers:
+        """What outputs of these segments are drawn with: the segments, or their documents."""
+        return drawn_with(segments, self.documents)
+
     def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
         """Name systems that were assessed and not scored, nor any with the same output; and those only scored."""
         unscored = {name for systems in self.systems if not set(systems) & set(scored) for name in systems}
@@ -136,6 +141,15 @@ class Assessments:
         """Go through assessed outputs of systems: score, systems, segment."""
         if self.texts is None:
             yield from zip(self.scores.tolist(), self.systems, self.segments, strict=True)
+
+
+def drawn_with(segments: Integers, documents: Integers | None) -> Integers:
+    """Documents of segments, where samples draw these, or the segments. InputError: a segment is of no document."""
+    if documents is None:
+        return segments
+    if len(segments) and segments.max() >= len(documents):
+        raise InputError(f"the judgements name segment {segments.max() + 1}, {len(documents)} have a document")
+    return documents[segments]
 
 
 def _score_of(scored: Mapping[str, Floats], system: str, segment: int, metric: str) -> float:

@@ -83,7 +83,9 @@ class Comparisons:
     second: Integers  # The systems; ``first < second``
     outcome: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
     annotator: Integers
-    cluster: Integers  # Comparisons of one number hang together, and samples draw them together: their segment
+    cluster: Integers
+    """Comparisons of one number hang together, and samples draw them together: their segment, or its document."""
+    documents: Integers | None = None  # Of each segment its document, where samples draw these
 
     def __len__(self) -> int:
         return len(self.outcome)

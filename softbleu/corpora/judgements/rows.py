@@ -20,9 +20,9 @@ _COLUMNS = {
     6: ("metric", "lp", "testset", "system", "segment", "score"),
 }
 """Meaning of the columns of a table without column names, by how many there are."""
-_ALIASES = {"name": "system", "sid": "segment"}
+_ALIASES = {"name": "system", "sid": "segment", "doc": "document", "document_id": "document"}
 SCORED = ("score", "human", "z", "mqm", "raw")  # Columns of scores, of which the first that a table has is read
-_PLACES = ("system", "segment", "lp")  # Columns that say what a score is of
+_PLACES = ("system", "segment", "lp", "document")  # Columns that say what a score is of
 
 TableRow = tuple[str, Mapping[str, Any]]
 """Where a row stands, and its values by the names of columns."""
@@ -252,7 +252,8 @@ def _document_rows(values: Values, system: str) -> Iterator[TableRow]:
         if not isinstance(scores, dict) or not all(isinstance(listed, list) for listed in scores.values()):
             raise InputError(f"{where}: no 'metric_scores' with a list of scores by metric")
         direction = str(value.get("language_pair", ""))
-        named = {"system": system.removeprefix(f"{direction}."), **({"lp": direction} if direction else {})}
+        named = {"system": system.removeprefix(f"{direction}."), "document": value.get("document_id", "")}
+        named |= {"lp": direction} if direction else {}
         for metric, listed in scores.items():
             for score in listed:
                 yield where, {**named, "metric": metric, "segment": counts[metric], "score": score}

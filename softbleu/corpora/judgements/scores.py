@@ -34,6 +34,7 @@ class ScoreTable:
     """Of each system its segments' scores, in order, NaN for what was not scored; empty where only systems were."""
     metric: str = ""  # Signature or name of the metric, where a file has it; empty where greater is better
     better: str = ""  # `higher` or `lower`, where the file says it
+    documents: Sequence[str] = ()  # Of each segment, where the file says it
     location: str = ""  # File, and behind a colon the metric or column where the file has several; joined by `+`
 
     @cached_property
@@ -57,6 +58,7 @@ class _Entry(NamedTuple):
     system: str
     segment: int | None
     score: float
+    document: str
 
 
 def read_scores(
@@ -118,6 +120,7 @@ def read_scores(
         groups.setdefault(entry.table, []).append(entry)
     if unknown := [metric for metric in metrics if metric not in groups]:
         raise UnknownNameError("metric", unknown[0], groups, place=file)
+    documents = _documents(entries)
     tables = []
     for group, members in groups.items():
         if metrics and group not in metrics:
@@ -126,7 +129,7 @@ def read_scores(
         metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
         called = label if label and len(metrics or groups) == 1 else group
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
-        tables.append(ScoreTable(called, *_gather(file, members, names), metric, better, location))
+        tables.append(ScoreTable(called, *_gather(file, members, names), metric, better, documents, location))
     return merge_scores(tables)
 
 
@@ -175,7 +178,16 @@ def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
         system,
         number,
         score_of(where, row["score"]),
+        str(row.get("document", "")),
     )
+
+
+def _documents(entries: Sequence[_Entry]) -> Sequence[str]:
+    """Documents of the segments in order, where every segment has one."""
+    documents = {entry.segment: entry.document for entry in entries if entry.segment is not None and entry.document}
+    first = min(documents, default=0)
+    whole = range(first, first + len(documents))
+    return [documents[number] for number in whole] if whole and all(map(documents.__contains__, whole)) else ()
 
 
 def segment_number(where: str, text: object) -> int:
