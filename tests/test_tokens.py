@@ -56,6 +56,25 @@ def test_tokens_of_lines_are_those_of_sacrebleu(name: str, lowercase: bool, line
     assert [tokenizer.split(line) for line in lines] == expected
 
 
+def test_every_character_is_what_it_is_to_sacrebleu() -> None:
+    lines = [f"a{chr(point)}1-{chr(point)}2{chr(point)}.b" for point in range(0x20, 0x3000) if chr(point) != "\n"]
+    lines += [f"a{chr(point)}1-{chr(point)}.b" for point in range(0x3000, 0x30000) if not 0xD800 <= point < 0xE000]
+    split = make_tokenizer("zh").splitter
+    assert [line for line in lines if split(line) != THEIRS["zh"](line).split()] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens"),
+    [
+        ("ที่นี่ 12.5 mm", "ที่|นี่|12.5|mm"),
+        ("東京タワー、well-known", "東|京|タ|ワ|ー|、|well-known"),
+        ("한국어 Köter.", "한국어|Köter|."),
+    ],
+)
+def test_characters_of_scripts_without_blanks_are_words(line: str, tokens: str) -> None:
+    assert make_tokenizer("unspaced").split(line) == tokens.split("|")
+
+
 def test_words_are_looked_at_one_by_one_and_the_old_characters_keep_spaces() -> None:
     assert [make_tokenizer(name).by_word for name in ("13a", "intl", "zh")] == [True, False, False]
     assert make_tokenizer("char+space").split("so  it") == ["s", "o", " ", " ", "i", "t"]

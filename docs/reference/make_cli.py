@@ -119,6 +119,7 @@ def make_keywords() -> str:
     named = [name for kind in METRICS.built_in.values() for name in kind.presets]
     presets = [name for name in named if name in preset_names()]
     types["preset"] = f"Literal{presets} | None".replace("'", '"')
+    types["language"] = "str | None"
     of_parts, of_matchers = ["tokenize", *(name for name in parts if name in every)], list(matching)
     groups = (
         ("MatchSettings(TypedDict, total=False)", "How n-grams are matched.", of_matchers + of_parts, "{}"),
@@ -131,7 +132,7 @@ def make_keywords() -> str:
         (
             "PartFields(Declared)",
             "What every metric takes for its parts.",
-            [*of_parts, "preset"],
+            [*of_parts, "preset", "language"],
             "InitVar[{}] = ...",
         ),
         ("MatcherFields", "What metrics over matchers take, too.", of_matchers, "InitVar[{}] = ..."),

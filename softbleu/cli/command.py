@@ -73,7 +73,7 @@ class Given:
         # What a plug-in has of its own comes last.
         chosen, owners = self.chosen_settings(), {"", self.get("tokenize"), *names}
         given = {each.setting.name: value for each, value in chosen if each.plug_in in owners}
-        return given if self.get("preset") is None else {**given, "preset": self.preset}
+        return given | {name: value for name in ("preset", "language") if (value := self.get(name)) is not None}
 
     def declared(self, kind: type[_Kind]) -> _Kind:
         """A declared value with the settings that are given."""

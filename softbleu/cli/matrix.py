@@ -5,7 +5,7 @@ from softbleu.errors import InputError
 
 
 @command(
-    "candidate reference lists encoding metric preset level table_format digits output jobs",
+    "candidate reference lists encoding metric preset language level table_format digits output jobs",
     """
 Input
   --lists FILE: Lists of texts instead, in the format of 'softbleu select'.

@@ -3,9 +3,9 @@
 from softbleu.cli.command import Given, command
 
 
-@command("table_format output")
+@command("language table_format output")
 def metrics(given: Given) -> None:
-    """List the metrics, those of plug-ins too."""
+    """List the metrics, those of plug-ins too; with a language those that work in it, and what it sets."""
     from softbleu.metrics.overview import describe_metrics
 
-    given.open_output([]).write(describe_metrics())
+    given.open_output([]).write(describe_metrics(given.language))

@@ -160,6 +160,8 @@ Score
     metrics) A and B. No text is needed.
   --lower NAME…: Scores of --scores of which less is better; files of softbleu say it themselves.
   --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Other options override it.
+  --language CODE: Language of the text, such as cs, de or zh (BCP 47): chooses tokenizer, similarity of words and
+    other defaults, and refuses data of other languages (see `softbleu metrics --language CODE`).
   --signature TEXT: Run the settings of a signature (long or short) again; other options override them.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
     (default: corpus).

@@ -6,7 +6,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source gold pairs input_format encoding metric scores lower signature preset level "
+    "candidate reference source gold pairs input_format encoding metric scores lower signature preset language level "
     "page_format score_only long title digits output jobs cluster resume kernels",
     settings=lambda each: True,
 )

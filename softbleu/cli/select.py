@@ -4,7 +4,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "lists mean_reference encoding metric preset format=jsonl digits output jobs",
+    "lists mean_reference encoding metric preset language format=jsonl digits output jobs",
     """
 Input
   --lists FILE !: JSONL, a segment per line: {"candidates": [text, …]}, maybe with "references", or a list of texts; -

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 
 _TAG = re.compile(r"([a-z]{2,3})(-[a-z0-9]{1,8})*", re.IGNORECASE)
 
@@ -23,7 +23,7 @@ class Language:
     @property
     def similarity(self) -> str:
         """How words are compared without vectors, unless settings say it."""
-        return "spelling"
+        return f"spelling+stems:{self.code}" if self.stemmer else "spelling"
 
 
 _KNOWN = (
@@ -44,7 +44,7 @@ _KNOWN = (
     Language("hy", "Armenian", stemmer="armenian"),
     Language("id", "Indonesian", stemmer="indonesian"),
     Language("it", "Italian", stemmer="italian"),
-    Language("ja", "Japanese", "cjk"),
+    Language("ja", "Japanese", "unspaced"),
     Language("ko", "Korean"),
     Language("lt", "Lithuanian", stemmer="lithuanian"),
     Language("ne", "Nepali", stemmer="nepali"),
@@ -57,7 +57,7 @@ _KNOWN = (
     Language("sr", "Serbian", stemmer="serbian"),
     Language("sv", "Swedish", stemmer="swedish"),
     Language("ta", "Tamil", stemmer="tamil"),
-    Language("th", "Thai", "char"),
+    Language("th", "Thai", "unspaced"),
     Language("tr", "Turkish", stemmer="turkish"),
     Language("uk", "Ukrainian"),
     Language("yi", "Yiddish", stemmer="yiddish"),
@@ -76,7 +76,7 @@ def find_language(tag: str) -> Language:
     """
     match = _TAG.fullmatch(tag) if isinstance(tag, str) else None
     if match is None:
-        raise InputError(f"a language is a code of BCP 47, such as cs, de or zh, not {tag!r}")
+        raise InputError(Parameter("language"), f" must be a code of BCP 47, such as cs, de or zh, not {tag!r}")
     code = match[1].lower()
     code = _EARLIER.get(code, code)
     return LANGUAGES.get(code, Language(code, code))

@@ -44,13 +44,15 @@ class Similarity(Content):
     @classmethod
     def of(cls, location: str) -> Similarity:
         """Read it; the list is not opened."""
-        kinds, _ = _parts(location)
+        kinds, named = _parts(location)
         for kind in kinds:
             name, _, code = kind.partition(":")
             if name == "stems" and not (code and find_language(code).stemmer):
                 stemmed = ", ".join(each.code for each in LANGUAGES.values() if each.stemmer)
                 said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
                 raise InputError(Parameter("similarity"), said)
+        if named and not Path(named).exists():
+            raise InputError(Parameter("similarity"), f" {named!r} is neither spelling nor stems:CODE nor a file")
         return super().of(location)
 
     @classmethod

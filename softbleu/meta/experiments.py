@@ -162,7 +162,7 @@ class Definition:
         return {label: self._settings(label, within="variants") for label in self.tables["variants"]}
 
     def _settings(self, name: str, within: str = "") -> dict[str, Any]:
-        settings = self.table(name, {*every_setting(), "metric", "preset"}, within=within)
+        settings = self.table(name, {*every_setting(), "metric", "preset", "language"}, within=within)
         return self._located(f"{within}.{name}" if within else name, settings)
 
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:

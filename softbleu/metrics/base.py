@@ -9,7 +9,7 @@ from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, overload, runtime_checkable
 
 from softbleu.config.declare import (
     Declared,
@@ -22,8 +22,9 @@ from softbleu.config.declare import (
     setting,
 )
 from softbleu.config.hook import engine
+from softbleu.config.languages import Language, find_language
 from softbleu.config.signature import format_expression, signature_of
-from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.forks import cached_property
@@ -168,6 +169,7 @@ class MetricClass(ABCMeta):
         arguments = {one.name: (default, one.hint) for one, default in value.settings() if one.name != "quantile"}
         if {*value.presets} - {IN_CONTEXT, WITHOUT_VECTORS}:
             arguments["preset"] = None, "str | None"
+        arguments.setdefault("language", (None, "str | None"))
         described = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in arguments.items())
         return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in described])
 
@@ -373,8 +375,8 @@ def with_settings(
 ) -> Metric:
     """Change settings of a metric, of whatever part; those that are given go before those of a `preset`.
 
-    Names of settings that the metric does not have are added to `unused`, or refused without it. `plain` leaves out
-    what the metric takes for vectors in context (`Metric.in_context`).
+    A `language` chooses tokenizer and similarity. Names of settings that the metric does not have are added to
+    `unused`, or refused without it. `plain` leaves out what the metric takes for vectors in context.
     """
     settings = dict(settings)
     preset = settings.pop("preset", None)
@@ -382,9 +384,14 @@ def with_settings(
         raise UnknownNameError("preset", preset, preset_names())
     if preset is not None and preset not in metric.presets and unused is not None:
         unused.append("preset")
+    tag = settings.pop("language", None)
+    language = None if tag is None else find_language(tag)
     # A preset says nothing about what a metric or matcher does not have.
     encoder = is_encoder(settings.get("vectors"))
-    compared = settings.get("similarity") not in (None, "none") or str(settings.get("vectors")) == "none"
+    spoken = {} if language is None else _language_settings(metric, settings, language)
+    settings |= {name: spoken.pop(name) for name in ("language",) if name in spoken}
+    similarity = {**spoken, **settings}.get("similarity")
+    compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
     usual = {} if plain else metric.presets.get(IN_CONTEXT if encoder else WITHOUT_VECTORS if compared else "", {})
     parts = {"matcher": getattr(metric, "matcher", None), **settings}
     known = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
@@ -404,7 +411,59 @@ def with_settings(
     chosen = dict(metric.presets.get(preset or "", {}))
     if encoder or "threshold" not in known:
         chosen.pop("vector_case", None)
-    return metric.revised({**usual, **chosen, **settings})
+    made = metric.revised({**usual, **chosen, **spoken, **settings})
+    if language is not None:
+        _check_language(made, language)
+    return made
+
+
+def _language_settings(metric: Metric, settings: Mapping[str, Any], language: Language) -> dict[str, Any]:
+    """What a language sets: tokens and similarity, where the metric has its usual ones, and the language itself."""
+    own = [setting.name for setting in own_settings(type(metric))]
+    usual, requires = type(metric)(), metric.revised({"matcher": settings.get("matcher")}).requires
+    found: dict[str, Any] = {"language": language.code} if "language" in own else {}
+    counted = not (requires.by_annotator or requires.pieces or "char_order" in own)
+    if language.tokenize and counted and metric.tokenizer == usual.tokenizer:
+        found["tokenize"] = language.tokenize
+    choice = VectorChoice()
+    if language.code != "en" and metric.vector_choice == choice and settings.get("vectors", NO_VECTORS) == NO_VECTORS:
+        found["similarity"] = language.similarity
+    return {name: value for name, value in found.items() if name not in settings}
+
+
+@runtime_checkable
+class HasLanguage(Protocol):
+    """Stands on data of one language, beside vectors."""
+
+    @property
+    def language(self) -> str | None:
+        """Code of the language; None where it is not known."""
+
+
+def language_of(metric: Metric) -> str | None:
+    """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
+
+    >>> import softbleu
+    >>> [language_of(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
+    [None, 'en', 'en']
+    """
+    if isinstance(metric, HasLanguage):
+        return metric.language
+    return metric.vector_choice.language if metric.requires.vectors else None
+
+
+def _check_language(metric: Metric, language: Language) -> None:
+    """See that what a metric stands on is of a language."""
+    code, function_words = language_of(metric), metric.vector_choice.measure.function_words
+    if code is None and metric.requires.vectors and function_words == "exact" and language.code != "en":
+        code = "en"
+    if code is not None and find_language(code).code != language.code:
+        of_vectors = metric.requires.vectors and metric.vector_choice.language == code
+        data = f"vectors ({metric.vector_choice.vectors})" if of_vectors else "data"
+        said = f"{metric.label}: its {data} are {find_language(code).name}, and the text is {language.name}: "
+        pieces = metric.requires.pieces or metric.vector_choice.in_context
+        there = "name an encoder of this language" if pieces else "name vectors of this language, or none"
+        raise InputError(said, there if of_vectors else "take a metric for any language, such as softbleu or chrf")
 
 
 def preset_names() -> list[str]:

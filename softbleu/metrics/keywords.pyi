@@ -111,6 +111,7 @@ class Settings(MatchSettings, total=False):
     entropy: float
     marginal: float
     preset: Literal["morgan2014", "terp", "networks", "paraphrases"] | None
+    language: str | None
 
 @dataclass(frozen=True, kw_only=True)
 class PartFields(Declared):
@@ -128,6 +129,7 @@ class PartFields(Declared):
     neighbours: InitVar[int | None] = ...
     function_words: InitVar[Literal["soft", "exact"]] = ...
     preset: InitVar[Literal["morgan2014", "terp", "networks", "paraphrases"] | None] = ...
+    language: InitVar[str | None] = ...
 
 @dataclass(frozen=True, kw_only=True)
 class MatcherFields:

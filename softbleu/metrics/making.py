@@ -92,8 +92,8 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
     settings: dict[str, Any] = {}
     for name, value in texts.items():
-        if name not in known and name != "preset":
-            valid = [*known, "preset"]
+        if name not in known and name not in ("preset", "language"):
+            valid = [*known, "preset", "language"]
             raise UnknownNameError("setting", name, valid)
         settings[name] = value
         if name in known:

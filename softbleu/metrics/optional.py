@@ -87,15 +87,6 @@ class KnowsDocuments(Protocol):
 
 
 @runtime_checkable
-class HasLanguage(Protocol):
-    """Stands on data of one language, beside vectors."""
-
-    @property
-    def language(self) -> str | None:
-        """Code of the language; None where it is not known."""
-
-
-@runtime_checkable
 class JudgesLines(Protocol):
     """Finds something in single candidates."""
 
@@ -229,15 +220,3 @@ def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, w
 def no_mean(metric: Metric) -> InputError:
     """Error of a metric whose references have no mean."""
     return InputError(f"metric {metric.name!r} cannot average references: bleu over exact matches and chrf can")
-
-
-def language_of(metric: Metric) -> str | None:
-    """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
-
-    >>> import softbleu
-    >>> [language_of(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
-    [None, 'en', 'en']
-    """
-    if isinstance(metric, HasLanguage):
-        return metric.language
-    return metric.vector_choice.language if metric.requires.vectors else None

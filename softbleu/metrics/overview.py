@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from inspect import getdoc
 from typing import Any
 
+from softbleu.errors import InputError
 from softbleu.io.tabular import Records
 from softbleu.matching.base import MATCHERS
-from softbleu.metrics.base import METRICS
-from softbleu.metrics.optional import ReadsRows, language_of, matcher_of
+from softbleu.metrics.base import METRICS, language_of
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import ReadsRows, matcher_of
 from softbleu.text.tokenizers import TOKENIZERS
 
 
-def describe_metrics() -> Records:
+def describe_metrics(language: str | None = None) -> Records:
     """Table of metrics: what each measures and needs, which way is better, and the language of its data.
+
+    With a language those that work in it by themselves, and what it sets.
 
     >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
     ('references', 'lower', 'any')
     """
-    return Records(
-        ("name", "measures", "needs", "better", "language"), [_metric_row(kind()) for kind in METRICS.classes()]
-    )
+    columns = ("name", "measures", "needs", "better", "language")
+    if language is None:
+        return Records(columns, [_metric_row(each()) for each in METRICS.classes()])
+    rows = []
+    for name in METRICS.names():
+        with suppress(InputError):
+            made = make_metric(name, language=language)
+            rows.append((*_metric_row(made)[:-1], str(made)))
+    return Records((*columns[:-1], "as"), rows)
 
 
 def describe_matchers() -> Records:

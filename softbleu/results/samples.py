@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
 from softbleu.io.resources import find_resource
-from softbleu.metrics.optional import language_of
+from softbleu.metrics.base import language_of
+from softbleu.text.tokenizers import UNSPACED
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -69,14 +71,37 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
             yield f"{name}: all of the first {len(lines):,} lines are blank"
+    foreign = False
     for name, lines in texts.items() if english else ():
         share, words = english_share(lines)
-        if words >= LEAST_WORDS and share < LEAST_ENGLISH:
+        foreign = words >= LEAST_WORDS and share < LEAST_ENGLISH
+        if foreign:
             yield (
                 f"{name}: {share:.0%} English function words, so the text is not English, but the data of "
-                f"{', '.join(english)} is English: name vectors of the language, or use another metric"
+                f"{', '.join(english)} is English: name its language or vectors of it, or use another metric"
             )
             break
+    at_blanks = [each for each in metrics if each.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(each)]
+    blank = sorted({each.label for each in at_blanks})
+    for name, lines in texts.items() if blank and not foreign else ():
+        text = "".join(lines[:LEAST_LINES])
+        unspaced = len(_UNSPACED.findall(text))
+        if unspaced >= LEAST_WORDS and 2 * unspaced > len(text):
+            yield (
+                f"{name}: words without blanks between them, at which {', '.join(blank)} would split: name the "
+                "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced"
+            )
+            break
+
+
+_NEED_BLANKS = ("13a", "intl", "none", "blanks")  # Tokenizers that leave words together where no blank stands
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+def _by_letters(metric: Metric) -> bool:
+    """Whether a metric looks at characters or pieces, or at words that are given."""
+    requires = metric.requires
+    return requires.pieces or requires.by_annotator or any("character" in str(part) for part in requires.parts)
 
 
 def _note_oddities(first: Segments) -> Iterator[str]:

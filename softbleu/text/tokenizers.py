@@ -26,7 +26,15 @@ ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;"
 """Strings that 13a reads as something else, one after the other."""
 _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
+# Characters that sacrebleu's zh takes for Chinese, punctuation among them; and scripts whose words have no blanks.
+_CHINESE = "\u2001-\u2a6d\u2e80-\u2fdf\u2ff0-\u303f\u3100-\u312f\u31a0-\u31bf\u31c0-\u31ef\u3200-\u4db5\u4e00-\u9fbb"
+_CHINESE += "\uf900-\ufa2d\ufa30-\ufa6a\ufa70-\ufad9\ufe10-\ufe1f\ufe30-\ufe4f\uff00-\uffef"
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1064"
+_MARKS += "\u1067-\u106d\u1071-\u1074\u1082-\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\u3099\u309a"
+"""Vowels and tones of these scripts that go with the character before."""
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
+_POINTS = re.compile("[.,]{2}[0-9]")
 _WORDS = 1 << 17  # Words whose tokens are remembered
 
 
@@ -222,12 +230,34 @@ class International(OfSacrebleu):
     home: ClassVar[tuple[str, str]] = "tokenizer_intl", "TokenizerV14International"
 
 
+@cache
+def _words_beside(characters: str, marks: str = "") -> re.Pattern[str]:
+    """Pattern of tokens: some characters by themselves, with marks that follow; other text as 13a has it."""
+    beside = _WORDS_13A.pattern.replace(r"[^\s", rf"[^\s{characters}", 1)
+    return re.compile(rf"(?!\s)[{characters}]{f'[{marks}]*' if marks else ''}|{beside}")
+
+
 class Chinese(OfSacrebleu):
     """Chinese characters; other text as 13a (by sacrebleu)."""
 
     name: ClassVar[str] = "zh"
     language: ClassVar[str | None] = "zh"
     home: ClassVar[tuple[str, str]] = "tokenizer_zh", "TokenizerZh"
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line, in one pass; what one pass cannot do is left to sacrebleu."""
+        return super().tokens(line) if _POINTS.search(line) else _words_beside(_CHINESE).findall(line)
+
+
+class Unspaced(Tokenizer):
+    """Characters of Chinese, Japanese, Thai, Lao, Khmer, Burmese, whose words have no blanks; other text as 13a."""
+
+    name: ClassVar[str] = "unspaced"
+    glue: ClassVar[str] = ""
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return _words_beside(UNSPACED + "\u3000-\u303f\uff00-\uffef", _MARKS).findall(line)
 
 
 class Japanese(OfSacrebleu):

@@ -15,8 +15,8 @@ from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu
+from softbleu.metrics.base import language_of
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import language_of
 from softbleu.results.api import make_metrics
 from softbleu.results.samples import notes_on
 
@@ -137,6 +137,12 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
         ("vleu", ENGLISH, ENGLISH, []),
         ("vleu", GERMAN[:1], GERMAN[:1], []),
         ("bleu(tokenize=none)", GERMAN, GERMAN, []),
+        ("bleu", JAPANESE, JAPANESE, ["sys: words without blanks", "BLEU", "zh, ja or th"]),
+        ("ter", ENGLISH, JAPANESE, ["the references: words without blanks", "TER"]),
+        *(
+            (metric, JAPANESE, JAPANESE, [])
+            for metric in ("bleu(tokenize=unspaced)", "chrf", "softbleu(language=ja)")
+        ),
         ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
         ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
     ],
@@ -145,6 +151,50 @@ def test_text_of_another_language_is_noted(metric: str, candidates: Any, referen
     notes = list(notes_on(Segments.of({"sys": candidates}, references), [read_metric(metric)]))
     assert len(notes) == bool(named)
     assert all(part in note for note in notes for part in named)
+
+
+WITHOUT = "beta=1.25, rarity=1.0, position=0.0, characters=0.0, credit=clipped"
+
+
+@pytest.mark.parametrize(
+    ("metric", "language", "made"),
+    [
+        ("softbleu", "cs", f"softbleu({WITHOUT}, vectors=none, similarity=spelling)"),
+        ("softbleu(vectors=cs.vec)", "cs", "softbleu(vectors=cs.vec)"),
+        ("vleu(tokenize=intl)", "de-AT", "vleu(tokenize=intl, vectors=none, similarity=spelling+stems:de)"),
+        ("vleu(similarity=stems:fi)", "de", "vleu(vectors=none, similarity=stems:fi)"),
+        ("bleu", "zh-Hant", "bleu(tokenize=zh)"),
+        ("ter", "ja", "ter(tokenize=unspaced)"),
+        *((metric, "ja", metric) for metric in ("chrf", "chrf++", "m2", "bleu(tokenize=char)")),
+        *((metric, "EN", metric) for metric in ("softbleu", "bertscore", "refless")),
+        ("gleu", "is", "gleu"),
+    ],
+)
+def test_a_language_sets_what_is_not_named(
+    metric: str, language: str, made: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cs.vec").write_text("pes 1 0\n", encoding="utf-8")
+    assert str(make_metric(metric, language=language)) == made
+    if metric.isalpha():
+        assert make_metric(f"{metric}(language={language})") == make_metric(metric, language=language)
+
+
+@pytest.mark.parametrize(
+    ("metric", "language", "said"),
+    [
+        (
+            "vleu(vectors=glove-6b-100d)",
+            "de",
+            "^VLEU: its vectors .glove-6b-100d. are English, and the text is German: n",
+        ),
+        ("softbleu(vectors=minilm-l6)", "cs", "English, and the text is Czech: name an encoder of this language$"),
+        ("refless", "zh", "^Refless: its data are English, and the text is Chinese: take a metric for any language"),
+        ("bleu", "czech", "^language must be a code of BCP 47, such as cs, de or zh, not 'czech'$"),
+    ],
+)
+def test_data_of_another_language_is_refused(metric: str, language: str, said: str) -> None:
+    refused(InputError, said, make_metric, metric, language=language)
 
 
 def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
