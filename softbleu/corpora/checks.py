@@ -378,6 +378,7 @@ CHECKS: dict[str, Callable[[_Line, _Profile], str | None]] = {
 def count_oddities(segments: Segments) -> dict[str, Counter[str]]:
     """Count by system what a glance shows: empty lines, the line above once more, chatter and refusals.
 
+    >>> from softbleu.corpora.segments import Segments
     >>> segments = Segments.of({"A": ["", "Sure! Here is the translation: a cat"]}, ["a dog", "a cat"])
     >>> count_oddities(segments)
     {'A': Counter({'empty': 1, 'chatter': 1})}

@@ -109,7 +109,7 @@ class LineCoder:
         return self.tokenizer.coded_references(texts, self)
 
     def once(self, text: str, make: Callable[[str], Any]) -> Any:
-        """What is made of a line, such as a network, made once for as long as lines are known."""
+        """Return what `make` makes of a text, such as a network, made once for as long as lines are known."""
         if text not in self._made:
             self._made[text] = make(text)
             self._parts_made += len(self._made[text])

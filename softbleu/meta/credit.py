@@ -296,7 +296,7 @@ reference token at which the first suspect starts."""
 def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> Pairs:
     """Count approximate matches in a piece of text; tokens of either side are numbered from its start.
 
-    `intervals` are its matches, `classes` the class of each, by which they are counted apart.
+    `intervals` are its matches, `classes` says of each whether it is spurious or deserved.
     """
     pairs: Pairs = {}
     text, split = piece.positions.codes.astype("<i4").tobytes(), piece.positions.split

@@ -38,7 +38,10 @@ class SharedMatches(Protocol):
         """Greatest n."""
 
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
-        """Statistics of each segment, its matches by order being known."""
+        """Compute the statistics of each segment of a chunk, (segments, k), of its matches by order.
+
+        `matched` has the shape of `Matcher.matched`, in millionths.
+        """
 
 
 @runtime_checkable
@@ -107,7 +110,7 @@ class ShowsPaths(Protocol):
     """Scores against a path of a network."""
 
     def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
-        """The path behind the statistics of each segment; `forms` are the words of the codes."""
+        """Find the path behind the statistics of each segment of a chunk; `forms` are the words of the codes."""
 
 
 @runtime_checkable
@@ -117,7 +120,11 @@ class ShowsEdits(Protocol):
     def judge_edits(
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
-        """Edits of each segment beside those of the reference that counts; `forms` are the words of the codes."""
+        """Judge the edits of each segment of a chunk, beside those of the reference that counts.
+
+        `chosen` has its number in each segment; `words` are those of `Metric.statistics`, `forms` the words of the
+        codes.
+        """
 
 
 @runtime_checkable
@@ -125,7 +132,10 @@ class ShowsPairs(Protocol):
     """Aligns words of a candidate with those of its best reference."""
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
-        """The pairs of each segment, by their place in the candidate."""
+        """Pair the words of each segment of a chunk, ordered by their place in the candidate.
+
+        `words` are those of `Metric.statistics`.
+        """
 
 
 @runtime_checkable
@@ -133,7 +143,7 @@ class ShowsMarks(Protocol):
     """Marks words in the lines of a page."""
 
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
-        """The marks of each segment."""
+        """Mark the words of each segment of a chunk; `words` are those of `Metric.statistics`."""
 
 
 @runtime_checkable
@@ -141,7 +151,7 @@ class ShowsSimilarities(Protocol):
     """Compares the words of a candidate, or their pieces, with all of its best reference."""
 
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
-        """The similarities of each segment."""
+        """Compare the words of each segment of a chunk: a table each; `words` are those of `Metric.statistics`."""
 
 
 @runtime_checkable
@@ -151,7 +161,11 @@ class ComparesPairs(Protocol):
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
-        """Statistics of all with all, (candidates, references, k); the same lines are the same object."""
+        """Compute the statistics of all candidates with all references: (candidates, references, k).
+
+        Both may be the same object, if the lines are the same. `words` and `kernels` are those of
+        `Metric.statistics`.
+        """
 
 
 @runtime_checkable
@@ -159,7 +173,10 @@ class AveragesReferences(Protocol):
     """Compares candidates with the mean of all references."""
 
     def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Statistics of every candidate with the mean of the references: (candidates, k)."""
+        """Compute the statistics of every candidate with the mean of the references: (candidates, k).
+
+        `words` are those of `Metric.statistics`.
+        """
 
 
 def matcher_of(metric: Metric) -> Matcher | None:
