@@ -61,18 +61,18 @@ class Given:
     def files(self, *names: str) -> list[str]:
         """Files that these options name."""
         values = (self._values.get(name) for name in names)
-        return [file for each in values if each for file in ([each] if isinstance(each, str) else each)]
+        return [file for value in values if value for file in ([value] if isinstance(value, str) else value)]
 
     def chosen_settings(self) -> Iterator[tuple[SettingOption, Any]]:
         """Options of settings that are given, and their values."""
-        named = ((each, self._values.get(name)) for name, each in self._settings.items())
-        return ((each, value) for each, value in named if value is not None)
+        named = ((option, self._values.get(name)) for name, option in self._settings.items())
+        return ((option, value) for option, value in named if value is not None)
 
     def settings_of(self, names: Iterable[str | None]) -> dict[str, Any]:
         """Settings given to what has one of these names; what a plug-in has of its own is for it alone."""
         # What a plug-in has of its own comes last.
         chosen, owners = self.chosen_settings(), {"", self.get("tokenize"), *names}
-        given = {each.setting.name: value for each, value in chosen if each.plug_in in owners}
+        given = {option.setting.name: value for option, value in chosen if option.plug_in in owners}
         return given | {name: value for name in ("preset", "language") if (value := self.get(name)) is not None}
 
     def declared(self, kind: type[_Kind]) -> _Kind:
@@ -152,12 +152,13 @@ class Declaration:
             return self._taken(setting_options(plug_ins=plug_ins))
         if words.ask_for_help:
             return self._taken(options_of(words))
-        known = [flag for each in self.options for flags in each.flags for flag in flags.split("/")]
+        known = [flag for option in self.options for flags in option.flags for flag in flags.split("/")]
         return self._taken(options_named(words, known))
 
     def _taken(self, options: Options) -> Options:
-        own = [each.name for each in self.options]
-        return {name: each for name, each in options.items() if name not in own and self.takes and self.takes(each)}
+        names = [option.name for option in self.options]
+        takes = self.takes or (lambda option: False)
+        return {name: option for name, option in options.items() if name not in names and takes(option)}
 
     def command(self, name: str, settings: Options, epilog: str | None = None) -> Any:
         """Make the command, with the options of these settings."""
@@ -167,24 +168,25 @@ class Declaration:
 
     def _callback(self, settings: Options) -> Callable[..., None]:
         """Make the function of which typer makes the command."""
-        lines, own = [*self.options], [each.name for each in self.options]
-        place = own.index("preset") + 1 if "preset" in own else len(own) - 1
-        lines[place:place] = [each.line for each in settings.values()]
-        parameters = [each.parameter for each in lines]
+        lines, names = [*self.options], [option.name for option in self.options]
+        place = names.index("preset") + 1 if "preset" in names else len(names) - 1
+        lines[place:place] = [option.line for option in settings.values()]
+        parameters = [line.parameter for line in lines]
 
         def call(context: typer.Context, **values: Any) -> None:
             if values["limits"] is not None:
                 allow(values["limits"])
-            for each in lines:
-                each.check(values[each.name])
+            for line in lines:
+                line.check(values[line.name])
             given = Given(context, values, settings)
             try:
                 self.work(given)
             except SoftbleuError as error:
                 # What a plug-in has of its own is set by an option of its own.
-                own = {each.setting.name: each.name for each, _ in given.chosen_settings() if each.plug_in}
+                chosen = (option for option, _ in given.chosen_settings() if option.plug_in)
+                spelled = {option.setting.name: option.name for option in chosen}
                 error.args = tuple(
-                    replace(part, name=own.get(part.name, part.name)) if isinstance(part, Parameter) else part
+                    replace(part, name=spelled.get(part.name, part.name)) if isinstance(part, Parameter) else part
                     for part in error.args
                 )
                 raise
@@ -192,7 +194,7 @@ class Declaration:
         parameters.insert(0, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
         call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return call
 
 
@@ -201,7 +203,7 @@ DECLARATIONS: dict[str, Declaration] = {}  # Commands by the name of their modul
 
 def command(
     options: str,
-    own: str = "",
+    more: str = "",
     *,
     settings: Callable[[SettingOption], bool] | None = None,
     settings_of: str = "",
@@ -211,15 +213,15 @@ def command(
     """Declare that a function does the work of a command.
 
     `options` names its options, in the order of the help; quiet, debug and limits, which all have, are left out.
-    `own` is a table of those that are its own, see `read_options`. `settings` says which options of settings of
+    `more` is a table of those that are its own, see `read_options`. `settings` says which options of settings of
     metrics and matchers it takes, too. `settings_of` takes those of one declared class, by its place, such as
     `lattices.rules:NetworkRules`; `panel` is where the help has these, `without` which it does not take.
     """
 
     def declare(work: Callable[[Given], None]) -> Callable[[Given], None]:
         # What reads the variable of the environment reads the limits.
-        chosen = [*choose_options(f"{options} quiet debug", own), replace(*choose_options("limits"), kind=str)]
-        names = [each.name for each in chosen]
+        chosen = [*choose_options(f"{options} quiet debug", more), replace(*choose_options("limits"), kind=str)]
+        names = [option.name for option in chosen]
 
         def of_class() -> Options:
             return declared_options(find(settings_of), panel, [*without, *names]) if settings_of else {}

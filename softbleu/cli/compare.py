@@ -13,7 +13,7 @@ from softbleu.cli.command import Given, command
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
 """,
-    settings=lambda each: each.setting.name != "segment_smoothing",
+    settings=lambda option: option.setting.name != "segment_smoothing",
 )
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
@@ -50,21 +50,21 @@ def compare(given: Given) -> None:
     checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
     if page_wanted and (resampled or picture or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
-    found: Any
+    compared: Any
     with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
             run["title"] = given.title or ""
-            found = make_comparison_page(corpus, plan, progress=progress, **run)
+            compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
-            found = compare_corpus(corpus, plan, checkpoint=checkpoint, progress=progress, **run)
+            compared = compare_corpus(corpus, plan, checkpoint=checkpoint, progress=progress, **run)
     if resampled is not None:
-        resampled.write(write_distribution(found))
+        resampled.write(write_distribution(compared))
     if picture is not None:
-        picture.write(draw_pairs(found, picture.suffix))
-    output.write(found)
+        picture.write(draw_pairs(compared, picture.suffix))
+    output.write(compared)
     output.target.drop(checkpoint)
 
 
@@ -85,15 +85,15 @@ def _write_view(given: Given) -> None:
     output = given.open_output([*input_files(given), given.by], write)
     plan = plan_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
-    found: Any
+    view: Any
     with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
-            found = choose_lines(corpus, plan, given.show.lower(), top=top, baseline=given.baseline, **run)
+            view = choose_lines(corpus, plan, given.show.lower(), top=top, baseline=given.baseline, **run)
         elif given.show:
-            found = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
+            view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
         elif given.by in ("type", "operation", "errant"):
-            found = correction_kinds(corpus, plan, given.by)
+            view = correction_kinds(corpus, plan, given.by)
         else:
-            found = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)
-    output.write(found)
+            view = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)
+    output.write(view)

@@ -21,5 +21,6 @@ def diff(given: Given) -> None:
     from softbleu.results.diff import diff_files
 
     output = given.open_output([given.one, given.two])
-    found = diff_files(given.one, given.two, given.encoding)
-    output.write(difference_records(found, None if given.output_format != "text" or given.output else given.lines))
+    difference = diff_files(given.one, given.two, given.encoding)
+    lines = None if given.output_format != "text" or given.output else given.lines
+    output.write(difference_records(difference, lines))

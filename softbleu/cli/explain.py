@@ -13,7 +13,7 @@ from softbleu.errors import InputError
 Input
   --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
 """,
-    settings=lambda each: True,
+    settings=lambda option: True,
 )
 def explain(given: Given) -> None:
     """Show the matched n-grams of chosen segments; for hyter the closest paths, for refless the errors found.

@@ -21,9 +21,9 @@ def input_files(given: Given) -> list[str]:
     from softbleu.corpora import split_file
     from softbleu.metrics.making import read_settings
 
-    own = [read_settings(each)[1] for each in given.get("metric") or ()]
-    settings = [value for each, value in given.chosen_settings() if each.setting.hashed]
-    settings += [value for each in own for value in each.values() if isinstance(value, str)]
+    read = [read_settings(expression)[1] for expression in given.get("metric") or ()]
+    settings = [value for option, value in given.chosen_settings() if option.setting.hashed]
+    settings += [value for texts in read for value in texts.values() if isinstance(value, str)]
     return [
         *given.files("pairs"),
         *(split_file(text)[1] for text in given.files("scores")),
@@ -118,17 +118,17 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
 
         metrics = [*read_outside(given.scores, given.lower or (), given.encoding), *metrics]
     measures, idle = [], []
-    for each in metrics:
-        head, own = (each.name, {}) if isinstance(each, Metric) else read_settings(each)
-        over = matcher_of(each) if isinstance(each, Metric) else None
-        matcher = over.name if over else own.get("matcher")
-        tokenizer = each.tokenizer.name if isinstance(each, Metric) else own.get("tokenize")
+    for wanted in metrics:
+        head, texts = (wanted.name, {}) if isinstance(wanted, Metric) else read_settings(wanted)
+        over = matcher_of(wanted) if isinstance(wanted, Metric) else None
+        matcher = over.name if over else texts.get("matcher")
+        tokenizer = wanted.tokenizer.name if isinstance(wanted, Metric) else texts.get("tokenize")
         settings = given.settings_of((head, given.get("matcher") or matcher, tokenizer))
-        if isinstance(each, Metric) and threshold_of(each) is not None and "threshold" in settings:
+        if isinstance(wanted, Metric) and threshold_of(wanted) is not None and "threshold" in settings:
             # What is given is no quantile of the signature's.
-            each = with_threshold(each, 0.0)
+            wanted = with_threshold(wanted, 0.0)
         unused: list[str] = []
-        measures.append(make_metric(each, unused=unused, **settings))
+        measures.append(make_metric(wanted, unused=unused, **settings))
         if not measures[-1].requires.vectors:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
@@ -142,15 +142,15 @@ def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> Non
     """See that settings without effect are valid, and note them."""
     from softbleu.metrics.optional import matcher_of
 
-    matchers = [matcher_of(each) for each in measures]
+    matchers = [matcher_of(measure) for measure in measures]
     what = f"these metrics: {', '.join(map(str, measures))}"
     if len(measures) == 1:
-        what = f"--metric {measures[0].name}" + "".join(f" --matcher {each.name}" for each in matchers if each)
+        what = f"--metric {measures[0].name}" + "".join(f" --matcher {over.name}" for over in matchers if over)
     what += f", --tokenize {' and '.join(dict.fromkeys(metric.tokenizer.name for metric in measures))}"
     names = {part.name for metric in measures for part in (metric, metric.tokenizer, matcher_of(metric)) if part}
-    for each, value in given.chosen_settings():
-        if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):
-            each.check(value)
-            given.note(f"--{each.name} has no effect here, with {what}")
+    for option, value in given.chosen_settings():
+        if option.plug_in not in ("", *names) or (not option.plug_in and option.setting.name in idle):
+            option.check(value)
+            given.note(f"--{option.name} has no effect here, with {what}")
     if "preset" in idle and given.get("preset"):
         given.note(f"--preset has no effect here, with {what}")

@@ -13,7 +13,7 @@ Score
   --level NAME <corpus,segment>: corpus (a table of corpus scores) or segment (a row per segment and pair) (default:
     corpus; with --lists segment).
 """,
-    settings=lambda each: True,
+    settings=lambda option: True,
 )
 def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""

@@ -66,7 +66,7 @@ def metaeval(given: Given) -> None:
         check_picture(question)
     picture = given.open_picture("plot", inputs)
     with given.progress("meta-evaluation") as progress:
-        found = evaluate(
+        evaluation = evaluate(
             question,
             scores=given.scores or (),
             lower=given.lower or (),
@@ -83,9 +83,9 @@ def metaeval(given: Given) -> None:
             ),
             **given.values("against window samples runs seed jobs executor"),
         )
-    for note in found.notes:
+    for note in evaluation.notes:
         given.note(note)
-    drawn = None if picture is None else draw_metaeval(found, picture.suffix)
-    output.write(found.table)
+    drawn = None if picture is None else draw_metaeval(evaluation, picture.suffix)
+    output.write(evaluation.table)
     if picture is not None and drawn is not None:
         picture.write(drawn)

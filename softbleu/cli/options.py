@@ -23,13 +23,13 @@ def find(place: str) -> Any:
 def completion_of(what: str) -> Callable[[], list[str]]:
     """Find names that complete an option: `a,b,c`, or by place a table, a registry, a function or a literal type."""
 
-    def found() -> list[str]:
+    def names() -> list[str]:
         if ":" not in what:
             return what.split(",")
         table = getattr(find(what), "names", find(what))
         return list(get_args(table) or (table() if callable(table) else table))
 
-    return found
+    return names
 
 
 def score_formats() -> list[str]:
@@ -113,7 +113,7 @@ def read_options(text: str) -> dict[str, OptionLine]:
     between angle brackets (see `completion_of`); `!` if it must be given. An argument has a name instead of
     spellings. An option may have one as well, by which commands ask for it.
     """
-    found, panel = {}, None
+    lines, panel = {}, None
     for entry in text.strip().replace("\n    ", " ").splitlines():
         head, colon, what = entry.strip().partition(": ")
         if not colon:
@@ -127,16 +127,16 @@ def read_options(text: str) -> dict[str, OptionLine]:
         asked = rest.pop(0) if rest and rest[0].isidentifier() and rest[0].islower() else name
         metavar = rest[0] if rest else None
         complete = completion_of(marked["<"]) if "<" in marked else None
-        found[asked] = OptionLine(name, flags, metavar, what, panel, marked.get("="), complete, "!" in marked)
-    return found
+        lines[asked] = OptionLine(name, flags, metavar, what, panel, marked.get("="), complete, "!" in marked)
+    return lines
 
 
-def choose_options(names: str, own: str = "") -> list[OptionLine]:
+def choose_options(names: str, declared: str = "") -> list[OptionLine]:
     """Find options by name in a command's own table, else in that of all; `name=default` gives another default."""
-    known = SHARED_OPTIONS | read_options(own)
+    known = SHARED_OPTIONS | read_options(declared)
     chosen = []
-    for each in names.split():
-        name, equals, default = each.partition("=")
+    for asked in names.split():
+        name, equals, default = asked.partition("=")
         chosen.append(replace(known[name], default=default) if equals else known[name])
     return chosen
 

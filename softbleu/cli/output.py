@@ -148,9 +148,9 @@ class Destination:
     form: Form
     layout: Layout
 
-    def write(self, found: Any) -> None:
+    def write(self, result: Any) -> None:
         """Write the result."""
-        self.target.write(self.form(found, self.layout), styled=self.layout.colour)
+        self.target.write(self.form(result, self.layout), styled=self.layout.colour)
 
     def write_table(self, *parts: Any, **more: Any) -> None:
         """Write a table of these columns, rows and facts, see `Records`."""

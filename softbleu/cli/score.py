@@ -8,7 +8,7 @@ from softbleu.cli.command import Given, command
 @command(
     "candidate reference source gold pairs input_format encoding metric scores lower signature preset language level "
     "page_format score_only long title digits output jobs cluster resume kernels",
-    settings=lambda each: True,
+    settings=lambda option: True,
 )
 def score(given: Given) -> None:
     """Score text against references (BLEU, chrF, TER, soft variants of BLEU), or corrections (GLEU, M2, I-measure).

@@ -11,7 +11,7 @@ Input
     is standard input.
   --mean-reference: Compare with the mean n-gram counts of the references, not with each reference (bleu, chrf).
 """,
-    settings=lambda each: each.setting.name != "segment_smoothing",
+    settings=lambda option: option.setting.name != "segment_smoothing",
 )
 def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
@@ -24,5 +24,5 @@ def select(given: Given) -> None:
     plan = plan_from(given, one=True)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:
-        found = choose(lists, plan, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)
-    output.write(Records.of(found))
+        choices = choose(lists, plan, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)
+    output.write(Records.of(choices))

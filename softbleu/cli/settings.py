@@ -44,7 +44,7 @@ class SettingOption:
     def flags(self) -> list[str]:
         """Spellings of the option, as typer takes them."""
         first = f"--{self.name}/--no-{self.name}" if self.setting.kind == "yes or no" else f"--{self.name}"
-        more = [] if self.plug_in else [flag for each in self.owners.values() for flag in each.flags]
+        more = [] if self.plug_in else [flag for setting in self.owners.values() for flag in setting.flags]
         return [first, *dict.fromkeys(more)]
 
     @property
@@ -67,8 +67,8 @@ class SettingOption:
     def help(self) -> str:
         """Say what the setting does, and its defaults."""
         texts: dict[str, dict[str, str]] = {}
-        for owner, each in self.owners.items():
-            texts.setdefault(self.setting.help if each.part else each.help, {})[owner] = _default(each)
+        for owner, setting in self.owners.items():
+            texts.setdefault(self.setting.help if setting.part else setting.help, {})[owner] = _default(setting)
         parts = [_with_default(text, defaults) for text, defaults in texts.items()]
         if len(parts) > 1:
             named = map(", ".join, texts.values())
@@ -80,16 +80,16 @@ class SettingOption:
         return f"{said}."
 
     def _choices(self) -> list[str]:
-        return list(dict.fromkeys(name for each in self.owners.values() for name in each.names))
+        return list(dict.fromkeys(name for setting in self.owners.values() for name in setting.names))
 
     def check(self, value: Any) -> None:
         """See that one of the settings can have the value, or say why the first cannot."""
         from softbleu.config.declare import check_given
 
         errors = []
-        for each in self.owners.values():
+        for setting in self.owners.values():
             try:
-                check_given(each, value)
+                check_given(setting, value)
                 return
             except InputError as error:
                 errors.append(error)
@@ -136,23 +136,23 @@ def setting_options(names: tuple[str, ...] | None = None, *, plug_ins: bool = Tr
     made: Options = {}
     bleu: Any = METRICS.find("bleu")
     metrics: list[Any] = [*METRICS.built_in.values()] if names is None else [bleu, *map(METRICS.find, names)]
-    for each in metrics:
-        _add(made, each, MATCHING, parts=True)
+    for metric in metrics:
+        _add(made, metric, MATCHING, parts=True)
     kinds: list[Any] = [*MATCHERS.built_in.values(), VectorChoice]
     for kind in kinds:
         _add(made, kind, MATCHING)
     _add(made, bleu, METRIC)
-    for each in metrics:
-        _add_tokenizer(made, each)
+    for metric in metrics:
+        _add_tokenizer(made, metric)
     for kind in TOKENIZERS.built_in.values():
         _add(made, kind, METRIC)
-    for each in metrics:
-        _add(made, each, each().label)
+    for metric in metrics:
+        _add(made, metric, metric().label)
     registries: tuple[Registry, ...] = (METRICS, MATCHERS, TOKENIZERS)
     for registry in registries if plug_ins and names is None else ():
-        for each in registry.classes():
-            if each.name not in registry.built_in:
-                _add(made, each, each.name, plug_in=True)
+        for kind in registry.classes():
+            if kind.name not in registry.built_in:
+                _add(made, kind, kind.name, plug_in=True)
     return made
 
 
@@ -161,16 +161,16 @@ def _add(
 ) -> None:
     from softbleu.config.declare import all_settings
 
-    for each in all_settings(owner):
-        name = identifier(each.name)
-        if each.name in _HIDDEN or (parts and each.part is None):
+    for setting in all_settings(owner):
+        name = identifier(setting.name)
+        if setting.name in _HIDDEN or (parts and setting.part is None):
             continue
-        if plug_in and (name not in made or made[name].setting.kind != each.kind):
-            own = SettingOption(each, panel, owner.name)
-            name = identifier(own.name)
-            made[name] = own
-        shared = made.setdefault(name, SettingOption(each, panel))
-        shared.owners.setdefault(owner.name or owner.kind, each)
+        if plug_in and (name not in made or made[name].setting.kind != setting.kind):
+            option = SettingOption(setting, panel, owner.name)
+            name = identifier(option.name)
+            made[name] = option
+        shared = made.setdefault(name, SettingOption(setting, panel))
+        shared.owners.setdefault(owner.name or owner.kind, setting)
         shared.kinds.add(owner.kind)
 
 
@@ -178,45 +178,46 @@ def _add_tokenizer(made: Options, metric: Any) -> None:
     """Add the settings of tokens, whose defaults are the metric's."""
     from softbleu.config.declare import own_settings
 
-    (named,) = (each for each in own_settings(metric) if each.name == "tokenize")
-    for each, default in ((named, named.default), *named.default.settings()):
-        shared = made.setdefault(identifier(each.name), SettingOption(each, METRIC))
-        shared.owners[metric.name] = replace(each, default=default)
+    (named,) = (setting for setting in own_settings(metric) if setting.name == "tokenize")
+    for declared, default in ((named, named.default), *named.default.settings()):
+        shared = made.setdefault(identifier(declared.name), SettingOption(declared, METRIC))
+        shared.owners[metric.name] = replace(declared, default=default)
         shared.kinds.add(named.default.kind)
 
 
 def options_of(words: CommandLine) -> Options:
     """Options of the metrics, matchers and tokenizers that are named; without a metric or matcher the common ones."""
     if not words.metrics and not words.matchers and not words.tokenizers:
-        return {name: each for name, each in setting_options(()).items() if each.setting.common}
+        return {name: option for name, option in setting_options(()).items() if option.setting.common}
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
     from softbleu.metrics.making import read_settings
     from softbleu.text.tokenizers import TOKENIZERS
 
-    read = [read_settings(each) for each in words.metrics or ["bleu"]]
+    read = [read_settings(expression) for expression in words.metrics or ["bleu"]]
     kinds = {head: METRICS.find(head) for head, _ in read}
     metrics = [kind() for kind in kinds.values()]
-    matchers = {*words.matchers, *(own["matcher"] for _, own in read if "matcher" in own)}
+    matchers = {*words.matchers, *(texts["matcher"] for _, texts in read if "matcher" in texts)}
     if not matchers and any(hasattr(metric, "matcher") for metric in metrics):
         matchers = {*MATCHERS.names()}
-    tokenizers = {*words.tokenizers, *(own["tokenize"] for _, own in read if "tokenize" in own)}
+    tokenizers = {*words.tokenizers, *(texts["tokenize"] for _, texts in read if "tokenize" in texts)}
     kinds |= {kind.name: kind for kind in (*map(MATCHERS.find, matchers), *map(TOKENIZERS.find, tokenizers))}
     owners = {*kinds}
     if matchers or tokenizers or any(metric.requires.vectors for metric in metrics):
         owners.add("vectors")
     ours = all(kind.__module__.startswith("softbleu.") for kind in kinds.values())
     options = _options_with(head for head, _ in read) if ours else setting_options()
-    found = {
-        name: replace(each, owners=own)
-        for name, each in options.items()
-        if (own := {owner: setting for owner, setting in each.owners.items() if owner in owners})
+    taken = {
+        name: replace(option, owners=owners_here)
+        for name, option in options.items()
+        if (owners_here := {owner: setting for owner, setting in option.owners.items() if owner in owners})
     }
-    if "vectors" in found:
-        first = found["vectors"]
-        own = {each.name: replace(first.setting, default=each.vector_choice.vectors) for each in metrics}
-        found["vectors"] = replace(first, owners=own)
-    return found
+    if "vectors" in taken:
+        first = taken["vectors"]
+        defaults = {metric.name: metric.vector_choice.vectors for metric in metrics}
+        made = {name: replace(first.setting, default=default) for name, default in defaults.items()}
+        taken["vectors"] = replace(first, owners=made)
+    return taken
 
 
 def options_named(words: CommandLine, known: Collection[str]) -> Options:
@@ -229,11 +230,11 @@ def options_named(words: CommandLine, known: Collection[str]) -> Options:
         return {}
     from softbleu.metrics.making import read_settings
 
-    heads = [read_settings(each)[0] for each in words.metrics]
+    heads = [read_settings(expression)[0] for expression in words.metrics]
     for find in (partial(_options_with, heads), setting_options):
         options: Options = find()
-        named = {name: each for name, each in options.items() if wanted & {*each.spellings}}
-        if wanted <= {spelling for each in named.values() for spelling in each.spellings}:
+        named = {name: option for name, option in options.items() if wanted & {*option.spellings}}
+        if wanted <= {spelling for option in named.values() for spelling in option.spellings}:
             return named
     return options
 
@@ -256,4 +257,4 @@ def declared_options(kind: type[Declared], panel: str | None, without: Sequence[
     """Options of one declared class, but for some."""
     made: Options = {}
     _add(made, kind, panel)
-    return {name: each for name, each in made.items() if name not in without}
+    return {name: option for name, option in made.items() if name not in without}

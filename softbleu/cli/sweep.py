@@ -23,7 +23,7 @@ Output
   --plot-ranks FILE: Also draw the ranks of several systems by threshold into this .svg, .png or .pdf file (needs
     softbleu[plots]).
 """,
-    settings=lambda each: each.setting.name not in ("matcher", "threshold"),
+    settings=lambda option: option.setting.name not in ("matcher", "threshold"),
 )
 def sweep(given: Given) -> None:
     """Score every system with every matcher at every threshold, in one similarity pass for each system.
@@ -66,14 +66,14 @@ def _points(given: Given) -> list[Any]:
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())
     points: list[Any] = []
     for metric in given.metric or ["bleu"]:
-        head, own = read_settings(metric)
-        names = given.matcher or ([own["matcher"]] if "matcher" in own else SWEPT)
+        head, texts = read_settings(metric)
+        names = given.matcher or ([texts["matcher"]] if "matcher" in texts else SWEPT)
         settings = given.settings_of((head, *names))
         for name in more:
-            if name in own or name in settings:
+            if name in texts or name in settings:
                 raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
         points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
     for name in more:
-        if not any(each.name == name for point in points for each, _ in point.metric.settings()):
+        if not any(setting.name == name for point in points for setting, _ in point.metric.settings()):
             raise InputError(f"--vary {name}: no metric and no matcher here has that setting")
     return points

@@ -39,7 +39,7 @@ def train(given: Given) -> None:
     inputs = [*given.judgements, *system_files(given).values(), *given.files("reference")]
     output, place = given.open_output(), given.open_place(inputs)
     with given.progress("distances") as progress:
-        found = train_head(
+        trained = train_head(
             given.judgements,
             candidates=given.candidate or (),
             references=given.reference or (),
@@ -50,5 +50,5 @@ def train(given: Given) -> None:
                 "rankings_start direction column vectors layers lowercase unescape encoding samples seed jobs"
             ),
         )
-    place.write([json.dumps(found.head.content(found.card()), indent=1) + "\n"])
-    output.write(found.table(table))
+    place.write([json.dumps(trained.head.content(trained.card()), indent=1) + "\n"])
+    output.write(trained.table(table))

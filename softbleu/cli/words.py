@@ -31,16 +31,16 @@ class CommandLine:
         >>> CommandLine.of(["-m", "bleu", "vleu(threshold=0.8)", "--order=2", "-1"]).metrics
         ['bleu', 'vleu(threshold=0.8)']
         """
-        found, values = cls(), list[str]()
+        line, values = cls(), list[str]()
         for word in takewhile(lambda word: word != "--", words):
             if is_value(word):
                 values.append(word)
                 continue
             name, value = split_option(word)
-            found.options.append(EARLIER.get(name, name))
-            values = getattr(found, _NAMING[name]) if name in _NAMING else []
+            line.options.append(EARLIER.get(name, name))
+            values = getattr(line, _NAMING[name]) if name in _NAMING else []
             values += [value.removeprefix("=")] if value else []
-        return found
+        return line
 
     @property
     def ask_for_help(self) -> bool:
@@ -75,8 +75,8 @@ def spread_values(params: Collection[Any], words: Sequence[str]) -> Iterator[str
     To the parser `-c A B C` is `-c A -c B -c C`. `--` ends it all. A word behind no option, where a system or a
     reference may be meant, is an `InputError`.
     """
-    flags = [each for each in params if hasattr(each, "is_flag")]
-    options = {name: each for each in flags for name in (*each.opts, *each.secondary_opts)}
+    flags = [param for param in params if hasattr(param, "is_flag")]
+    options = {name: param for param in flags for name in (*param.opts, *param.secondary_opts)}
     behind, awaited = "", False
     for place, word in enumerate(words):
         if awaited:

@@ -45,9 +45,7 @@ class WordCounts:
     references: int = 0  # Lines of references
 
     def count(self, blocks: Iterable[CodedBlock | CodedLists], needed: Requirements) -> None:
-        """Count the words of references in blocks, coded by this vocabulary, and the lines with each if `needed` for
-        idf.
-        """
+        """Count the words of references in blocks, which this vocabulary codes; lines with each, too, if `needed`."""
         for block in blocks:
             # With room for more: most blocks bring some new words.
             self._grow(self.counts.shape[1])

@@ -33,16 +33,16 @@ def make_challenge_sets(given: Given) -> None:
     settings = ChallengeSettings(tuple(given.change or ()), **given.values("count seed spoil"))
     if given.pairs and not (given.candidate or given.reference):
         corpus = read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
-        (good, *_), references = corpus.candidates.values(), ["".join(each[:1]) for each in corpus.references]
+        (good, *_), references = corpus.candidates.values(), ["".join(texts[:1]) for texts in corpus.references]
     elif given.candidate and given.reference and not given.pairs:
         with open_texts([given.candidate, given.reference], given.encoding) as files:
-            good, references = (list(each.all_lines()) for each in files)
+            good, references = (list(text.all_lines()) for text in files)
     else:
         raise InputError("give --candidate and --reference, or both texts in one file by --pairs")
     made = list(make_challenges(good, references, settings))
     if not made:
         raise InputError("no pair of lines that differ allows such a change")
     for name in settings.change or CHANGES:
-        if (count := sum(each.change == name for each in made)) < settings.count:
+        if (count := sum(challenge.change == name for challenge in made)) < settings.count:
             given.note(f"{name}: {count:,} pairs, as other lines do not allow it")
     place.write(write_challenges(made))

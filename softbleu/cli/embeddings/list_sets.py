@@ -14,9 +14,9 @@ def list_sets(given: Given) -> None:
 
     output = given.open_output([])
     if given.name is None:
-        found = [asdict(each) | {"state": each.state} for each in read_catalogue()]
+        entries = [asdict(one) | {"state": one.state} for one in read_catalogue()]
         fields = [*CATALOGUE_COLUMNS[:-1], "download_megabytes"]
-        output.write_table(CATALOGUE_COLUMNS, [tuple(each[field] for field in fields) for each in found], digits=0)
+        output.write_table(CATALOGUE_COLUMNS, [tuple(row[field] for field in fields) for row in entries], digits=0)
         return
     entry = find_entry(given.name)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}

@@ -36,9 +36,9 @@ def show_network(given: Given) -> None:
     text = dict(enumerate(open_text(given.beside, given.encoding), start=1)).get(given.line, "")
     # Paths are sought as HyTER does, which folds case.
     split = make_tokenizer(given.tokenize or "13a", lowercase=True).splitter
-    found = closest_path(network.split(split), split(text))
-    rows = [(step.candidate, step.word, step.kind, round(step.cost, 2)) for step in found.steps]
-    facts: dict[str, str | float] = {"edits": round(found.edits, 2), "path length": found.length}
+    path = closest_path(network.split(split), split(text))
+    rows = [(step.candidate, step.word, step.kind, round(step.cost, 2)) for step in path.steps]
+    facts: dict[str, str | float] = {"edits": round(path.edits, 2), "path length": path.length}
     target = given.open_place([given.networks, given.beside])
     records = Records(("candidate", "path", "arc", "cost"), rows, facts)
     target.write(RECORD_WRITERS["text"](records, target.layout(2)))
