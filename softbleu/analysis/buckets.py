@@ -84,7 +84,7 @@ def bucket_scores(
     corpus
         Outputs of one system or more.
     metrics
-        What to compute (see `softbleu.results.score_corpus`); `rarity` and `coverage` look at the first alone.
+        What to compute (see `softbleu.score_corpus`); `rarity` and `coverage` look at the first alone.
     by
         `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
         references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
@@ -93,7 +93,7 @@ def bucket_scores(
     encoding
         Of that file.
     jobs, executor, progress
-        Those of `softbleu.results.score_corpus`.
+        Those of `softbleu.score_corpus`.
 
     Raises
     ------

@@ -97,7 +97,7 @@ def choose_lines(
     baseline
         The first system unless named.
     jobs, executor, progress
-        Those of `softbleu.results.score_corpus`.
+        Those of `softbleu.score_corpus`.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def differences_in(
     matched: list[Counter[tuple[int, ...]]] = [Counter() for _ in prepared.systems]
     offered: Counter[tuple[int, ...]] = Counter()
     for block in prepared.blocks():
-        for number, chunk in enumerate(block.chunks(0, len(block))):
+        for number, chunk in enumerate(block.chunks()):
             for piece in chunk.pieces(_AT_ONCE):
                 _count(piece, order, matched[number], None if number else offered)
     index = prepared.systems.index(baseline)

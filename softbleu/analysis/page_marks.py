@@ -15,8 +15,8 @@ from softbleu.metrics.marks import CANDIDATE, SOURCE, Mark
 from softbleu.metrics.optional import ShowsEdits, ShowsMarks, ShowsSimilarities
 
 if TYPE_CHECKING:
-    from softbleu.analysis.page_matches import ShownText
     from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.encode import CodedBlock
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
@@ -55,7 +55,7 @@ class ShownHeat:
     values: Integers  # In steps of 1 / `HEAT_STEPS`, from left to right and down
 
 
-def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
+def find_marks(corpus: Corpus, metric: Metric, text: CodedBlock, words: WordTable | None) -> ShownMarks | None:
     """Find the marks that `metric` makes in the lines of a page; None if it makes none.
 
     `text` has the first segments of `corpus`, which are shown; `words` is the table of its words, if the metric needs
@@ -79,7 +79,7 @@ def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable
     return ShownMarks(list(kinds), list(labels), *columns)
 
 
-def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
+def find_heat(metric: Metric, text: CodedBlock, words: WordTable | None) -> ShownHeat | None:
     """Find the similarities of tokens in the lines of a page; None if `metric` does not compare tokens so.
 
     `text` has the segments that are shown; `words` is the table of its words, None without vectors.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,42 +32,6 @@ _LIMIT = Limit(  # That are shown, of all texts (0.7 GB): more segments are not 
     "score shorter segments, or fewer systems",
 )
 _MOST_PAIRS = 1 << 26  # Of words whose similarities are shown, a byte each
-
-
-@dataclass(frozen=True)
-class ShownText:
-    """The tokens of the segments that a page shows, as codes of `words`, which has those of the whole corpus."""
-
-    words: list[str]
-    candidates: tuple[Tokens, ...]  # Of each system, one line per segment
-    references: Tokens
-    offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
-    source: Tokens | None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def with_words_apart(self) -> ShownText:
-        """Number the words that the text has, in the order in which they appear, and leave out all others."""
-        texts = [*self.candidates, self.references, *([] if self.source is None else [self.source])]
-        codes, first, again = np.unique(
-            np.concatenate([tokens.codes for tokens in texts]), return_index=True, return_inverse=True
-        )
-        order = np.argsort(first)
-        indices = np.empty(len(order), np.int32)
-        indices[order] = np.arange(len(order))
-        bounds = np.cumsum([len(tokens.codes) for tokens in texts])[:-1]
-        parts = zip(np.split(indices[again], bounds), texts, strict=True)
-        lines = [Tokens(part, tokens.offsets) for part, tokens in parts]
-        systems = len(self.candidates)
-        source = None if self.source is None else lines[-1]
-        words = [self.words[code] for code in codes[order].tolist()]
-        return ShownText(words, tuple(lines[:systems]), lines[systems], self.offsets, source)
-
-    def chunks(self) -> Iterator[Chunk]:
-        """The segments of each system."""
-        for tokens in self.candidates:
-            yield Chunk(tokens, self.references, self.offsets, self.source)
 
 
 def narrowed(column: Integers) -> Integers:
@@ -99,8 +63,8 @@ class ShownMatches:
         return cls(*(np.concatenate(columns) for columns in zip(*(parts or [none]), strict=True)))
 
 
-def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
-    """Take the texts of the first `shown` segments of a `prepared` corpus: candidates, references and source."""
+def shown_text(prepared: PreparedCorpus, shown: int) -> CodedBlock:
+    """Take the texts of the first `shown` segments of a `prepared` corpus, with the words of the whole corpus."""
     parts: list[CodedBlock] = []
     left = shown
     for block in prepared.blocks():
@@ -110,14 +74,22 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
             break
     texts = [Tokens.joined(lines) for lines in zip(*(part.lines for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    block = parts[0].with_lines(texts)
-    return ShownText(
-        candidates=block.candidates,
-        references=block.references,
-        offsets=np.concatenate(([0], np.cumsum(counts))),
-        source=block.source,
-        words=prepared.words,
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    return replace(parts[0].with_lines(texts), offsets=offsets, gold=None, edits=(), words=prepared.words)
+
+
+def with_words_apart(text: CodedBlock) -> CodedBlock:
+    """Number the words that a text has, in the order in which they appear, and leave out all others."""
+    codes, first, again = np.unique(
+        np.concatenate([tokens.codes for tokens in text.lines]), return_index=True, return_inverse=True
     )
+    order = np.argsort(first)
+    indices = np.empty(len(order), np.int32)
+    indices[order] = np.arange(len(order))
+    bounds = np.cumsum([len(tokens.codes) for tokens in text.lines])[:-1]
+    parts = zip(np.split(indices[again], bounds), text.lines, strict=True)
+    words = [text.words[code] for code in codes[order].tolist()]
+    return replace(text.with_lines([Tokens(part, tokens.offsets) for part, tokens in parts]), words=words)
 
 
 def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False) -> int:
@@ -159,7 +131,7 @@ class Matching:
     vectors: Vectors | None
     kernels: KernelName
 
-    def of(self, text: ShownText) -> tuple[ShownMatches, Integers, list[int]]:
+    def of(self, text: CodedBlock) -> tuple[ShownMatches, Integers, list[int]]:
         """Match all rows.
 
         Also their sums at every threshold, in millionths, (systems, thresholds, orders), and which rows are too long

@@ -17,7 +17,7 @@ from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
+from softbleu.analysis.page_matches import Matching, ShownMatches, shown_segments, shown_text, with_words_apart
 from softbleu.engine.plan import Plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
@@ -39,6 +39,7 @@ from softbleu.results.significance import (
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.labels import Documents
+    from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.engine.vectors import CorpusWords
     from softbleu.metrics.base import Level, Metric
@@ -77,7 +78,7 @@ class Page:
     rows: Integers
     """Lengths and totals of the segments shown, (systems, segments, k), for the formula of BLEU; none for others."""
     segments: int  # Segments of the corpus; `text` has the first of them
-    text: ShownText
+    text: CodedBlock
     matches: ShownMatches
     too_long: list[int]  # Rows whose matches are known at the run's threshold only
     marks: ShownMarks | None
@@ -110,7 +111,7 @@ def make_page(
     """Score a corpus and collect what a page shows of it.
 
     `level` is `corpus` or `segment`; `title` is that of the page. The other parameters are those of
-    `softbleu.results.score_corpus`.
+    `softbleu.score_corpus`.
 
     BLEU over a soft matcher is scored at every threshold from 0 to 1 in hundredths, and at the run's own; where each
     threshold needs a matching of its own (assignment `optimal`, consumption `similarity`), in twentieths.
@@ -185,7 +186,7 @@ def _page_of(
         clipped_matches=clipped,
         rows=metric.parts_of(statistics.rows[:, :shown])[1] if isinstance(metric, BleuFormula) else _NO_ROWS,
         segments=len(corpus),
-        text=text.with_words_apart(),
+        text=with_words_apart(text),
         matches=matches,
         too_long=too_long,
         marks=find_marks(corpus, metric, text, words),
@@ -209,7 +210,7 @@ def _table_of(prepared: PreparedCorpus, metric: Metric, thresholds: Sequence[flo
 
 
 def _matched(
-    runner: Runner, metric: Metric, order: int, text: ShownText, table: CorpusWords | None
+    runner: Runner, metric: Metric, order: int, text: CodedBlock, table: CorpusWords | None
 ) -> tuple[ShownMatches, Integers, list[int]]:
     """Match what is shown at every threshold, and add up the matches of the whole corpus."""
     matcher, (thresholds, run) = matcher_of(metric), _slider(metric)

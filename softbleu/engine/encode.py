@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.parallel import FileBlock
 from softbleu.engine.edits import edits_of
-from softbleu.engine.lists import CodedLists, ListBlock
+from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
@@ -175,6 +175,8 @@ class CodedBlock:
     source: Tokens | None = None
     gold: Sequence[CodedGold] | None = None
     edits: tuple[Sequence[EditedSegment], ...] = ()  # Of each system, where they are needed
+    bounds: Integers | None = None  # Of lists of texts: list s has the candidates ``bounds[s]`` to ``bounds[s + 1]``
+    words: Sequence[str] = ()  # Of the codes, where the block is shown
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -241,11 +243,38 @@ class CodedBlock:
         gold = self.gold and self.gold[start:end]
         return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=gold, edits=edits)
 
+    @property
+    def _ends(self) -> Integers:
+        """Where the candidates of each list begin and end; a block of segments has one system of these."""
+        return np.arange(len(self) + 1) if self.bounds is None else self.bounds
+
+    @property
+    def sizes(self) -> tuple[Integers, Integers]:
+        """How many candidates and how many references each list has."""
+        return np.diff(self._ends), np.diff(self.offsets)
+
+    def texts(self, place: int) -> tuple[Tokens, Tokens]:
+        """Candidates and references of a list; the same object where they are the same."""
+        candidates = self.candidates[0].lines(*self._ends[place : place + 2].tolist())
+        references = self.references.lines(*self.offsets[place : place + 2].tolist())
+        same = type(candidates) is type(references) and np.array_equal(candidates.codes, references.codes)
+        same = same and np.array_equal(candidates.offsets, references.offsets)
+        return candidates, candidates if same else references
+
+    def pairs(self, chosen: Integers) -> Chunk:
+        """All pairs of texts of some lists, each pair a segment."""
+        candidates, references = (sizes[chosen] for sizes in self.sizes)
+        owner = np.repeat(np.arange(len(chosen)), candidates * references)
+        within = np.arange(len(owner)) - (np.cumsum(candidates * references) - candidates * references)[owner]
+        one = self._ends[chosen][owner] + within // references[owner]
+        other = self.offsets[chosen][owner] + within % references[owner]
+        return Chunk(self.candidates[0].chosen(one), self.references.chosen(other), np.arange(len(owner) + 1))
+
     def first(self, count: int) -> CodedBlock:
         """The first segments, or all if there are no more."""
         return self.part(0, count)
 
-    def bounds(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
+    def cuts(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
         """Bounds of pieces of at most so many segments, and of so many tokens unless one segment has more."""
         numbers = np.arange(len(self) + 1)
         lines = [*([numbers] * len(self.candidates)), self.offsets, numbers]
@@ -257,12 +286,13 @@ class CodedBlock:
             yield start, end
             start = end
 
-    def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
+    def chunks(self, start: int = 0, end: int | None = None, *, gold: bool = False) -> Iterator[Chunk]:
         """Segments from `start` up to `end`, a chunk for each system.
 
         With `gold`, of gold edits or other edits, each annotator has an empty reference.
         """
         references, offsets, edits = self.references, self.offsets, None
+        end = len(self) if end is None else end
         if gold and (self.gold is not None or self.edits):
             edits = self.gold
             annotators = [len(segment.references) for segment in self.edits[0]] if self.edits else []
@@ -303,11 +333,7 @@ class BlockCoder:
             self._last = block, coded
         return coded
 
-    @overload
-    def code(self, block: Segments | FileBlock) -> CodedBlock: ...
-    @overload
-    def code(self, block: ListBlock) -> CodedLists: ...
-    def code(self, block: Segments | FileBlock | ListBlock) -> CodedBlock | CodedLists:
+    def code(self, block: Segments | FileBlock | ListCorpus) -> CodedBlock:
         """Code a block."""
         if isinstance(block, FileBlock) and block.gold is None and self._coder is not None:
             if self._texts is None or self._texts.size > MOST_WORDS:
@@ -315,10 +341,10 @@ class BlockCoder:
             return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
             self._lines = LineCoder(self._tokenizer, self.vocabulary)
-        if isinstance(block, ListBlock):
+        if isinstance(block, ListCorpus):
             # Candidates first: arcs of networks get the codes of words that are known.
-            lines = self._lines.encode(block.candidates)
-            return CodedLists(lines, self._lines.references(block.references), *block.bounds, block.mean_reference)
+            lines, (bounds, offsets) = self._lines.encode(block.candidates), block.bounds
+            return CodedBlock((lines,), self._lines.references(block.references), offsets, bounds=bounds)
         return CodedBlock.of(block.load(), self._lines, self._needed)
 
     def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:

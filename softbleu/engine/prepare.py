@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.vectors import VectorSource
     from softbleu.encoders import Encoder
-    from softbleu.engine.lists import CodedLists, ListCorpus
+    from softbleu.engine.lists import ListCorpus
     from softbleu.types import Floats, Integers
 
 
@@ -44,7 +44,7 @@ class WordCounts:
     """(2, words): tokens, and lines that have the word, where these are counted."""
     references: int = 0  # Lines of references
 
-    def count(self, blocks: Iterable[CodedBlock | CodedLists], needed: Requirements) -> None:
+    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
         """Count the words of references in blocks, which this vocabulary codes; lines with each, too, if `needed`."""
         for block in blocks:
             # With room for more: most blocks bring some new words.
@@ -248,4 +248,4 @@ def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     lines = [Tokens.joined(texts) for texts in zip(*(block.lines for block in blocks), strict=True)]
     offsets = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]))))
     whole = replace(blocks[0].with_lines(lines), offsets=offsets, gold=None)
-    return next(whole.chunks(0, len(whole)))
+    return next(whole.chunks())

@@ -27,6 +27,7 @@ from softbleu.io.arguments import check_run
 from softbleu.io.executors import chosen_executor, single_threaded_blas
 from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.optional import ReadsRows
 from softbleu.metrics.result import Coverage
 from softbleu.version import __version__
@@ -134,7 +135,8 @@ class Runner:
         none, coverage = np.zeros((0, 0, 0), np.int64), np.zeros((1, 4), np.int64)
         if metric.requires.vectors and (table := work.table_of(0)) is not None:
             for block in map(self.prepared(metric.tokenizer).coder.code, self.corpus.blocks()):
-                coverage += count_known(cast("Any", block), table.words.vectors)
+                lists = Chunk(block.candidates[0], block.references, block.offsets)
+                coverage += count_known(lists, table.words.vectors)
         no_rows = BlockStatistics(none, none, coverage, (1, 1))
         return _statistics((), metric, no_rows, work.table_of(0), None), self._compared(work)
 

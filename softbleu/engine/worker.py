@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from softbleu.corpora.parallel import FileBlock, read_together
 from softbleu.corpora.segments import BLOCK, Segments
 from softbleu.engine.encode import BlockCoder, CodedBlock
-from softbleu.engine.lists import CodedLists, ListBlock, ListCorpus, in_parts
+from softbleu.engine.lists import ListCorpus, in_parts
 from softbleu.io.forks import cached_property
 from softbleu.io.tasks import count_workers, shares_files
 from softbleu.kernels import KernelName, Kernels, choose_kernels
@@ -50,17 +50,17 @@ _SLOW = 8  # The same, in steps, where segments take long
 class TaskBatch:
     """Work that a worker is given at once: consecutive blocks, some segments of one, or some lists."""
 
-    blocks: Sequence[Segments | FileBlock | ListBlock]
+    blocks: Sequence[Segments | FileBlock | ListCorpus]
     part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
     first: int = 0  # Segments of the corpus before
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
 
-    def coded(self, coder: BlockCoder) -> Iterator[Any]:
-        """Read the blocks and code them, one after the other: as `CodedBlock` or `CodedLists`."""
+    def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
+        """Read the blocks and code them, one after the other."""
         blocks: Any = self.blocks
-        for block in blocks if isinstance(blocks[0], ListBlock) else read_together(blocks):
+        for block in blocks if isinstance(blocks[0], ListCorpus) else read_together(blocks):
             yield coder.code(block) if self.part is None else coder.code_again(block).part(*self.part)
 
 
@@ -159,8 +159,8 @@ class Worker:
         They have the shape (candidates, references, k); with mean references (candidates, k).
         """
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
-        coded = batch.coded(coder or self._own_coder())
-        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels)]
+        coded, mean = batch.coded(coder or self._own_coder()), getattr(batch.blocks[0], "mean_reference", False)
+        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels, mean)]
 
     def rows(
         self,
@@ -226,7 +226,7 @@ class Worker:
     def _of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
         size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
-        bounds = list(block.bounds(size, _MOST_TOKENS))
+        bounds = list(block.cuts(size, _MOST_TOKENS))
         batches = [list(block.chunks(*ends)) for ends in bounds]
         gold = [list(block.chunks(*ends, gold=True)) for ends in bounds] if self.needed.by_annotator else []
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
@@ -240,10 +240,10 @@ class Worker:
             self._summed(task, parts, batches, gold, tables) for task, parts in zip(self.tasks, by_task, strict=True)
         ]
 
-    def _of_lists(self, lists: CodedLists, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
+    def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels, mean: bool) -> list[Rows]:
         """Go through lists: the pairs of small ones together, for there much time goes by for each list."""
         metric, words = self.tasks[0].metric, None if self.tasks[0].table is None else tables[self.tasks[0].table]
-        if lists.mean_reference:
+        if mean:
             return [average_statistics(metric, *lists.texts(number), words) for number in range(len(lists))]
         candidates, references = lists.sizes
         pairs = candidates * references
@@ -323,7 +323,7 @@ class Sums:
         return taken
 
 
-def count_known(chunk: Chunk | CodedLists, vectors: Vectors) -> Integers:
+def count_known(chunk: Chunk, vectors: Vectors) -> Integers:
     """Count the tokens of a chunk, and those with a vector: (candidates, known, references, known)."""
     counts = [
         count

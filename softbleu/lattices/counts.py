@@ -34,7 +34,7 @@ _Step = tuple[int, int, int]  # Source, target, word; below 0 there is no word
 
 
 @dataclass(frozen=True)
-class PoolChunk(Chunk):
+class _PoolChunk(Chunk):
     """Segments whose references are parts of paths: together they have each n-gram as often as some path has it."""
 
     closest: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -48,15 +48,15 @@ class PoolChunk(Chunk):
         """Return the chunk itself: a network stands for all references of its segment."""
         return self
 
-    def part(self, start: int, end: int) -> PoolChunk:
+    def part(self, start: int, end: int) -> _PoolChunk:
         """Take the segments from `start` up to `end`."""
         part = super().part(start, end)
-        return PoolChunk(
+        return _PoolChunk(
             part.candidates, part.references, part.segment_offsets, part.source, closest=self.closest[start:end]
         )
 
 
-def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
+def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> _PoolChunk:
     """Put parts of paths in the place of networks; `whole` wants all n-grams, not only those of the candidate."""
     apart = chunk.by_reference()
     lattices = lattices_of(apart.references)
@@ -79,7 +79,7 @@ def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
     codes = np.fromiter((code for line in flat for code in line), np.int32, int(bounds[-1]))
     # Words that no candidate has are all alike, and like none that one has.
     codes[codes < 0] = 1 + max(int(codes.max(initial=0)), int(chunk.candidates.codes.max(initial=0)))
-    return PoolChunk(
+    return _PoolChunk(
         chunk.candidates,
         Tokens(codes, bounds),
         np.cumsum([0, *map(len, lines)]),

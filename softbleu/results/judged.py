@@ -43,7 +43,7 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
         chosen = [metric.aggregation.chosen(rows, statistics.offsets) - first for rows in statistics.rows]
         judged: list[list[JudgedEdits]] = [[] for _ in chosen]
         for block in prepared.blocks():
-            for lines, references, chunk in zip(judged, chosen, block.chunks(0, len(block), gold=True), strict=True):
+            for lines, references, chunk in zip(judged, chosen, block.chunks(gold=True), strict=True):
                 counted = references[len(lines) : len(lines) + len(block)].tolist()
                 lines += shower.judge_edits(chunk, counted, words, prepared.words)
     named = [[_named(line, gold[place] if gold else None) for place, line in enumerate(system)] for system in judged]

@@ -94,14 +94,14 @@ VLEU = make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 def test_scores_and_intervals_are_those_of_the_commands(level):
     page = make_page(CORPUS, VLEU, level=level)
-    expected = softbleu.results.score_corpus(CORPUS, VLEU, level=level)
+    expected = softbleu.score_corpus(CORPUS, VLEU, level=level)
     assert [result.score for result in page.results] == [result.score for result in expected]
     assert page.results[0].signature == expected[0].signature
-    by_segment = softbleu.results.score_corpus(CORPUS, VLEU, level="segment")
+    by_segment = softbleu.score_corpus(CORPUS, VLEU, level="segment")
     assert page.segment_scores == [[score.score for score in result.segments] for result in by_segment]
     assert page.segment_signature == by_segment[0].signature
     if level == "corpus":
-        table = softbleu.results.compare_corpus(CORPUS, VLEU)
+        table = softbleu.compare_corpus(CORPUS, VLEU)
         assert page.intervals == [comparison.interval for comparison in table.comparisons]
 
 
