@@ -21,7 +21,7 @@ PROGRAM = "softbleu"
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     PROGRAM: (
         "",
-        "score compare explain sweep metaeval train matrix select diff edits check metrics matchers tokenizers "
+        "score compare explain sweep metaeval train matrix select diff edits check align metrics matchers tokenizers "
         "corpora embeddings experiments networks",
     ),
     "corpora": (

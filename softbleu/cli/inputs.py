@@ -88,7 +88,13 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
     read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") is not None else {}
     with ParallelFiles.open(
-        system_files(given), references, source, gold=gold, encoding=given.encoding, **read
+        system_files(given),
+        references,
+        source,
+        gold=gold,
+        encoding=given.encoding,
+        resegment=bool(given.get("resegment")),
+        **read,
     ) as corpus:
         yield corpus
 

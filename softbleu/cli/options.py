@@ -152,6 +152,7 @@ Input
   --pairs FILE: Candidates and references in one file instead: lines 'candidate ||| reference', .tsv or .jsonl.
   --input-format NAME <corpora.records:PAIR_FORMATS>: Format of the --pairs file: pairs, tsv or jsonl
     (default: by its suffix).
+  --resegment: Candidates have other line breaks than the references: cut them where they fit the segments best.
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score
   --metric -m NAME… <cli.options:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with

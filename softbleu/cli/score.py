@@ -6,8 +6,8 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source gold pairs input_format encoding metric scores lower signature preset language level "
-    "page_format score_only long title digits output jobs cluster resume kernels",
+    "candidate reference source gold pairs input_format resegment encoding metric scores lower signature preset "
+    "language level page_format score_only long title digits output jobs cluster resume kernels",
     settings=lambda option: True,
 )
 def score(given: Given) -> None:

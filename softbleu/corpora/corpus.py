@@ -26,6 +26,10 @@ class Corpus(Protocol):
         """Gold edits; None without."""
 
     @property
+    def resegmented(self) -> bool:
+        """Whether candidates were cut into the segments of the references."""
+
+    @property
     def has_references(self) -> bool:
         """Whether segments have references."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,8 +14,9 @@ from typing import Self
 
 from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
-from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
+from softbleu.corpora.files import STDIN, TextFile, TextPart, open_text, read_parts
 from softbleu.corpora.m2 import read_m2
+from softbleu.corpora.resegment import resegment as cut_into_segments
 from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.arguments import check_run, several
@@ -121,6 +122,7 @@ class ParallelFiles:
     _folder: TemporaryFolder = field(repr=False)
     gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict, repr=False)
+    resegmented: bool = False
 
     @classmethod
     def open(
@@ -133,6 +135,7 @@ class ParallelFiles:
         encoding: str = "utf-8",
         executor: Executor | None = None,
         jobs: int = 1,
+        resegment: bool = False,
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
@@ -140,8 +143,10 @@ class ParallelFiles:
         to paths; a `.m2` file has the edits of a system, whose text is what they make of the source. References are
         paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
         edits make the references, and which has the source. The executor finds the lines of files that are named by
-        URLs; so many jobs, threads no more than there are processors, find those of others. Raises `InputError`: no
-        or unreadable files, no lines, different numbers of lines (both files are named), or edits of another source.
+        URLs; so many jobs, threads no more than there are processors, find those of others. With `resegment`,
+        candidates may have other line breaks than the references, into whose segments they are cut. Raises
+        `InputError`: no or unreadable files, no lines, different numbers of lines (both files are named), or edits of
+        another source.
         """
         check_run(jobs, executor, None)
         candidates, references = several(candidates), several(references)
@@ -167,6 +172,8 @@ class ParallelFiles:
             edits = None if gold is None else tuple(read_m2(gold, encoding))
             edited = {file: read_m2(str(file), encoding) for file in named.values() if _has_edits(file)}
             written = _write_edited(Path(folder.name), edited, encoding)
+            if resegment:
+                written |= _write_resegmented(Path(folder.name), named.values(), references, encoding)
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
                 places = [written.get(name, str(name)) for name in names]
                 opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
@@ -191,6 +198,7 @@ class ParallelFiles:
             folder,
             edits,
             {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
+            resegment,
         )
 
     def __enter__(self) -> Self:
@@ -252,6 +260,34 @@ def _write_edited(folder: Path, edited: Mapping[str, list[GoldSegment]], encodin
         place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
         written[name] = str(place)
     return written
+
+
+def _write_resegmented(
+    folder: Path, candidates: Iterable[str], references: Sequence[str], encoding: str
+) -> dict[str, str]:
+    """Cut candidates into the segments of the references, and say where they lie by the name of their file."""
+    segments = read_segments_of(references, encoding)
+    written: dict[str, str] = {}
+    for name in candidates:
+        if _has_edits(name):
+            raise InputError(f"{name}: edits have the segments of their source, and cannot be cut anew")
+        place = folder / f"resegmented-{len(written)}"
+        cut = cut_into_segments(list(open_text(str(name), encoding)), segments)
+        place.write_text("".join(f"{line}\n" for line in cut.texts), encoding=encoding)
+        written[str(name)] = str(place)
+    return written
+
+
+def read_segments_of(references: Sequence[str], encoding: str = "utf-8") -> list[tuple[str, ...]]:
+    """Read the references of all segments, to cut candidates by.
+
+    Raises `InputError`: there are none, they have different numbers of lines, or are standard input, which is read
+    once only.
+    """
+    if not references or STDIN in references:
+        raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
+    with open_texts(references, encoding) as files:
+        return [lines for block in text_blocks(files) for lines in block]
 
 
 def _check_lines(files: Sequence[TextFile], count: int, where: str, unit: str = "lines") -> None:

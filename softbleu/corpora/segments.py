@@ -142,6 +142,11 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             )
 
     @property
+    def resegmented(self) -> bool:
+        """Whether candidates were cut into the segments of the references: these stand as they are."""
+        return False
+
+    @property
     def has_references(self) -> bool:
         """Whether segments have references."""
         return bool(self.references[0])

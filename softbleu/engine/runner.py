@@ -121,7 +121,10 @@ class Runner:
         with single_threaded_blas() if work.tables or any(streams) else nullcontext():
             totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
         return [
-            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number])
+            replace(
+                _statistics(corpus.systems, metric, total, work.table_of(number), streams[number]),
+                resegmented=corpus.resegmented,
+            )
             for number, (metric, total) in enumerate(zip(metrics, totals, strict=True))
         ]
 

@@ -142,6 +142,7 @@ class Statistics:
     vectors: str | None = None  # Name and content of the vectors; None when no similarity was looked at
     coverage: tuple[Coverage, ...] | None = None  # None when no similarity was looked at
     streamed: StreamingAggregation | None = None  # What became of the rows, where they were not kept
+    resegmented: bool = False  # Whether candidates were cut into the segments of the references
 
     @cached_property
     def offsets(self) -> Integers:
@@ -154,6 +155,8 @@ class Statistics:
         counted: dict[str, object] = {}
         if self.metric.requires.references:
             counted["nrefs"] = fewest if fewest == most else "var"
+        if self.resegmented:
+            counted["resegment"] = "yes"
         metric = self.metric.at_level(level)
         return metric.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
 from softbleu.language.values import Finding
-from softbleu.report.layout import BOLD, Layout, align
+from softbleu.report.layout import BOLD, Layout, lay_out
 from softbleu.report.records import SCHEMA, dump, json_rows
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         heads.append([name, _words(reference)])
     score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
-    lines += [("", line) for line in align(heads, [False, False])]
+    lines += [("", line) for line in lay_out(heads, [False, False])]
     if explanation.numbers is not None:
         shown = explanation.numbers.shown().items()
         if shown:
             lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
         rows = [_finding(finding, digits) for finding in explanation.findings]
-        lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
+        lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, lay_out(rows, [False] * 3), strict=True)]
     if explanation.path:
         lines += _steps(explanation.path, digits)
     if explanation.pairs is not None:
@@ -103,7 +103,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines.append((BOLD, f"{order}-grams: {matched:.{digits}f} of {len(matches)}"))
         rows = [_row(match, digits, several) for match in matches]
         right = [False, False, True, False, *([False] if several else [])]
-        lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, align(rows, right), strict=True)]
+        lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, lay_out(rows, right), strict=True)]
     return lines
 
 
@@ -120,7 +120,7 @@ def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
         gold = "" if pair.gold is None else f"gold: {pair.gold}"
         share = f"{pair.share:.{digits}f}" if 0 < pair.share < 1 else ""
         rows.append([pair.verdict, *(one_line(cell) for cell in (pair.kind, pair.source, become, gold)), share])
-    for row, line in zip(rows, align(rows, [False] * 6), strict=True):
+    for row, line in zip(rows, lay_out(rows, [False] * 6), strict=True):
         yield _VERDICTS[row[0]], f"  {line.rstrip()}"
 
 
@@ -132,7 +132,7 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> Iterator[t
         number = [f"reference {pair.reference_number + 1}"] if several else []
         similarity = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
         rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, similarity])
-    for row, line in zip(rows, align(rows, [False] * (5 + several)), strict=True):
+    for row, line in zip(rows, lay_out(rows, [False] * (5 + several)), strict=True):
         yield _STYLES[row[1]], f"  {line.rstrip()}"
 
 
@@ -143,7 +143,7 @@ def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
     for step in path.steps:
         sign = "=" if step.candidate == step.word else "-" if not step.word else "~" if step.candidate else "+"
         rows.append([_words([step.candidate]), sign, f"{step.cost:.{digits}f}", _words([step.word]), step.kind])
-    for row, line in zip(rows, align(rows, [False, False, True, False, False]), strict=True):
+    for row, line in zip(rows, lay_out(rows, [False, False, True, False, False]), strict=True):
         yield _STYLES[row[1]], f"  {line}"
 
 
@@ -171,7 +171,7 @@ def lines_text(lines: ChosenLines, layout: Layout) -> Iterator[str]:
         blank = [""] * len(lines.metrics)
         rows += [["reference", *blank, one_line(text)] for text in line.references]
         rows += [] if line.source is None else [["source", *blank, one_line(line.source)]]
-        yield from (f"{row}\n" for row in align(rows, [False, *[True] * len(blank), False]))
+        yield from (f"{row}\n" for row in lay_out(rows, [False, *[True] * len(blank), False]))
     yield f"\nscores: {', '.join(lines.metrics)}\n" if lines else "nothing found\n"
 
 

@@ -34,7 +34,7 @@ class Layout:
         return f"\x1b[{code}m{line}\x1b[0m" if self.colour and code else line
 
 
-def align(
+def lay_out(
     rows: Sequence[Sequence[str]],
     right: Sequence[bool],
     gap: str = GAP,
@@ -47,7 +47,7 @@ def align(
 
     A rule follows the first row if that is the `head`; `bold` has the row and column of cells that stand out.
 
-    >>> for line in align([["system", "score"], ["A", "7.5"]], [False, True], head=True):
+    >>> for line in lay_out([["system", "score"], ["A", "7.5"]], [False, True], head=True):
     ...     print(line)
     system  score
     ─────────────

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from softbleu.errors import MissingExtraError, known_name, one_line
 from softbleu.io.tabular import Records, Value
-from softbleu.report.layout import Layout, align, fit
+from softbleu.report.layout import Layout, fit, lay_out
 
 SCHEMA = 1
 ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names
@@ -64,7 +64,7 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts, a line each, and a table; one that is too wide for a terminal goes on below."""
     records = _without_background(records, layout)
     facts = [list(map(one_line, fact)) for fact in _facts(records, layout)]
-    yield from (f"{line}\n" for line in align(facts, [False, False]))
+    yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
     if facts and records.columns:
         yield "\n"
     if records.rows and records.columns:
@@ -74,7 +74,7 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
             yield "\n" if number else ""
             bold = {(0, n) for n in range(len(columns))}
             bold |= {(row + 1, columns.index(column)) for row, column in records.marked if column in columns}
-            shown = align(cut, [right[n] for n in columns], head=True, bold=bold, layout=layout)
+            shown = lay_out(cut, [right[n] for n in columns], head=True, bold=bold, layout=layout)
             yield from (f"{line}\n" for line in shown)
     elif records.columns:
         yield f"{records.empty}\n"

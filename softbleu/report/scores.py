@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records, spread
-from softbleu.report.layout import BOLD, Layout, align
+from softbleu.report.layout import BOLD, Layout, lay_out
 from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
             yield "The score is the mean of the segments' scores; these are the numbers of all segments together:\n\n"
         width = max(map(len, lists))
         rows = [["order", *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
-        yield from (f"{line}\n" for line in align(rows, [False] + [True] * (width - 1), gap="   "))
+        yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (width - 1), gap="   "))
         yield "\n"
     entries = [
         [column.title, _show(value, column.unit, digits) + _SUFFIXES.get(column.unit, "")]
@@ -236,7 +236,7 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
         candidate = _share(coverage.candidate_known, coverage.candidate_tokens)
         references = [_reference_coverage(coverage)] if coverage.reference_tokens else []
         entries.append(["with a vector", ", ".join((candidate, *references))])
-    yield from (f"{line}\n" for line in align([list(map(one_line, entry)) for entry in entries], [False, False]))
+    yield from (f"{line}\n" for line in lay_out([list(map(one_line, entry)) for entry in entries], [False, False]))
 
 
 def _show(value: Any, unit: Unit, digits: int) -> str:

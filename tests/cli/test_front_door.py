@@ -22,7 +22,7 @@ from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.parallel import name_systems
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
-from softbleu.report.layout import align, fit
+from softbleu.report.layout import fit, lay_out
 from softbleu.text.tokenizers import TOKENIZERS
 
 OF_WHITE_SPACE = "-m chrf --char-order 6 --word-order 0 --whitespace --eps-smoothing --lowercase"
@@ -207,7 +207,7 @@ ROWS = [["system", "BLEU", "P1", "P2", "length"], ["a-rather-long-name-of-a-syst
 def test_tables_fit_a_terminal(width):
     right = [False, True, True, True, True]
     tables = list(fit(ROWS, right, width))
-    lines = [line for rows, columns in tables for line in align(rows, [right[n] for n in columns], head=True)]
+    lines = [line for rows, columns in tables for line in lay_out(rows, [right[n] for n in columns], head=True)]
     assert max(map(len, lines)) <= width
     assert [n for _, columns in tables for n in columns if n] == [1, 2, 3, 4]
     assert all(columns[0] == 0 for _, columns in tables)

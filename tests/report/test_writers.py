@@ -18,7 +18,7 @@ from softbleu.cli.output import Output
 from softbleu.errors import InputError, one_line
 from softbleu.metrics.result import Score
 from softbleu.report import COMPARERS, EXPLAINERS, RECORD_WRITERS, WRITERS, Layout, Records, format_by_suffix
-from softbleu.report.layout import align
+from softbleu.report.layout import lay_out
 from softbleu.report.records import BINARY_FORMATS
 from softbleu.report.scores import write_numbers
 from softbleu.results.explain import Explanation, NgramMatch
@@ -83,7 +83,7 @@ def test_several_systems_are_one_table_and_names_no_markup(results):
 
 def test_columns_line_up_for_wide_characters():
     assert [one_line(text) for text in ("naïve 猫", "a\u2028b\udcff")] == ["naïve 猫", "a\\u2028b\\udcff"]
-    lines = list(align([["猫", "1"], ["cat", "2"], ["cafe\u0301", "3"]], [False, True]))
+    lines = list(lay_out([["猫", "1"], ["cat", "2"], ["cafe\u0301", "3"]], [False, True]))
     assert lines == ["猫    1", "cat   2", "cafe\u0301  3"]
 
 

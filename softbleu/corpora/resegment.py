@@ -1,0 +1,213 @@
+"""Re-segmentation: an output with other line breaks than its reference is cut where it fits the reference best.
+
+The cuts are those of least edit distance between the whole output and the joined references (Matusov et al. 2005:
+Evaluating Machine Translation Output with Automatic Sentence Segmentation, section 3). Rows of the table of distances
+are computed in a band about its diagonal, which is widened until the best path keeps clear of its edges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.errors import InputError
+
+GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
+"""Costs: a token left out or added; two with the same beginning; two words, or two marks; a word and a mark."""
+UNENDED, UNBEGUN = 3, 2
+"""Costs of a joint: no mark before it, no capital behind it, where the reference has one there."""
+_STEM = 4  # Letters of a beginning that is the same in related words
+_WIDTH = 128  # Of the band at first, on either side
+_MARGIN = 8  # Tokens that the best path keeps clear of the edges of the band
+_FAR = np.int64(1 << 60)
+_COST = 32  # Bits of a cell below the cost: they hold where in the output the path entered the segment
+_TOKEN = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]|"
+    "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+|[^\\w\\s]"
+)
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """Tokens of a text as numbers: two are equal, related or of one kind if their numbers of it are."""
+
+    words: NDArray[np.int32]
+    stems: NDArray[np.int32]
+    marks: NDArray[np.bool_]
+    small: NDArray[np.bool_]  # Whether the first letter is a small one
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+class _Coder:
+    """Numbers of tokens."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def code(self, tokens: Sequence[str]) -> _Tokens:
+        """Number the tokens of a text."""
+        words = [self._numbers.setdefault(token, len(self._numbers)) for token in tokens]
+        folded = [token.casefold() for token in tokens]
+        stems = [self._numbers.setdefault(f"{word[:_STEM]} ", len(self._numbers)) for word in folded]
+        marks = [not token[0].isalnum() for token in tokens]
+        small = [token[0].islower() for token in tokens]
+        return _Tokens(
+            *(np.array(x, t) for x, t in ((words, np.int32), (stems, np.int32), (marks, bool), (small, bool)))
+        )
+
+
+@dataclass(frozen=True)
+class Resegmented:
+    """An output, cut into the segments of its reference."""
+
+    texts: list[str]
+    costs: list[int]
+    """Of each segment the edit distance to its reference, in halves of a token, and what its end costs."""
+
+
+class _Band:
+    """The table of distances between an output and references, as far as it lies in a band about its diagonal.
+
+    A cell holds the cost of the best path to it, and in the bits below where the path entered the segment.
+    """
+
+    def __init__(
+        self, output: _Tokens, may_cut: NDArray[np.bool_], references: Sequence[Sequence[_Tokens]], width: int
+    ) -> None:
+        self.size, self.references, self.columns = len(output), references, 2 * width + 1
+        joints = [0, *accumulate(len(texts[0]) for texts in references)]
+        slope = self.size / (joints[-1] or 1)
+        self.starts = [round(joint * slope) - width for joint in joints]
+        self._gaps = (np.arange(self.columns) * GAP) << _COST
+
+        # Columns of the band may lie before the first token and behind the last.
+        def padded(values: NDArray[Any], outside: Any) -> NDArray[Any]:
+            edge = np.full(self.columns + 1, outside, values.dtype)
+            return np.concatenate((edge, values, edge))
+
+        self._words, self._stems = padded(output.words, -1), padded(output.stems, -1)
+        self._substituted = [
+            padded(np.where(output.marks == mark, OTHER, UNLIKE).astype(np.int64) << _COST, _FAR) for mark in (0, 1)
+        ]
+        cuts = np.where(may_cut, 0, _FAR)
+        joined = np.arange(self.size + 1)
+        after_mark = np.concatenate(([True], output.marks)) if self.size else np.ones(1, bool)
+        before_small = np.concatenate((output.small, [False]))
+        self._unended, self._unbegun = (
+            padded(np.where(odd, cost, 0).astype(np.int64) << _COST, 0)
+            for odd, cost in ((~after_mark, UNENDED), (before_small, UNBEGUN))
+        )
+        self._joints = padded(cuts | joined, _FAR)
+
+    def _part(self, values: NDArray[Any], start: int) -> NDArray[Any]:
+        """What belongs to the columns of the band that begins at a place."""
+        return values[start + self.columns + 1 : start + 2 * self.columns + 1]
+
+    def cuts(self) -> tuple[list[int], list[int], bool]:
+        """Where the segments begin and end, what each costs, and whether the path keeps clear of the edges."""
+        starts, behind = self.starts, [*self.references[1:], ()]
+        cells = np.full(self.columns, _FAR)
+        cells[-starts[0]] = 0
+        entered, totals = [], []
+        for texts, after, here, there in zip(self.references, behind, starts, starts[1:], strict=False):
+            ends = [self._segment(text, cells, here, there) for text in texts]
+            ended = np.minimum(np.minimum.reduce(ends), _FAR)
+            entered.append((ended & ((1 << _COST) - 1)).astype(np.int32))
+            cells = ended >> _COST << _COST
+            if all(len(text) and text.marks[-1] for text in texts):
+                cells += self._part(self._unended, there)
+            if after and not any(len(text) and text.small[0] for text in after):
+                cells += self._part(self._unbegun, there)
+            totals.append(cells >> _COST)
+            cells += self._part(self._joints, there)
+        cuts, clear = [self.size], True
+        for row in range(len(entered) - 1, -1, -1):
+            column = cuts[-1] - starts[row + 1]
+            clear &= self._is_clear(column, starts[row + 1])
+            cuts.append(int(entered[row][column]))
+        cuts.reverse()
+        sums = [0, *(int(total[cut - start]) for total, cut, start in zip(totals, cuts[1:], starts[1:], strict=True))]
+        return cuts, [after - before for before, after in pairwise(sums)], clear
+
+    def _is_clear(self, column: int, start: int) -> bool:
+        """Whether a cell keeps clear of edges of the band that lie within the table."""
+        last = self.columns - 1
+        return (column >= _MARGIN or start <= 0) and (column <= last - _MARGIN or start + last >= self.size)
+
+    def _segment(self, text: _Tokens, cells: NDArray[np.int64], here: int, there: int) -> NDArray[np.int64]:
+        """Compute the row behind a reference from the row before it; the band moves from one place to another."""
+        gaps, columns = self._gaps, self.columns
+        cells = np.minimum.accumulate(cells - gaps) + gaps
+        starts = np.linspace(here, there, len(text) + 1).round().astype(int).tolist()
+        row = np.full(columns + max(np.diff([*starts, there])) + 1, _FAR)
+        for word, stem, mark, start, moved in zip(
+            text.words.tolist(), text.stems.tolist(), text.marks.tolist(), starts, starts[1:], strict=False
+        ):
+            # Of the output token that is taken on the way into each column.
+            costs = self._part(self._substituted[mark], moved - 1).copy()
+            costs[self._part(self._stems, moved - 1) == stem] = RELATED << _COST
+            costs[self._part(self._words, moved - 1) == word] = 0
+            row[1 : columns + 1] = cells
+            shift = moved - start
+            costs += row[shift : shift + columns]
+            cells = np.minimum(costs, row[shift + 1 : shift + 1 + columns] + (GAP << _COST))
+            cells -= gaps
+            np.minimum.accumulate(cells, out=cells)
+            cells += gaps
+            if moved + columns > self.size + 1:
+                cells[self.size + 1 - moved :] = _FAR
+        row[:columns] = cells
+        row[columns:] = _FAR
+        return row[there - starts[-1] :][:columns]
+
+
+def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Resegmented:
+    """Cut an output into the segments of its references, wherever its own line breaks are.
+
+    Tokens are words and marks; of scripts without blanks, characters. The output is cut at blanks only, or between
+    such characters. Time and memory are linear in the text. Of segments with several references the nearest counts.
+
+    Parameters
+    ----------
+    output
+        Lines of the output, however many.
+    references
+        Of each segment its references.
+
+    Examples
+    --------
+    >>> resegment(["a cat sat. It", "rained all day"], [["the cat sat."], ["it rained"]]).texts
+    ['a cat sat.', 'It rained all day']
+    """
+    if not references:
+        raise InputError("there are no segments to cut an output into")
+    text = " ".join(" ".join(line.split()) for line in output)
+    spans = [match.span() for match in _TOKEN.finditer(text)]
+    coder = _Coder()
+    coded = coder.code([text[start:stop] for start, stop in spans])
+    may_cut = [True, *(text[s - 1].isspace() or _is_character(text, s) for s, _ in spans[1:]), True]
+    tokens = [[coder.code(_TOKEN.findall(line)) for line in lines] for lines in references]
+    width, size = _WIDTH, len(coded)
+    while True:
+        band = _Band(coded, np.array(may_cut[: size + 1] if size else [True]), tokens, min(width, size + 1))
+        cuts, costs, clear = band.cuts()
+        if clear or width > size:
+            break
+        width *= 2
+    places = [spans[cut][0] if cut < size else len(text) for cut in cuts]
+    texts = [text[start:stop].strip() for start, stop in zip([0, *places[1:]], places[1:], strict=False)]
+    return Resegmented(texts, costs)
+
+
+def _is_character(text: str, place: int) -> bool:
+    """Whether a script without blanks stands on both sides of a place."""
+    sides = (_TOKEN.match(text, place - 1), _TOKEN.match(text, place))
+    return all(side is not None and len(side[0]) == 1 and not side[0].isascii() for side in sides)

@@ -1,0 +1,108 @@
+"""Outputs with other line breaks are cut where they fit their references, at the least cost."""
+
+import json
+import random
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.conftest import command
+from hypothesis import example, given
+from hypothesis import strategies as st
+from oracles.resegment import cost_of, least_cost
+from shared_data import shared
+
+import softbleu.corpora.resegment
+from softbleu.corpora.resegment import resegment
+from softbleu.errors import InputError
+
+__all__ = ["command"]
+
+TOKEN = st.sampled_from(["The", "the", "cats", "catsup", "sat", ".", "!", "It"])
+TEXT = st.lists(TOKEN, max_size=5)
+
+
+@given(
+    TEXT.flatmap(lambda text: st.lists(TEXT, max_size=2).map(lambda more: sum(more, text))),
+    st.lists(st.lists(TEXT, min_size=1, max_size=2), min_size=1, max_size=3),
+)
+@example(["sat"], [[[]], [["sat"]], [[]]])
+def test_no_other_cuts_cost_less(output: list[str], references: list[list[list[str]]]) -> None:
+    texts = [[" ".join(text) for text in segment] for segment in references]
+    cut = resegment([" ".join(output)], texts)
+    cuts = [0, *accumulate(len(text.split()) for text in cut.texts)]
+    coded = [[tuple(text) for text in segment] for segment in references]
+    assert [token for text in cut.texts for token in text.split()] == output
+    assert cost_of(output, cuts, coded) == least_cost(output, coded, lambda _: True) == sum(cut.costs)
+
+
+def test_a_band_that_is_too_narrow_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty lines are missing in the midst, more than the first band is wide."""
+    draw = random.Random(1)
+    references = [f"Line {n} has {' '.join(draw.choices('abcdefgh', k=6))} ." for n in range(200)]
+    lines = references[:80] + references[120:]
+    expected = [line if n < 80 or n >= 120 else "" for n, line in enumerate(references)]
+    monkeypatch.setattr(softbleu.corpora.resegment, "_WIDTH", 16)
+    assert resegment([" ".join(lines)], [[line] for line in references]).texts == expected
+
+
+def test_text_without_blanks_is_cut_between_characters() -> None:
+    references = [["猫坐在垫子上。"], ["今天下雨。"], ["狗在叫。"]]
+    assert resegment(["猫坐垫子上。今天下大雨。狗叫。"], references).texts == [
+        "猫坐垫子上。",
+        "今天下大雨。",
+        "狗叫。",
+    ]
+
+
+@pytest.mark.parametrize("output", [[], [""], ["  ", ""]])
+def test_an_output_without_text_is_empty_everywhere(output: list[str]) -> None:
+    assert resegment(output, [["a b"], ["c"]]).texts == ["", ""]
+
+
+def test_there_must_be_segments() -> None:
+    with pytest.raises(InputError, match="no segments"):
+        resegment(["a"], [])
+
+
+def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, tmp_path: Path) -> None:
+    reference, lines = (
+        ["The cat sat.", "It rained all day.", "Dogs bark."],
+        ["The cat sat.", "It rained.", "Dogs bark."],
+    )
+    for name, text in (("r", "\n".join(reference)), ("a", " ".join(lines)), ("b", "\n".join(lines))):
+        (tmp_path / name).write_text(f"{text}\n")
+    files = [str(tmp_path / name) for name in "abr"]
+    score = ("score", "-m", "chrf", "-f", "json", "-r", files[2], "-c")
+    done = json.loads(command(*score, *files[:2], "--resegment").out)
+    assert [system["score"] for system in done["systems"]] == [done["systems"][0]["score"]] * 2
+    assert "|resegment:yes|" in done["signature"]
+    again = json.loads(command(*score, files[1], "--signature", done["signature"]).out)
+    assert again["systems"][0]["score"] == done["systems"][0]["score"]
+
+
+@pytest.mark.slow
+def test_cuts_of_wmt13_come_back() -> None:
+    """Outputs joined and cut at random places: .99 of the joints within a token, .97 exactly."""
+    folder = shared("data", "wmt13-fr-en")
+    references = [[line] for line in (folder / "reference.en").read_text().splitlines()]
+    exact = near = joints = 0
+    for path in sorted((folder / "system-outputs").glob("*.txt"))[::5]:
+        lines = [" ".join(line.split()) for line in path.read_text().splitlines()]
+        texts = resegment(broken(" ".join(lines).split(), random.Random(1)), references).texts
+        old, new = ([*accumulate(len(line.split()) for line in some)][:-1] for some in (lines, texts))
+        exact += sum(one == other for one, other in zip(old, new, strict=True))
+        near += sum(abs(one - other) <= 1 for one, other in zip(old, new, strict=True))
+        joints += len(old)
+    assert exact >= 0.97 * joints
+    assert near >= 0.99 * joints
+
+
+def broken(tokens: list[str], draw: random.Random) -> list[str]:
+    lines = []
+    while tokens:
+        count = draw.randint(1, 400)
+        lines.append(" ".join(tokens[:count]))
+        tokens = tokens[count:]
+    return lines

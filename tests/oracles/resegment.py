@@ -1,0 +1,69 @@
+"""The cheapest cuts of an output, by trying all pieces of it for each segment, compared by plain edit distance."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from softbleu.corpora.resegment import GAP, OTHER, RELATED, UNBEGUN, UNENDED, UNLIKE
+
+
+def is_mark(token: str) -> bool:
+    return not token[0].isalnum()
+
+
+def substitution(one: str, other: str) -> int:
+    if one == other:
+        return 0
+    if one.casefold()[:4] == other.casefold()[:4]:
+        return RELATED
+    return OTHER if is_mark(one) == is_mark(other) else UNLIKE
+
+
+def distance(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    @cache
+    def rest(i: int, j: int) -> int:
+        if i == len(one) or j == len(other):
+            return GAP * (len(one) - i + len(other) - j)
+        return min(substitution(one[i], other[j]) + rest(i + 1, j + 1), GAP + rest(i + 1, j), GAP + rest(i, j + 1))
+
+    return rest(0, 0)
+
+
+def joint(output: Sequence[str], cut: int, before: Sequence[Sequence[str]], behind: Sequence[Sequence[str]]) -> int:
+    cost = 0
+    if cut and all(text and is_mark(text[-1]) for text in before) and not is_mark(output[cut - 1]):
+        cost += UNENDED
+    small = any(text and text[0][0].islower() for text in behind)
+    if cut < len(output) and behind and not small and output[cut][0].islower():
+        cost += UNBEGUN
+    return cost
+
+
+def cost_of(output: Sequence[str], cuts: Sequence[int], references: Sequence[Sequence[tuple[str, ...]]]) -> int:
+    """The cost of cuts: places before tokens, from 0 to the end."""
+    total = 0
+    for number, texts in enumerate(references):
+        piece = tuple(output[cuts[number] : cuts[number + 1]])
+        behind = references[number + 1] if number + 1 < len(references) else ()
+        total += min(distance(piece, text) for text in texts) + joint(output, cuts[number + 1], texts, behind)
+    return total
+
+
+def least_cost(
+    output: Sequence[str], references: Sequence[Sequence[tuple[str, ...]]], may_cut: Callable[[int], bool]
+) -> int:
+    """The least cost of all cuts."""
+    places = [place for place in range(len(output) + 1) if may_cut(place)]
+    costs = {0: 0}
+    for number, texts in enumerate(references):
+        behind = references[number + 1] if number + 1 < len(references) else ()
+        costs = {
+            stop: min(
+                cost + min(distance(tuple(output[start:stop]), text) for text in texts)
+                for start, cost in costs.items()
+                if start <= stop
+            )
+            + joint(output, stop, texts, behind)
+            for stop in places
+            if any(start <= stop for start in costs)
+        }
+    return costs[len(output)]
