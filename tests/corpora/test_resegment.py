@@ -74,8 +74,8 @@ def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, tmp_path: Pa
     for name, text in (("r", "\n".join(reference)), ("a", " ".join(lines)), ("b", "\n".join(lines))):
         (tmp_path / name).write_text(f"{text}\n")
     files = [str(tmp_path / name) for name in "abr"]
-    score = ("score", "-m", "chrf", "-f", "json", "-r", files[2], "-c")
-    done = json.loads(command(*score, *files[:2], "--resegment").out)
+    score = ("score", "-f", "json", "-r", files[2], "-c")
+    done = json.loads(command(*score, *files[:2], "--resegment", "-m", "chrf").out)
     assert [system["score"] for system in done["systems"]] == [done["systems"][0]["score"]] * 2
     assert "|resegment:yes|" in done["signature"]
     again = json.loads(command(*score, files[1], "--signature", done["signature"]).out)
