@@ -5,8 +5,8 @@ from softbleu.cli.command import Given, command
 
 @command(
     "scores lower metric candidate reference source gold encoding unescape rankings rankings_start unexpanded "
-    "rank_by human da documents direction column aggregate table against window samples runs seed table_format long "
-    "digits=3 output plot jobs cluster",
+    "rank_by human da documents standardise direction column aggregate table against window samples runs seed "
+    "table_format long digits=3 output plot jobs cluster",
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
@@ -78,10 +78,8 @@ def metaeval(given: Given) -> None:
             human=given.human or (),
             assessments=given.da,
             progress=progress,
-            **given.values(
-                "source gold rankings rankings_start documents direction column unescape encoding aggregate"
-            ),
-            **given.values("against window samples runs seed jobs executor"),
+            **given.values("source gold rankings rankings_start documents standardise direction column unescape"),
+            **given.values("encoding aggregate against window samples runs seed jobs executor"),
         )
     for note in evaluation.notes:
         given.note(note)

@@ -178,7 +178,9 @@ Human judgements
   --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
     five).
   --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
-  --column NAME: Human scores of this column (default: the first of score, human, z, mqm and raw).
+  --standardise NAME <annotator>: Take of each judgement how far it lies above the mean of its annotator, in standard
+    deviations.
+  --column NAME: Human scores of this column (default: the first of score, human, z, mqm, esa and raw).
 Significance
   --baseline NAME: System the others are tested against (default: the first).
   --test NAME <randomization,bootstrap>: randomization (approximate) or bootstrap (paired) (default: randomization).

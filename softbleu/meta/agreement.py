@@ -157,7 +157,7 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within segments.
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, and Pearson within and between segments.
 
     Parameters
     ----------
@@ -174,6 +174,11 @@ def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list
         correlations = {r: correlate(*both, r, samples, seed, drawn) for r in COEFFICIENTS}
         if segments is not None and len(np.unique(segments)) < len(column):
             correlations["pearson_within"] = correlate_within(*both, samples, seed, segments, drawn)
+            places, first, numbers = np.unique(segments, return_index=True, return_inverse=True)
+            if len(places) >= FEWEST_POINTS:
+                one, other = (np.bincount(numbers, side) / np.bincount(numbers) for side in both)
+                of_segments = None if drawn is None else drawn[first]
+                correlations["pearson_between"] = correlate(one, other, "pearson", samples, seed, of_segments)
         correlated.append(MetricAgreement(name, columns.human, len(column), correlations))
     return correlated
 

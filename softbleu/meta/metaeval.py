@@ -44,7 +44,7 @@ from softbleu.meta.agreement import (
     neighbour_windows,
     pair_metrics,
 )
-from softbleu.meta.correlation import COEFFICIENTS, Estimate, difference
+from softbleu.meta.correlation import COEFFICIENTS, Estimate, correlate, difference
 from softbleu.meta.evidence import (
     Evidence,
     IntervalSettings,
@@ -113,6 +113,7 @@ def metaeval(
     direction: str | None = None,
     column: str | None = None,
     unescape: bool = False,
+    standardise: str | None = None,
     encoding: str = "utf-8",
     aggregate: str | None = None,
     against: str | None = None,
@@ -167,6 +168,9 @@ def metaeval(
         Of human scores, where a table has several; by default the first of score, human, z, mqm and raw.
     unescape
         Turn entities such as ``&apos;`` in texts into characters.
+    standardise
+        `annotator`: take of each judgement of `assessments` how many standard deviations it lies above the mean of
+        its annotator.
     aggregate
         How a metric's scores of segments become scores of systems, as judges' comparisons do: every two systems are
         compared on every segment, and ranked in one of `softbleu.meta.evidence.WAYS` (Goto et al. 2025). By default
@@ -224,7 +228,14 @@ def metaeval(
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,
-        read_assessments(assessments, direction=direction, column=column, unescape=unescape, encoding=encoding)
+        read_assessments(
+            assessments,
+            direction=direction,
+            column=column,
+            unescape=unescape,
+            standardise=standardise,
+            encoding=encoding,
+        )
         if isinstance(assessments, str)
         else assessments,
     ).turned(lower)
@@ -257,6 +268,8 @@ def metaeval(
     signatures = {name: result.signature for name, result in firsts.items()}
     short = [f"{name} signature: {result.short_signature}" for name, result in firsts.items()]
     facts = {**signatures, **answer.table.facts, **({"aggregate": aggregate} if aggregate else {})}
+    if judges.assessments is not None and (judges.asks_of_outputs(question) or question == "annotators"):
+        facts |= judges.assessments.counts()
     facts |= {} if named is None else {"documents": str(named)}
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     notes += [*lacks, *_one_sided(evidence, question), *answer.notes]
@@ -457,7 +470,12 @@ def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
 
 
 def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row per pair of annotators, after the weighted means over different ones and within each one."""
+    """A row per pair of annotators, after the weighted means over different ones and within each one.
+
+    Of assessments there is the correlation of the scores that different annotators gave the same output.
+    """
+    if evidence.comparisons is None and evidence.assessments is not None:
+        return _annotator_scores(evidence.assessments, settings)
     pairs = annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
     rows: list[list[Value]] = []
@@ -467,6 +485,22 @@ def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
             rows.append([name, "", *_values(mean_agreement(pairs, within=within), names)])
     rows += [[pair.one, pair.other, *_values(pair, names)] for pair in pairs]
     table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
+    return MetaEvaluation("annotators", table)
+
+
+def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> MetaEvaluation:
+    if assessments.annotations is None:
+        raise InputError("who made a judgement is not said: there is no agreement of annotators to measure")
+    one, other, outputs = assessments.annotations.pairs()
+    if not len(one):
+        raise InputError("no two annotators judged the same output: there is no agreement to measure")
+    segments = outputs if assessments.texts is not None else np.array(assessments.segments)[outputs]
+    drawn = assessments.drawn_with(segments)
+    rows: list[list[Value]] = [
+        [name, *correlate(one, other, name, settings.samples, settings.seed, drawn).cells, len(np.unique(outputs))]
+        for name in COEFFICIENTS
+    ]
+    table = Records(["coefficient", "agreement", "low", "high", "outputs"], rows, settings.facts())
     return MetaEvaluation("annotators", table)
 
 

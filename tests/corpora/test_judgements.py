@@ -1,6 +1,8 @@
 """Readers of what people said, and of what metrics said."""
 
+import csv
 import gzip
+import io
 import json
 
 import numpy as np
@@ -174,6 +176,86 @@ def test_systems_of_several_files_are_joined(tmp_path):
     (joined,) = merge_scores(table for name in names for table in read_scores(name))
     assert {system: row.tolist() for system, row in joined.segments.items()} == {"a": [0], "b": [1]}
     assert joined.location == "+".join(names)
+
+
+ESA = [("ann", "A", 1, "TGT", "eng", "ces", 80, "d1", False, [{"start_i": 0, "end_i": 1, "severity": "minor"}], 1, 2)]
+ESA += [
+    ("bob", "A", 1, "TGT", "eng", "ces", 60, "d1", False, [], 1, 2),
+    ("bob", "B", 2, "TGT", "eng", "ces", 40, "d1", False, [], 1, 2),
+]
+ESA += [
+    ("bob", "B", 1, "BAD", "eng", "ces", 0, "d1#bad", False, [], 1, 2),
+    ("ann", "x", 9, "TGT", "eng", "ces", 0, "t-tutorial1", False, [], 1, 2),
+]
+COMPILED = [
+    {
+        "langs": "en-cs",
+        "line_id": row[2],
+        "system": row[1],
+        "annotator": row[0],
+        "esa_score": str(row[6]),
+        "esa_spans": row[9],
+    }
+    for row in ESA[:3]
+]
+PEARMUT = [
+    {
+        "user_id": who,
+        "item": [{"item_id": "d1#1", "src": "s"}, {"item_id": "d1#2", "src": "t"}],
+        "annotation": [{"A": {"score": a}}, {"B": b}],
+    }
+    for who, a, b in (("ann", 80, {}), ("bob", 60, {"score": 40, "error_spans": []}))
+]
+MQM = [("system", "doc", "seg_id", "rater", "target", "category", "severity")]
+MQM += [
+    ("A", "d", 2, "ann", 'a <v>b</v> "', "Accuracy/Mistranslation", "Major"),
+    ("A", "d", 2, "ann", "a b", "Fluency/Punctuation", "Minor"),
+]
+MQM += [
+    ("A", "d", 2, "bob", "a b", "No-error", "No-error"),
+    ("B", "d", 3, "bob", "<v>x</v>", "Non-translation!", "Major"),
+]
+
+
+def as_csv(rows):
+    out = io.StringIO()
+    csv.writer(out).writerows(
+        [[json.dumps(cell) if isinstance(cell, list) else cell for cell in row] for row in rows]
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "scores", "raw"),
+    [
+        ("esa.csv", as_csv(ESA), {("A", 1): 70, ("B", 2): 40}, [80, 60, 40]),
+        ("esa.jsonl", "\n".join(map(json.dumps, COMPILED)), {("A", 1): 70, ("B", 2): 40}, [80, 60, 40]),
+        ("pearmut.jsonl", "\n".join(map(json.dumps, PEARMUT)), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
+        ("pearmut.json", json.dumps(PEARMUT), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
+        (
+            "mqm.tsv",
+            "\n".join("\t".join(map(str, row)) for row in MQM),
+            {("A", 1): -2.55, ("B", 2): -25},
+            [-5.1, 0, -25],
+        ),
+    ],
+)
+def test_judgements_with_spans(tmp_path, name, content, scores, raw):
+    found = read_assessments(written(tmp_path, content, name))
+    outputs = [(system, segment) for (system,), segment in zip(found.systems, found.segments, strict=True)]
+    assert dict(zip(outputs, found.scores.tolist(), strict=True)) == scores
+    assert found.counts() == {"outputs": 2, "segments": 2, "judgements": 3, "annotators": 2}
+    assert found.annotations.scores.tolist() == raw
+    one, other, output = found.annotations.pairs()
+    assert sorted(zip(one.tolist(), other.tolist(), output.tolist(), strict=True)) == sorted(
+        [(raw[0], raw[1], 0), (raw[1], raw[0], 0)]
+    )
+    standard = read_assessments(written(tmp_path, content, name), standardise="annotator")
+    expected = np.sign(raw[1] - raw[2])
+    assert dict(zip(outputs, standard.scores.tolist(), strict=True)) == {
+        outputs[0]: expected / 2,
+        outputs[1]: -expected,
+    }
 
 
 def test_the_column_of_scores(tmp_path):

@@ -125,7 +125,7 @@ def test_documents_are_drawn_in_the_place_of_segments() -> None:
     table = ScoreTable("bleu", {}, dict(zip("ABC", scores, strict=True)))
     asked = {"scores": [table], "assessments": assessed, "samples": 50, "seed": 3}
     found = softbleu.metaeval("outputs", **asked, documents=labels)
-    (pearson, *_, within) = found.agreements[0][0].correlations.values()
+    pearson, within = (found.agreements[0][0].correlations[name] for name in ("pearson", "pearson_within"))
     drawn = np.random.default_rng(3).integers(6, size=(50, 6))
     one, other = judges[0].ravel(), scores.ravel()
     places = [np.concatenate([np.flatnonzero(segments // 4 == d) for d in some]) for some in drawn]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import html
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from softbleu.corpora.files import open_text
+from softbleu.corpora.judgements.annotated import annotated_rows
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
-from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows
+from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
 from softbleu.corpora.segments import Segments
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
 
 if TYPE_CHECKING:
@@ -30,6 +32,25 @@ CANDIDATE = "translation"  # What the one system of assessed texts is called
 
 
 @dataclass(frozen=True, eq=False)
+class Annotations:
+    """Single judgements, each of an annotator."""
+
+    outputs: Integers  # Of each judgement the number of its output
+    annotators: Integers  # And of its annotator
+    scores: Floats
+    names: tuple[str, ...]  # Of the annotators
+
+    def pairs(self) -> tuple[Floats, Floats, Integers]:
+        """Scores of every two annotators of an output, both ways round, and the number of the output."""
+        order = np.argsort(self.outputs, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(self.outputs[order])) + 1)
+        pairs = [(one, other) for group in groups for one, other in permutations(group.tolist(), 2)]
+        pairs = [(one, other) for one, other in pairs if self.annotators[one] != self.annotators[other]]
+        one, other = np.array(pairs, np.int64).reshape(-1, 2).T
+        return self.scores[one], self.scores[other], self.outputs[one]
+
+
+@dataclass(frozen=True, eq=False)
 class Assessments:
     """Assessed outputs, either by system and segment, or as texts of their own."""
 
@@ -39,6 +60,7 @@ class Assessments:
     segments: Sequence[int] = ()  # Of each output its segment, from 0; empty with texts
     texts: Segments | None = None  # The outputs themselves with their references, as a corpus of one system
     documents: Integers | None = None  # Of each segment its document, where samples draw these
+    annotations: Annotations | None = None  # The judgements behind the scores, where it is said who made them
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -130,6 +152,15 @@ class Assessments:
     def drawn_with(self, segments: Integers) -> Integers:
         """What outputs of these segments are drawn with: the segments, or their documents."""
         return drawn_with(segments, self.documents)
+
+    def counts(self) -> dict[str, int]:
+        """How many outputs, segments and annotators the judgements are of, as far as that is known."""
+        found = {"outputs": len(self)}
+        if self.texts is None:
+            found["segments"] = len(set(self.segments))
+        if self.annotations is not None:
+            found |= {"judgements": len(self.annotations.scores), "annotators": len(self.annotations.names)}
+        return found
 
     def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
         """Name systems that were assessed and not scored, nor any with the same output; and those only scored."""
@@ -235,15 +266,17 @@ def read_assessments(
     direction: str | None = None,
     column: str | None = None,
     unescape: bool = False,
+    standardise: str | None = None,
     encoding: str = "utf-8",
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
     source translation reference HUMAN_score`; others are passed over. Or a table of scores of segments as
-    `read_scores` has it. Of several directions one must be given. An output that several annotators scored has the
-    mean of their scores, and a note says so; of texts, where there is a column `annotator`. `unescape` turns entities
-    such as ``&apos;`` in texts into characters.
+    `read_scores` has it, maybe with a column `annotator`; or what `annotated_rows` reads: Error Span Annotation of
+    WMT24 and Pearmut, and MQM. Of several directions one must be given. An output that several annotators scored has
+    the mean of their scores, and a note says so; of texts, where there is a column `annotator`. `unescape` turns
+    entities such as ``&apos;`` in texts into characters.
 
     Parameters
     ----------
@@ -255,19 +288,29 @@ def read_assessments(
         Column of scores of segments; None: the first of `SCORED`.
     unescape
         Whether entities such as ``&apos;`` in texts become characters.
+    standardise
+        `annotator`: take of each judgement how many standard deviations it lies above the mean of its annotator.
     encoding
         Of the file.
     """
-    with closing(open_text(name, encoding)) as lines:
-        text = list(lines)
+    if standardise is not None:
+        known_name("way to standardise", standardise, ("annotator",))
+    text = text_of(name, encoding)
+    judged = annotated_rows(name, text)
+    if judged is not None:
+        return _numbered(name, _of_direction(name, judged, direction), standardise, by_system=True)
     columns, rows = table_rows(name, text, lambda cells: (_lower(cells), True))
     known = set(columns)
     if set(_BY_TEXT) <= known:
-        return _judged_texts(name, _of_direction(name, rows, direction), unescape)
+        return _judged_texts(name, _of_direction(name, rows, direction), unescape, standardise)
     if set(_BY_NUMBER) <= known:
-        return _numbered(name, _of_direction(name, score_rows(name, text, "human"), direction), by_system=False)
+        return _numbered(
+            name, _of_direction(name, score_rows(name, text, "human"), direction), standardise, by_system=False
+        )
     if {"system", "segment"} <= known or ".seg.score" in name:
-        return _numbered(name, _of_direction(name, score_rows(name, text, column), direction), by_system=True)
+        return _numbered(
+            name, _of_direction(name, score_rows(name, text, column), direction), standardise, by_system=True
+        )
     raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
 
 
@@ -285,42 +328,70 @@ def _of_direction(name: str, rows: Iterable[TableRow], direction: str | None) ->
     return [(where, row) for where, row in listed if direction in (None, row.get("lp", direction))]
 
 
-def _means(name: str, scored: Iterable[tuple[Hashable, float]]) -> tuple[list[Any], Floats]:
+def _means(
+    name: str, judged: Iterable[tuple[Hashable, float, str | None]], standardise: str | None = None
+) -> tuple[list[Any], Floats, Annotations | None]:
     """Take the mean of the scores of each output; NaN is none. A note says of how many there are several."""
-    scores: dict[Any, list[float]] = {}
-    for output, score in scored:
-        if not np.isnan(score):
-            scores.setdefault(output, []).append(score)
-    if repeated := sum(len(values) > 1 for values in scores.values()):
-        note(f"{name}: {repeated:,} of {len(scores):,} outputs have several judgements: the mean of each is taken")
-    return list(scores), np.array([sum(values) / len(values) for values in scores.values()])
+    kept = [(output, score, annotator) for output, score, annotator in judged if not np.isnan(score)]
+    outputs = {output: place for place, output in enumerate(dict.fromkeys(output for output, *_ in kept))}
+    places = np.array([outputs[output] for output, *_ in kept], np.int64)
+    scores = np.array([score for _, score, _ in kept], np.float64)
+    annotations = None
+    if kept and kept[0][2] is not None:
+        names = {str(annotator): None for *_, annotator in kept}
+        numbers = {annotator: number for number, annotator in enumerate(names)}
+        said = np.array([numbers[str(annotator)] for *_, annotator in kept])
+        scores = _standardised(scores, said) if standardise else scores
+        annotations = Annotations(places, said, scores, tuple(names))
+    elif standardise:
+        raise InputError(f"{name}: who made a judgement is not said, so there is no ", Parameter("standardise"))
+    counts = np.bincount(places)
+    if repeated := int((counts > 1).sum()):
+        note(f"{name}: {repeated:,} of {len(outputs):,} outputs have several judgements: the mean of each is taken")
+    return list(outputs), np.bincount(places, scores) / counts, annotations
 
 
-def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool) -> Assessments:
+def _standardised(scores: Floats, annotators: Integers) -> Floats:
+    """Take the mean of each annotator from its scores, and divide by its standard deviation."""
+    counts = np.bincount(annotators)
+    apart = scores - (np.bincount(annotators, scores) / counts)[annotators]
+    spread = np.sqrt(np.bincount(annotators, apart**2) / counts)[annotators]
+    return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+
+
+def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None = None) -> Assessments:
     clean = html.unescape if unescape else str
     names = ("source", "translation", "reference")
     # Equal texts are outputs of their own, unless it is said who judged them.
     annotated = "annotator" in rows[0][1]
     texts = (
-        ((*(clean(row[column]) for column in names), "" if annotated else where), score_of(where, row["human_score"]))
+        (
+            (*(clean(row[column]) for column in names), "" if annotated else where),
+            score_of(where, row["human_score"]),
+            row.get("annotator"),
+        )
         for where, row in rows
     )
-    outputs, scores = _means(name, texts)
+    outputs, scores, annotations = _means(name, texts, standardise)
     if not outputs:
         raise InputError(f"{name}: there are no judgements")
     source, candidate, reference, _ = map(list, zip(*outputs, strict=True))
-    return Assessments(scores, texts=Segments.of({CANDIDATE: candidate}, reference, source))
+    corpus = Segments.of({CANDIDATE: candidate}, reference, source)
+    return Assessments(scores, texts=corpus, annotations=annotations)
 
 
-def _numbered(name: str, rows: Sequence[TableRow], *, by_system: bool) -> Assessments:
+def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None = None, *, by_system: bool) -> Assessments:
     """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
     places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
     start = first_segment(name, (segment for _, segment in places))
     if not by_system and not start:
         where = next(where for (where, _), (_, segment) in zip(rows, places, strict=True) if not segment)
         raise InputError(f"{where}: SID is the number of a segment, from 1, not '0'")
-    scored = ((place, score_of(where, row["score"])) for (where, row), place in zip(rows, places, strict=True))
-    outputs, scores = _means(name, scored)
+    judged = (
+        (place, score_of(where, row["score"]), row.get("annotator"))
+        for (where, row), place in zip(rows, places, strict=True)
+    )
+    outputs, scores, annotations = _means(name, judged, standardise)
     if not outputs:
         raise InputError(f"{name}: there are no assessments")
     order = np.arange(len(outputs))
@@ -330,4 +401,7 @@ def _numbered(name: str, rows: Sequence[TableRow], *, by_system: bool) -> Assess
     groups = [[outputs[number][0]] if by_system else outputs[number][0].split("+") for number in order.tolist()]
     names = plain_names({system for group in groups for system in group})
     segments = [outputs[number][1] - start for number in order.tolist()]
-    return Assessments(scores[order], [[names[system] for system in group] for group in groups], segments)
+    systems = [[names[system] for system in group] for group in groups]
+    if annotations is not None:
+        annotations = replace(annotations, outputs=np.argsort(order)[annotations.outputs])
+    return Assessments(scores[order], systems, segments, annotations=annotations)

@@ -21,7 +21,14 @@ _COLUMNS = {
 }
 """Meaning of the columns of a table without column names, by how many there are."""
 _ALIASES = {"name": "system", "sid": "segment", "doc": "document", "document_id": "document"}
-SCORED = ("score", "human", "z", "mqm", "raw")  # Columns of scores, of which the first that a table has is read
+SCORED = (
+    "score",
+    "human",
+    "z",
+    "mqm",
+    "esa",
+    "raw",
+)  # Columns of scores, of which the first that a table has is read
 _PLACES = ("system", "segment", "lp", "document")  # Columns that say what a score is of
 
 TableRow = tuple[str, Mapping[str, Any]]
