@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.cleme import Cleme as Cleme
     from softbleu.metrics.cleme import Cleme2 as Cleme2
     from softbleu.metrics.edits.extract import edit_texts as edit_texts
+    from softbleu.metrics.errant import Errant as Errant
     from softbleu.metrics.gleu import Gleu as Gleu
     from softbleu.metrics.green import Green as Green
     from softbleu.metrics.hyter import Hyter as Hyter
@@ -85,6 +86,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.bleu": "Bleu Sleu Vleu Xleu",
     "metrics.chrf": "Chrf",
     "metrics.cleme": "Cleme Cleme2",
+    "metrics.errant": "Errant",
     "metrics.edits.extract": "edit_texts",
     "metrics.uot": "Uot",
     "metrics.gleu": "Gleu",

@@ -59,7 +59,7 @@ def test_matches_are_shared_where_statistics_follow_from_them() -> None:
     assert matcher_of(M2()) is None
 
 
-WIDTHS = {"m2": 4, "imeasure": 7, "gleu": 14, "cleme": 5, "cleme2": 5, "cleme(weights=length)": 162}
+WIDTHS = {"m2": 4, "imeasure": 7, "gleu": 14, "cleme": 5, "cleme2": 5, "errant": 5, "cleme(weights=length)": 162}
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,18 @@ from refusing import refused
 from shared_data import expected_rows, shared
 
 import softbleu
+from softbleu.analysis import correction_kinds
 from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
 from softbleu.metrics.cleme import PARTS
+from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
+NAMES = ("true_positive", "false_positive", "false_negative")
 ASSUMPTIONS = ("dependent", "independent")
 
 
@@ -62,6 +65,33 @@ def numbers_of(result: Result, *, second: bool, by_sentence: bool) -> dict[str, 
     return found | {
         name: float(np.mean([getattr(each, field) for each in scores])) / 100 for name, field in shares.items()
     }
+
+
+CATEGORIES = {"1": "operation", "2": "category", "3": "type"}
+LETTERS = {"missing": "M", "unnecessary": "U", "replacement": "R", "all": ""}
+
+
+@pytest.mark.parametrize("system", ["CUUI", *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS)])
+def test_the_counts_of_errant_compare(system: str) -> None:
+    """Of corrections, spans and tokens; and by the types that the files of both sides carry."""
+    rows = [row for row in expected_rows("errant", "conll14.tsv") if row["system"] == system]
+    for row in rows:
+        way, _, tier = row["counting"].removeprefix("detection-").partition("-cat")
+        if not row["category"]:
+            result = softbleu.score(edits(system), gold=edits("references"), metric=f"errant(counting={way})")
+            counts = [getattr(result.numbers, f"{name}s") for name in NAMES]
+            assert counts == [int(row[name]) for name in ("tp", "fp", "fn")]
+            assert result.score == pytest.approx(100 * float(row["f0.5"]), abs=0.005)
+    corpus = Segments.of_gold({system: edits(system)}, edits("references"))
+    for tier, by in CATEGORIES.items():
+        kinds = correction_kinds(corpus, make_metric("errant"), by)
+        found = {LETTERS.get(each.kind, each.kind): each for each in kinds}
+        wanted = {row["category"]: row for row in rows if row["counting"] == f"correction-cat{tier}"}
+        assert set(found) == set(wanted)
+        for kind, row in wanted.items():
+            own = found[kind]
+            counts = (own.correct, own.proposed - own.correct, own.gold - own.correct)
+            assert counts == tuple(int(row[name]) for name in ("tp", "fp", "fn"))
 
 
 @st.composite

@@ -14,7 +14,7 @@ from softbleu.errors import UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits.errant import Classify, errant_types
-from softbleu.metrics.edits.judged import JudgedEdits
+from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.m2 import M2
 from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.judged import check_edits, judge_corpus, operation
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.plan import Plan
 
-By = Literal["type", "operation", "errant"]
+By = Literal["type", "category", "operation", "errant"]
 ALL = "all"
+_LETTERS = {"M:": "missing", "U:": "unnecessary", "R:": "replacement"}
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,11 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
     metric
         One that judges edits, such as M2, or CLEME, whose chunks count as edits here.
     by
-        `type`: of the gold file; an edit that is no gold edit has the type of the one that it touches, else `other`
-        (so that precision by type leaves over-corrections out). `operation`: `missing`, `unnecessary` or
-        `replacement`. `errant`: ERRANT's types, of all edits.
+        `type`: of the gold file; an edit that is no gold edit has the type that the system's own `.m2` file says,
+        else that of the gold edit that it touches, else `other` (so that precision by type leaves over-corrections
+        of texts out). `category`: such types without what stands before a colon, as `R:`. `operation`: `missing`,
+        `unnecessary` or `replacement`, by the first letter of ERRANT's types where there are such. These three are
+        ERRANT's `-cat` 3, 2 and 1. `errant`: ERRANT's types, of all edits.
 
     Raises
     ------
@@ -91,20 +94,28 @@ def find_corrections(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
         raise UnknownNameError("kind of kinds", by, get_args(By))
     classify = errant_types() if by == "errant" else None
     judged, _ = judge_corpus(corpus, plan)
-    return judged if by == "type" else [[_with_kinds(line, classify) for line in lines] for lines in judged]
+    return judged if by == "type" else [[_with_kinds(line, by, classify) for line in lines] for lines in judged]
 
 
-def _with_kinds(line: JudgedEdits, classify: Classify | None) -> JudgedEdits:
-    """Name the kinds by ERRANT, or else by what edits do."""
+def _with_kinds(line: JudgedEdits, by: By, classify: Classify | None) -> JudgedEdits:
+    """Name the kinds by ERRANT, or by what edits do, or else leave out what stands before a colon."""
     sides = []
     for side in (line.edits, line.gold):
         if classify is None:
-            kinds = list(map(operation, side))
+            kinds = [_tier(edit, by) for edit in side]
         else:
             text = apply_edits(line.source, [(*edit.spans[:2], edit.text) for edit in side])
             kinds = classify(line.source, text, [edit.spans for edit in side])
         sides.append(tuple(replace(edit, kind=kind) for edit, kind in zip(side, kinds, strict=True)))
     return replace(line, edits=sides[0], gold=sides[1])
+
+
+def _tier(edit: JudgedEdit, by: By) -> str:
+    """What an edit does, by the first letter of ERRANT's types where its kind is one; or the rest of its kind."""
+    letter, colon, rest = edit.kind.partition(":")
+    if by == "operation":
+        return _LETTERS.get(letter + colon) or operation(edit)
+    return rest or letter
 
 
 def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iterator[KindScore]:

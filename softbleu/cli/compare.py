@@ -92,7 +92,7 @@ def _write_view(given: Given) -> None:
             view = choose_lines(corpus, plan, given.show.lower(), top=top, baseline=given.baseline, **run)
         elif given.show:
             view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
-        elif given.by in ("type", "operation", "errant"):
+        elif given.by in ("type", "category", "operation", "errant"):
             view = correction_kinds(corpus, plan, given.by)
         else:
             view = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)

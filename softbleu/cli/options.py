@@ -198,9 +198,10 @@ Differences
   --show NAME <worst,different,disagreeing,ngrams>: Show lines instead: the worst, the most different (two systems) or
     disagreeing ones (two metrics); or n-grams that one system matches and another misses (ngrams).
   --top N: How many lines or n-grams --show shows (default: 20).
-  --by NAME|FILE <length,rarity,coverage,order,type,operation,errant>: Score parts instead: by length, rarity or
-    coverage (of words), order (of n-grams), by a file with a label per segment (FILE:COLUMN of a table; the
-    number of the column where it has no header); of M2's edits by type, operation or errant.
+  --by NAME|FILE <length,rarity,coverage,order,type,category,operation,errant>: Score parts instead: by length,
+    rarity or coverage (of words), order (of n-grams), by a file with a label per segment (FILE:COLUMN of a table;
+    the number of the column where it has no header); of the edits of M2, ERRANT, CLEME by type, category, operation
+    or errant.
 Output
   page_format --format -f NAME <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default: by the
     suffix of --output, else text).

@@ -132,7 +132,7 @@ class ChunkMetric(Metric):
     @property
     def aggregation(self) -> BestReference:
         """The chosen references."""
-        return _ChosenReferences(self)
+        return ChosenReferences(self)
 
     def score(self, row: Integers | Floats) -> Score:
         """Score one row of counts, or a sum of rows."""
@@ -247,14 +247,16 @@ class Cleme2(ChunkMetric):
 
 
 @dataclass(frozen=True)
-class _ChosenReferences(BestReference):
-    metric: ChunkMetric
+class ChosenReferences(BestReference):
+    """The reference of each segment that is best for the score of all so far, or for its own."""
+
+    metric: Any  # One whose rows count edits by kind
 
     @property
     def by_segment(self) -> bool:
         """Not where the choice goes by the segments before, or weights by the lengths of all chunks."""
-        alone = self.metric.annotators == "best" or self.metric.assumption == "independent"
-        return alone and self.metric.weights != "length"
+        alone = self.metric.annotators == "best" or getattr(self.metric, "assumption", "") == "independent"
+        return alone and getattr(self.metric, "weights", "") != "length"
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one reference for each segment."""
@@ -282,7 +284,8 @@ class _ChosenReferences(BestReference):
 
     def single(self, row: Integers) -> Score:
         """Score a single row, as the authors' program rounds it."""
-        return self.metric.scored(self.metric.weighed(row[None])[0].tolist(), rounded=True)
+        score: Score = self.metric.scored(self.metric.weighed(row[None])[0].tolist(), rounded=True)
+        return score
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Score]:
         """Score each segment."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from softbleu.corpora.edits import Annotation
 from softbleu.engine.runner import running
 from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.types import Floats
 
+OPERATIONS = ("missing", "unnecessary", "replacement", "")
 OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
 
 
@@ -27,14 +30,17 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
 
     The scores have the shape (systems of the corpus, segments).
 
-    Kinds are the types of the gold file: those of other edits are of the gold edit that they touch, or `other`.
+    Kinds are the types of the gold file. Those of other edits are what a file of the system's edits says, else of the
+    gold edit that they touch, or `other`.
     Without gold edits kinds are operations. Raises `InputError` for a metric that shows no edits.
     """
     metric = plan.only
     check_edits(metric)
     shower: Any = metric
     plan = plan.over(corpus, keep_rows=True)
-    gold = [edits for block in corpus.blocks() for edits in block.load().gold or ()]
+    blocks = [block.load() for block in corpus.blocks()]
+    gold = [edits for block in blocks for edits in block.gold or ()]
+    carried = [[edits for block in blocks for edits in block.edits.get(name, ())] for name in corpus.systems]
     with running(corpus, plan) as runner:
         (statistics,) = runner.collect(plan.metrics)
         prepared = runner.prepared(metric.tokenizer)
@@ -46,7 +52,14 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
             for lines, references, chunk in zip(judged, chosen, block.chunks(gold=True), strict=True):
                 counted = references[len(lines) : len(lines) + len(block)].tolist()
                 lines += shower.judge_edits(chunk, counted, words, prepared.words)
-    named = [[_named(line, gold[place] if gold else None) for place, line in enumerate(system)] for system in judged]
+    nothing = Annotation(0, ())
+    named = [
+        [
+            _named(line, segment, edits)
+            for line, segment, edits in zip(lines, gold or repeat(None), edited or repeat(nothing), strict=False)
+        ]
+        for lines, edited in zip(judged, carried, strict=True)
+    ]
     return named, segment_numbers(statistics)
 
 
@@ -63,7 +76,7 @@ def operation(edit: JudgedEdit) -> str:
     return "missing" if start == end else "replacement" if edit.text else "unnecessary"
 
 
-def _named(line: JudgedEdits, segment: GoldSegment | None) -> JudgedEdits:
+def _named(line: JudgedEdits, segment: GoldSegment | None, carried: Annotation) -> JudgedEdits:
     if segment is None:
         edits, gold = (
             tuple(replace(edit, kind=operation(edit)) for edit in side) for side in (line.edits, line.gold)
@@ -71,14 +84,16 @@ def _named(line: JudgedEdits, segment: GoldSegment | None) -> JudgedEdits:
         return replace(line, edits=edits, gold=gold)
     annotations = segment.annotations
     gold = tuple(replace(edit, kind=annotations[edit.origin[0]].edits[edit.origin[1]].kind) for edit in line.gold)
-    edits = tuple(replace(edit, kind=_kind(number, line, gold)) for number, edit in enumerate(line.edits))
+    edits = tuple(replace(edit, kind=_kind(number, line, gold, carried)) for number, edit in enumerate(line.edits))
     return replace(line, annotator=annotations[line.annotator].annotator, edits=edits, gold=gold)
 
 
-def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit]) -> str:
-    """Kind of the gold edit that an edit is, at least by half, or else touches."""
+def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit], carried: Annotation) -> str:
+    """Kind of the gold edit that an edit is, at least by half; else its own; else of a gold edit that it touches."""
     linked = sorted((-share, other) for one, other, share in line.links if one == number and share >= SAME_EDIT)
     gold_kinds = [gold[other].kind for _, other in linked]
     spans = line.edits[number].spans
+    exact_first = sorted(carried.edits, key=lambda edit: (edit.start, edit.end) != spans[:2])
+    own = [edit.kind for edit in exact_first if touch(spans, (edit.start, edit.end)) and edit.kind not in OPERATIONS]
     near = (edit.kind for edit in gold if edit.verdict != "hit" and touch(spans, edit.spans))
-    return next(iter((*gold_kinds, *near)), OTHER)
+    return next(iter((*gold_kinds, *own, *near)), OTHER)

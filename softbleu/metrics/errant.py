@@ -1,0 +1,148 @@
+"""ERRANT's F: edits of a candidate that are edits of a reference, counted as its program counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import Level, Metric, Requirements
+from softbleu.metrics.cleme import ChosenReferences, Cleme, ReferenceChoice
+from softbleu.metrics.edits.chunks import HIT, OVER, UNDER
+from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
+from softbleu.metrics.result import Score, column
+
+if TYPE_CHECKING:
+    from softbleu.corpora.edits import TextEdit
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.types import Floats, Integers
+
+Counting = Literal["correction", "span", "token"]
+Compared = tuple[tuple[object, ...], "TextEdit", int]
+"""What is compared, the edit or its part, and the number of the edit."""
+
+
+@dataclass(frozen=True)
+class ErrantScore(Score):
+    """F of edits, and what it is made of."""
+
+    true_positives: int = column("TP", "right", "count")
+    false_positives: int = column("FP", "wrong", "count")
+    false_negatives: int = column("FN", "missed", "count")
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be changed
+
+
+@dataclass(frozen=True, repr=False)
+class Errant(Metric):
+    """ERRANT (Bryant et al. 2017): F of edits that equal those of a reference, with the counts of `errant_compare`.
+
+    Each segment takes one annotator. A mark without correction counts as a deletion.
+
+    Parameters
+    ----------
+    counting
+        What must be equal: span and correction (`correction`), the span (`span`, the program's `-ds`), or each token
+        of the span (`token`, `-dt`; an insertion has the token to its right).
+    annotators
+        Choice of each segment's annotator: greatest F, to four digits, of the segment and all before it (`running`,
+        as the program; it depends on the order of the segments), or of the segment alone (`best`, which scores of
+        segments always take). Then more that is right, less that is wrong, less that is missed, the first.
+    beta
+        Weight of recall in F; below 1 precision weighs more.
+
+    Examples
+    --------
+    >>> Errant().score(np.array([3, 0, 1, 2, 0])).recall
+    60.0
+    """
+
+    counting: Counting = setting("correction", "What must be equal: correction and span, the span, or its tokens")
+    annotators: ReferenceChoice = setting(
+        "running", "Each segment's annotator: best for the F of all so far (running), or for its own (best)"
+    )
+    beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    name: ClassVar[str] = "errant"
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, edits=True)
+
+    def at_level(self, level: Level) -> Self:
+        """Segments that are scored by themselves choose by themselves."""
+        return self if level == "corpus" else replace(self, annotators="best")
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Count by the kinds of chunks, of which three are used: a row for each reference of each segment."""
+        if chunk.edits is None:
+            raise InputError("ERRANT needs the source, and gold edits or references")
+        rows = np.zeros((sum(len(segment.references) for segment in chunk.edits), 5), np.int64)
+        pairs = ((segment.candidate, own) for segment in chunk.edits for own in segment.references)
+        for row, (edits, gold) in zip(rows, pairs, strict=True):
+            proposed, wanted = ([key for key, _, _ in self._items(side)] for side in (edits, gold))
+            right, known = sum(map(set(proposed).__contains__, wanted)), set(wanted)
+            row[[HIT, OVER, UNDER]] = right, sum(key not in known for key in proposed), len(wanted) - right
+        return rows
+
+    def _items(self, edits: Sequence[TextEdit]) -> list[Compared]:
+        """What is compared of each edit."""
+        if self.counting == "correction":
+            return [(edit, edit, number) for number, edit in enumerate(edits)]
+        items = list[Compared]()
+        for number, (start, end, words) in enumerate(edits):
+            if self.counting == "span" or start == end:
+                key = (start, end) if self.counting == "span" else (start, start + 1)
+                items.append((key, (start, end, words), number))
+            else:
+                parts = ((place, place + 1, words if place == start else ()) for place in range(start, end))
+                items += [((part[0], part[1]), part, number) for part in parts]
+        return items
+
+    def judge_edits(
+        self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
+    ) -> list[JudgedEdits]:
+        """What is counted of each segment: for each right part of a gold edit, and each wrong one, an edit."""
+        judged = []
+        for segment, annotator in zip(chunk.edits or (), chosen, strict=True):
+            proposed, wanted = self._items(segment.candidate), self._items(segment.references[annotator])
+            own = {key: edit for key, edit, _ in reversed(proposed)}
+            known = {key for key, _, _ in wanted}
+            hits = [number for number, (key, _, _) in enumerate(wanted) if key in own]
+            found = [(own[wanted[number][0]], number) for number in hits]
+            found = sorted([*found, *((edit, -1) for key, edit, _ in proposed if key not in known)])
+            links = [(place, number, 1.0) for place, (_, number) in enumerate(found) if number >= 0]
+            sides = [edit for edit, _ in found], [edit for _, edit, _ in wanted]
+            line = judge_by_links(segment.source, *sides, links, annotator)
+            gold = (replace(edit, origin=(annotator, wanted[place][2])) for place, edit in enumerate(line.gold))
+            judged.append(replace(line, gold=tuple(gold)))
+        return judged
+
+    @property
+    def aggregation(self) -> ChosenReferences:
+        """The chosen annotators."""
+        return ChosenReferences(self)
+
+    def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
+        """The counts."""
+        return np.asarray(rows, np.float64)
+
+    def score(self, row: Integers | Floats) -> ErrantScore:
+        """Score one row of counts, or a sum of rows."""
+        return self.scored(row.tolist())
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, 0 to 100."""
+        return np.array([100 * Cleme(beta=self.beta).shares(row)[0] for row in rows.tolist()], np.float64)
+
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """F to four digits, and what decides between equal ones."""
+        return round(Cleme(beta=self.beta).shares(sums)[0], 4), sums[HIT], -sums[OVER], -sums[UNDER]
+
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ErrantScore:
+        """Score counts."""
+        f, precision, recall, _ = Cleme(beta=self.beta).shares(sums)
+        right, wrong, missed = (int(sums[kind]) for kind in (HIT, OVER, UNDER))
+        return ErrantScore(100 * f, right, wrong, missed, 100 * precision, 100 * recall)
