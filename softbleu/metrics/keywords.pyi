@@ -55,6 +55,7 @@ class Settings(MatchSettings, total=False):
     assumption: Literal["dependent", "independent"]
     weights: Literal["none", "length", "similarity"]
     annotators: Literal["running", "best"] | Literal["running", "best", "last"]
+    counting: Literal["correction", "span", "token"]
     variant: Literal["gleu+", "gleu+paper", "gleu0"]
     penalty: Literal["exact", "soft", "progress"] | None
     weight: float
