@@ -144,6 +144,9 @@ def measures(draw: st.DrawFn) -> Metric:
         "characters": metric.name == "m2" and start.get("threshold") is None,
     }
     start = {name: value for name, value in start.items() if not lacking.get(name)}
+    if start.get("language") not in (None, "en"):
+        start.pop("stages", None)
+        start.pop("task", None)
     if start.get("similarity") is not None:
         start.pop("vectors", None)
     if start.get("assignment") == "optimal":

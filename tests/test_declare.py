@@ -145,7 +145,7 @@ def test_what_no_text_can_mean_is_named(owner: type[Declared], setting: Setting)
         text = "maybe" if setting.kind == "yes or no" else str(value)
         base = base_of(owner, setting)
         pairs = parse_signature(base.signature(vectors="glove-6b-100d#0"))
-        signature = "|".join(f"{key}:{text if key == setting.key else entry}" for key, entry in pairs.items())
+        signature = "|".join(f"{key}:{entry}" for key, entry in {**pairs, setting.key: text}.items())
         said = refused(InputError, "", metric_from_signature, signature)
         assert setting.name.replace("_", " ") in said.replace("_", " ")
 

@@ -107,6 +107,54 @@ def check_real_text(name: str, variant: str, given: dict[str, Any], count: int |
         assert rows[:, :23].tolist() == found
 
 
+@pytest.mark.parametrize("line", GOLDEN["languages"], ids=lambda line: line["candidate"])
+def test_other_languages_are_as_with_the_program(line: dict[str, Any]) -> None:
+    metric, texts = make_metric("meteor", language=line["language"]), ([line["candidate"]], [line["reference"]])
+    assert rows_of(*texts, language=line["language"])[:, :23].tolist() == [line["statistics"]]
+    assert metric.corpus_score(*texts).score == pytest.approx(100 * line["score"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("language", "total", "candidates", "references"),
+    [
+        ("cs", 0.2316783197671976, "wmt24-esa/en-cs/system-outputs/GPT-4.cs", "wmt24-esa/en-cs/reference-A.cs"),
+        ("de", 0.422499428558862, "wmt21-en-de/system-outputs/Facebook-AI.de", "wmt21-en-de/reference-A.de"),
+        ("ru", 0.33119118969067024, "wmt15-16-da/newstest2015.en-ru.tsv", "wmt15-16-da/newstest2015.en-ru.tsv"),
+    ],
+)
+def test_real_text_of_other_languages_scores_as_with_the_program(
+    language: str, total: float, candidates: str, references: str
+) -> None:
+    texts = [shared("data", name).read_text(encoding="utf-8").split("\n")[:501] for name in (candidates, references)]
+    texts = [lines[1:500] if language == "cs" else lines[:500] for lines in texts]
+    if language == "ru":
+        rows = [
+            line.split("\t") for line in shared("data", candidates).read_text(encoding="utf-8").split("\n")[1:501]
+        ]
+        texts = [[row[column].strip() for row in rows] for column in (1, 2)]
+    expected = shared("expected", "meteor", "other-languages", f"{language}.plain.txt").read_text().splitlines()
+    rows_found = rows_of(texts[0], texts[1], language=language)
+    assert rows_found[:, :23].tolist() == [[float(number) for number in line.split()] for line in expected]
+    score = float(make_metric("meteor", language=language).score(rows_found.sum(axis=0)))
+    assert score == pytest.approx(100 * total, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (
+            "meteor(language=de, stages=exact+synonym)",
+            r"stages exact\+synonym: for German METEOR has exact\+stem only$",
+        ),
+        ("meteor(language=cs, stages=exact+stem)", r"stages exact\+stem: for Czech METEOR has exact only$"),
+        ("meteor(language=ru, task=adq)", "task adq: for Russian"),
+        ("meteor(language=zh)", "unknown language 'zh'; valid: en, cs, de"),
+    ],
+)
+def test_what_meteor_lacks_in_a_language_is_said(metric: str, said: str) -> None:
+    refused(InputError, said, make_metric, metric)
+
+
 def real_text(name: str) -> tuple[list[str], list[list[str]]]:
     """What ../shared/expected/meteor was measured on, as the README there says."""
     kind, _, rest = name.partition("-")

@@ -1,4 +1,4 @@
-"""What there is for each language: tokenizer, stems, function words, parameters of METEOR; the one map of these."""
+"""What there is for each language: tokenizer, stems, similarity; the one map of these."""
 
 from __future__ import annotations
 

@@ -386,13 +386,6 @@ def with_settings(
         unused.append("preset")
     tag = settings.pop("language", None)
     language = None if tag is None else find_language(tag)
-    # A preset says nothing about what a metric or matcher does not have.
-    encoder = is_encoder(settings.get("vectors"))
-    spoken = {} if language is None else _language_settings(metric, settings, language)
-    settings |= {name: spoken.pop(name) for name in ("language",) if name in spoken}
-    similarity = {**spoken, **settings}.get("similarity")
-    compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
-    usual = {} if plain else metric.presets.get(IN_CONTEXT if encoder else WITHOUT_VECTORS if compared else "", {})
     parts = {"matcher": getattr(metric, "matcher", None), **settings}
     known = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     for name in settings:
@@ -408,6 +401,12 @@ def with_settings(
         if unused is None:
             raise InputError(f"{_named(metric, parts)} has no setting {name!r}; it has: {', '.join(known)}")
         unused.append(name)
+    # A preset says nothing about what a metric or matcher does not have.
+    encoder = is_encoder(settings.get("vectors"))
+    spoken = {} if language is None else _language_settings(metric, settings, language, plain=plain)
+    similarity = {**spoken, **settings}.get("similarity")
+    compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
+    usual = {} if plain else metric.presets.get(IN_CONTEXT if encoder else WITHOUT_VECTORS if compared else "", {})
     chosen = dict(metric.presets.get(preset or "", {}))
     if encoder or "threshold" not in known:
         chosen.pop("vector_case", None)
@@ -417,18 +416,22 @@ def with_settings(
     return made
 
 
-def _language_settings(metric: Metric, settings: Mapping[str, Any], language: Language) -> dict[str, Any]:
-    """What a language sets: tokens and similarity, where the metric has its usual ones, and the language itself."""
+def _language_settings(
+    metric: Metric, settings: Mapping[str, Any], language: Language, *, plain: bool
+) -> dict[str, Any]:
+    """What a language sets: itself, and unless `plain` tokens and similarity, where the metric has its usual ones."""
     own = [setting.name for setting in own_settings(type(metric))]
-    usual, requires = type(metric)(), metric.revised({"matcher": settings.get("matcher")}).requires
-    found: dict[str, Any] = {"language": language.code} if "language" in own else {}
+    spoken: dict[str, Any] = {"language": language.code} if "language" in own else {}
+    requires = metric.revised({**spoken, **settings}).requires
     counted = not (requires.by_annotator or requires.pieces or "char_order" in own)
-    if language.tokenize and counted and metric.tokenizer == usual.tokenizer:
-        found["tokenize"] = language.tokenize
-    choice = VectorChoice()
-    if language.code != "en" and metric.vector_choice == choice and settings.get("vectors", NO_VECTORS) == NO_VECTORS:
-        found["similarity"] = language.similarity
-    return {name: value for name, value in found.items() if name not in settings}
+    if plain:
+        return spoken
+    if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
+        spoken["tokenize"] = language.tokenize
+    named = settings.get("vectors", NO_VECTORS) != NO_VECTORS or metric.vector_choice != VectorChoice()
+    if language.code != "en" and requires.vectors and not named:
+        spoken["similarity"] = language.similarity
+    return {name: value for name, value in spoken.items() if name not in settings}
 
 
 @runtime_checkable

@@ -86,6 +86,7 @@ class Settings(MatchSettings, total=False):
     stages: str
     soft: float
     soft_weight: float
+    language: str | None
     alpha: float | None
     gamma: float | None
     t: float
@@ -112,7 +113,6 @@ class Settings(MatchSettings, total=False):
     entropy: float
     marginal: float
     preset: Literal["morgan2014", "terp", "networks", "paraphrases"] | None
-    language: str | None
 
 @dataclass(frozen=True, kw_only=True)
 class PartFields(Declared):
@@ -129,8 +129,8 @@ class PartFields(Declared):
     vectors_postprocess: InitVar[str] = ...
     neighbours: InitVar[int | None] = ...
     function_words: InitVar[Literal["soft", "exact"]] = ...
-    preset: InitVar[Literal["morgan2014", "terp", "networks", "paraphrases"] | None] = ...
     language: InitVar[str | None] = ...
+    preset: InitVar[Literal["morgan2014", "terp", "networks", "paraphrases"] | None] = ...
 
 @dataclass(frozen=True, kw_only=True)
 class MatcherFields:

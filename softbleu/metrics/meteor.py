@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError
+from softbleu.config.languages import find_language
+from softbleu.errors import InputError, Parameter
 from softbleu.io.limits import Limit
 from softbleu.kernels.beam import best_matches
 from softbleu.kernels.scale import SCALE
@@ -23,6 +25,7 @@ from softbleu.metrics.word_pairs import WordPair
 from softbleu.text.tokenizers import Blanks, Tokenizer
 from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
+from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,17 +49,20 @@ class MeteorWords:
 
     stages: tuple[str, ...]
     data: MeteorData | None
+    language: str = "en"
     lowercase: bool = False  # Whether words are looked up in lower case, not as they are written
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
         words = [word.lower() for word in words] if self.lowercase else words
+        # Of any language: the program has lists of other languages, but was seen to look at this one only.
         features: dict[str, NDArray[Any]] = {
             "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
         }
         features["meteor_word"] = np.array([code(word) for word in words], np.int64)
         if "stem" in self.stages:
-            features["meteor_stem"] = np.array([code(stem(word)) for word in words], np.int64)
+            stems = map(stem if self.language == "en" else partial(_stem, self.language), words)
+            features["meteor_stem"] = np.array([code(word) for word in stems], np.int64)
         if self.data is None:
             return features
         tables = self.data.open()
@@ -82,6 +88,12 @@ def code(word: str) -> int:
     return number
 
 
+def _stem(language: str, word: str) -> str:
+    """Stem a word of another language than English; to the program's stemmer for Russian ё was no letter."""
+    return stem_of(word.replace("ё", _NO_LETTER), find_language(language).stemmer or "").replace(_NO_LETTER, "ё")
+
+
+_NO_LETTER = "\ue000"
 STAGES = ("exact", "stem", "synonym", "paraphrase")
 
 
@@ -287,6 +299,14 @@ class _Task:
     weights: tuple[float, float, float, float]
 
 
+_OTHERS = {
+    "cs": _Task(0.95, 0.2, 0.6, 0.8, (1.0, 0.0, 0.0, 0.0)),
+    "de": _Task(0.95, 1.0, 0.55, 0.55, (1.0, 0.8, 0.0, 0.0)),
+    "es": _Task(0.65, 1.3, 0.5, 0.8, (1.0, 0.8, 0.0, 0.0)),
+    "fr": _Task(0.9, 1.4, 0.6, 0.65, (1.0, 0.2, 0.0, 0.0)),
+    "ru": _Task(0.75, 1.4, 0.7, 0.5, (1.0, 0.5, 0.0, 0.0)),
+}
+"""Of other languages, by their codes: its program matches equal words there, and stems but for Czech."""
 _TASKS = {
     "rank": _Task(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6)),
     "adq": _Task(0.75, 1.4, 0.45, 0.7, (1.0, 1.0, 0.6, 0.8)),
@@ -304,7 +324,7 @@ class MeteorScore(Score):
 
 @dataclass(frozen=True, repr=False)
 class Meteor(Metric):
-    """METEOR 1.5 (Denkowski & Lavie 2014) for English, in the digits of its program.
+    """METEOR 1.5 (Denkowski & Lavie 2014), in the digits of its program, for English and some other languages.
 
     Words of the candidate are aligned one to one with those of the reference: equal ones, those with the same stem,
     synonyms, paraphrases. Precision and recall weigh matches by stage, and content words more than function words; a
@@ -317,6 +337,9 @@ class Meteor(Metric):
 
     Parameters
     ----------
+    language
+        Whose stems and parameters are taken. Of others than English words match if they are equal, or their stems,
+        which Czech has not; synonyms and paraphrases are English, and so are the function words in its program.
     task
         What the parameters were fitted to: rankings, or judgements of adequacy.
     stages
@@ -341,14 +364,32 @@ class Meteor(Metric):
     )
     soft_weight: float = setting(0.6, "Weight of matches by vectors", least=0, most=1, metavar="0..1")
     meteor_data: MeteorData | None = data_setting()
+    language: str = setting(
+        "en",
+        "Language of METEOR's stems and parameters",
+        choices=("en", *_OTHERS),
+        signed_if_set=True,
+    )
     tokenizer: Tokenizer = tokenizer_setting(Blanks())
     name: ClassVar[str] = "meteor"
-    language: ClassVar[str] = "en"
+
+    def check(self) -> None:
+        """See that there is what is asked for in the language, and take what there is unless stages are named."""
+        if self.language == "en":
+            return
+        there = "exact" if self.language == "cs" else "exact+stem"
+        if self.stages == _CHOICES[-1]:
+            object.__setattr__(self, "stages", there)
+        name = find_language(self.language).name
+        if not {*self.stages.split("+")} <= {*there.split("+")}:
+            raise InputError(Parameter("stages"), f" {self.stages}: for {name} METEOR has {there} only")
+        if self.task != "rank":
+            raise InputError(Parameter("task"), f" {self.task}: for {name} METEOR has parameters of rank only")
 
     @property
     def requires(self) -> Requirements:
         """Table of the words: their stems, synonyms and functions."""
-        parts = (MeteorWords(tuple(self.stages.split("+")), self.meteor_data),)
+        parts = (MeteorWords(tuple(self.stages.split("+")), self.meteor_data, self.language),)
         return Requirements(vectors=self._is_soft, parts=parts)
 
     @property
@@ -426,7 +467,7 @@ class Meteor(Metric):
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Precision, recall, penalty and score of each row."""
-        task = _TASKS[self.task]
+        task = _OTHERS.get(self.language) or _TASKS[self.task]
         counts = np.asarray(rows, np.float64)
         stages = counts[:, 4:-4].reshape(len(counts), -1, 2, 2)
         kinds = np.array([task.delta, 1 - task.delta])

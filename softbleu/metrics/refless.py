@@ -294,7 +294,7 @@ class Refless(Metric):
     @property
     def requires(self) -> Requirements:
         """The source, surface forms of words, and what METEOR looks at where it matches them."""
-        more = () if self.matched == "stems" else (MeteorWords(STAGES, self.meteor_data, True),)
+        more = () if self.matched == "stems" else (MeteorWords(STAGES, self.meteor_data, lowercase=True),)
         return Requirements(references=False, source=True, parts=(SurfaceForms(), *more))
 
     def resolved(self) -> Self:
