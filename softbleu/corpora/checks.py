@@ -29,7 +29,7 @@ _FARTHER = 0.1  # Share of the words of four lines that fit their neighbours bet
 TWIN_WORDS = 20  # Words from which an equal text is no accident
 _WORD = r"[^\W\d_]+"
 _NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
-_ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|\S+@\S+"
+_ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
 _MIXED = r"\b(?=\w*\d)(?=\w*[A-Za-z])\w+\b"
 _UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 _MARKUP = {
