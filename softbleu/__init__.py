@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from softbleu.config.hook import put_in
+from softbleu.config.interface import set_interface
 from softbleu.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = sorted([*_HOME_OF, "__version__"])
 
 # Metrics score by what is above them; it is loaded when the first one does.
-put_in(lambda: import_module("softbleu.results.api"))
+set_interface(lambda: import_module("softbleu.results.api"))
 
 
 def __getattr__(name: str) -> object:

@@ -36,6 +36,7 @@ class SentenceScorer:
         self._choice = choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._vectors: KeptVectors | None = None
+        self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
 
     def score(
         self,
@@ -54,7 +55,10 @@ class SentenceScorer:
             corpus = Segments.of([candidate], referred, sources)
         else:
             corpus = Segments.of_gold([candidate], [gold], sources)
-        check_requirements(corpus, self._metric)
+        inputs = corpus.source is None, corpus.gold is None, corpus.has_references
+        if inputs not in self._checked:
+            check_requirements(corpus, self._metric)
+            self._checked.add(inputs)
         prepared, block = prepare_segment(corpus, self._worker.tokenizer, requires, self._vectors)
         tables = [prepared.table(choice, requires).words] if requires.table else []
         chunks = list(block.chunks(0, 1, gold=requires.by_annotator))

@@ -108,22 +108,26 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 @lru_cache(1)
-def _libraries(modules: int) -> Any:
-    """Libraries of linear algebra; looked for again once there are more modules, which may have brought some."""
+def _libraries(modules: int) -> tuple[Any, list[Any]]:
+    """Libraries of linear algebra, and what lets go of the thread in charge of each.
+
+    They are looked for again once there are more modules, which may have brought some.
+    """
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    libraries = ThreadpoolController()
+    lets_go = (getattr(library, "clear_controlling_thread", None) for library in libraries.lib_controllers)
+    return libraries, [let_go for let_go in lets_go if let_go]
 
 
 @contextmanager
 def _in_charge() -> Iterator[Any]:
     """Let this thread set limits: from threadpoolctl 3.8 on, only the first that set one may, until it ends."""
-    libraries = _libraries(len(sys.modules))
-    lets_go = [getattr(library, "clear_controlling_thread", None) for library in libraries.lib_controllers]
-    for let_go in filter(None, lets_go):
+    libraries, lets_go = _libraries(len(sys.modules))
+    for let_go in lets_go:
         let_go(force=True)
     yield libraries
-    for let_go in filter(None, lets_go):
+    for let_go in lets_go:
         let_go(force=True)
 
 

@@ -21,7 +21,7 @@ from softbleu.config.declare import (
     own_settings,
     setting,
 )
-from softbleu.config.hook import engine
+from softbleu.config.interface import interface
 from softbleu.config.languages import Language, find_language
 from softbleu.config.signature import format_expression, signature_of
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
@@ -267,7 +267,7 @@ class Metric(PartFields, metaclass=MetricClass):
         >>> round(float(Chrf().corpus_score(["the cat"], ["the cats"])), 1)
         77.6
         """
-        scored: Result | Results = engine().score(candidates, references, source, metric=self, **run)
+        scored: Result | Results = interface().score(candidates, references, source, metric=self, **run)
         return scored
 
     def sentence_score(
@@ -294,7 +294,7 @@ class Metric(PartFields, metaclass=MetricClass):
 
     @cached_property
     def _sentences(self) -> Any:
-        return engine().SentenceScorer(self)
+        return interface().SentenceScorer(self)
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
         """Write everything that a number depends on, the short or the long way, and `more` keys with their values.

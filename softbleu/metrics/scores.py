@@ -168,9 +168,9 @@ class Scores(Metric):
 
     def results(self) -> Any:
         """Score all systems of the table, without texts."""
-        from softbleu.config.hook import engine
+        from softbleu.config.interface import interface
 
-        return engine().score_corpus(corpus_of([self]), [self])
+        return interface().score_corpus(corpus_of([self]), [self])
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Refuse text, of which nothing is known here."""
