@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -185,6 +186,7 @@ class SampledReferences(MeanOfReferences):
 
     samples: int
     seed: int  # sample k is seeded with this + 101 k
+    sampling: Sampling = "python2"
     has_corpus_score: ClassVar[bool] = True
 
     def score(self, rows: Integers, offsets: Integers) -> Score:
@@ -211,7 +213,9 @@ class SampledReferences(MeanOfReferences):
         if counts.max() == 1:
             return super().chosen_rows(rows, offsets)
         counted = counts.astype(np.int64).tobytes()
-        return ChosenRows(_by_reference(counts), ReferenceDraws.shared(counted, self.samples, self.seed))
+        return ChosenRows(
+            _by_reference(counts), ReferenceDraws.shared(counted, self.samples, self.seed, self.sampling)
+        )
 
 
 class RowStream:
@@ -255,7 +259,8 @@ class DrawnRows(HeldRows):
     def __init__(self, aggregation: SampledReferences) -> None:
         super().__init__(aggregation)
         self._samples, self._seed, self._score = aggregation.samples, aggregation.seed, aggregation.mean_score
-        self._streams: list[np.random.RandomState] = []
+        self._sampling = aggregation.sampling
+        self._streams: list[Callable[[Integers], Integers]] = []
         self._passed = 0
 
     def add(self, rows: Integers, counts: Integers) -> None:
@@ -280,10 +285,10 @@ class DrawnRows(HeldRows):
 
     def _begin(self) -> None:
         """Draw for the segments that were passed over."""
-        self._streams = [np.random.RandomState([self._seed + 101 * k]) for k in range(self._samples)]
-        for stream in self._streams:
+        self._streams = [_stream(self._seed + 101 * k, self._sampling) for k in range(self._samples)]
+        for draw in self._streams:
             for start in range(0, self._passed, 1 << 16):
-                stream.random_sample(min(1 << 16, self._passed - start))
+                draw(np.ones(min(1 << 16, self._passed - start), np.int64))
         self._sums = np.expand_dims(self._sums, -2) if self._passed else 0
 
     def scores(self) -> Sequence[Score]:
@@ -336,34 +341,47 @@ _ITERATIONS = 128  # Iterations that are added up together
 _MOST_CONVERTED = 1 << 22  # Entries of rows that are kept as floating point; more are converted anew
 
 
-def draw_references(counts: Integers, iterations: Iterable[int], seed: int = 0) -> Iterator[Integers]:
+Sampling = Literal["python2", "python3"]
+
+
+def draw_references(
+    counts: Integers, iterations: Iterable[int], seed: int = 0, sampling: Sampling = "python2"
+) -> Iterator[Integers]:
     """Draw one reference of each segment, which has `counts` of them, in each iteration, as the official GLEU+ does.
 
-    Iteration k takes the stream of Python's ``random.seed(seed + 101 * k)`` and, of a segment's R references,
-    number ``int(random.random() * R)`` (what Python 2's ``randint`` did).
+    Iteration k takes the stream of Python's ``random.seed(seed + 101 * k)`` and, of a segment's R references, what
+    ``randint(0, R - 1)`` of that version of Python gives.
 
     >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2))]
     [[1, 1, 1, 0], [1, 0, 2, 0]]
+    >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2), sampling="python3")]
+    [[1, 1, 0, 0], [1, 0, 0, 0]]
     """
-    stream = np.random.RandomState(0)
-    for k in iterations:
-        # Seeded with a list of one number, this generator gives Python's own stream.
-        stream.seed([seed + 101 * k])
-        yield _drawn(stream, counts)
+    return (_stream(seed + 101 * k, sampling)(counts) for k in iterations)
 
 
-def _drawn(stream: np.random.RandomState, counts: Integers) -> Integers:
-    """Draw the next number below each count."""
-    return (stream.random_sample(len(counts)) * counts).astype(np.int64)
+def _stream(seed: int, sampling: Sampling) -> Callable[[Integers], Integers]:
+    """Make what draws a number below each count, one after the other."""
+    if sampling == "python3":
+        draw = random.Random(seed).randrange
+        return lambda counts: np.fromiter(map(draw, counts.tolist()), np.int64, len(counts))
+    # Seeded with a list of one number, this generator gives Python's own stream.
+    share = np.random.RandomState([seed]).random_sample
+    return lambda counts: (share(len(counts)) * counts).astype(np.int64)
 
 
 class ReferenceDraws:
     """The references of all iterations, a bit each; see `draw_references`."""
 
     def __init__(
-        self, counts: Integers, iterations: int, seed: int, streams: Sequence[np.random.RandomState] = ()
+        self,
+        counts: Integers,
+        iterations: int,
+        seed: int,
+        streams: Sequence[Callable[[Integers], Integers]] = (),
+        sampling: Sampling = "python2",
     ) -> None:
-        self._counts, self._iterations, self._seed = counts, iterations, seed
+        self._counts, self._iterations, self._seed, self._sampling = counts, iterations, seed, sampling
         self._streams = streams  # Of every iteration, where the segments follow others; then they are drawn once
         self._others = int(counts.max(initial=1)) - 1
         held = bool(streams) or self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
@@ -371,12 +389,12 @@ class ReferenceDraws:
 
     @classmethod
     @lru_cache(maxsize=1)
-    def shared(cls, counts: bytes, iterations: int, seed: int) -> ReferenceDraws:
+    def shared(cls, counts: bytes, iterations: int, seed: int, sampling: Sampling) -> ReferenceDraws:
         """Share the draws of systems with the same references, of which `counts` has the numbers, as bytes.
 
         There are as many draws as `iterations`, by a generator of that `seed`.
         """
-        return cls(np.frombuffer(counts, np.int64), iterations, seed)
+        return cls(np.frombuffer(counts, np.int64), iterations, seed, sampling=sampling)
 
     def bits(self, start: int, stop: int) -> NDArray[np.uint8]:
         """Whether samples `start` to `stop` have reference 1, 2, …, as bits: (references - 1, samples, segments)."""
@@ -385,9 +403,9 @@ class ReferenceDraws:
 
     def _drawn(self, iterations: Sequence[int]) -> NDArray[np.uint8]:
         bits = np.empty((self._others, len(iterations), (len(self._counts) + 7) // 8), np.uint8)
-        draws = (_drawn(stream, self._counts) for stream in self._streams)
+        draws = (draw(self._counts) for draw in self._streams)
         for index, drawn in enumerate(
-            draws if self._streams else draw_references(self._counts, iterations, self._seed)
+            draws if self._streams else draw_references(self._counts, iterations, self._seed, self._sampling)
         ):
             for other in range(self._others):
                 bits[other, index] = np.packbits(drawn == other + 1)

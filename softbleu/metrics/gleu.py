@@ -21,6 +21,7 @@ from softbleu.metrics.aggregation import (
     BestReference,
     MeanOfReferences,
     SampledReferences,
+    Sampling,
     SumOfRows,
     best_rows,
 )
@@ -102,6 +103,9 @@ class Gleu(MatcherMetric):
         How many random samples.
     seed
         Sample k is drawn by Python's generator seeded with seed + 101 k; the official seeds have 0.
+    sampling
+        The official program draws other references under Python 3 than under Python 2, whose are those of published
+        figures: `python2` or `python3`.
     segment_smoothing
         Put 1 for every statistic of a segment that is 0, as the official script's segment scores.
     """
@@ -124,6 +128,9 @@ class Gleu(MatcherMetric):
     seed: int = setting(0, "Sample k is seeded with this + 101 k; the official seeds have 0", least=0)
     segment_smoothing: bool = setting(
         False, "In segment scores, replace zero statistics by 1, as the official -d does", earlier=("smooth",)
+    )
+    sampling: Sampling = setting(
+        "python2", "Draw references as the official program under Python 2 or under Python 3", later=True
     )
     name: ClassVar[str] = "gleu"
 
@@ -191,7 +198,7 @@ class Gleu(MatcherMetric):
             return best
         if self.multi == "mean":
             return MeanOfReferences(self, best)
-        return SampledReferences(self, best, self.iterations, self.seed)
+        return SampledReferences(self, best, self.iterations, self.seed, self.sampling)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Lengths, matches by order in millionths, penalties likewise, totals, by reference (for `gleu0`: of all)."""

@@ -64,6 +64,7 @@ class Settings(MatchSettings, total=False):
     iterations: int
     seed: int
     segment_smoothing: bool
+    sampling: Literal["python2", "python3"]
     extra: float
     replacing: Literal["greater", "both"]
     window: int

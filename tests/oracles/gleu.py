@@ -177,16 +177,18 @@ def best(rows: list[Row], options: Options) -> int:
     return max(range(len(rows)), key=lambda index: key(rows[index]))
 
 
-def drawn(reference_counts: list[int], iteration: int) -> list[int]:
+def drawn(reference_counts: list[int], iteration: int, sampling: str = "python2") -> list[int]:
     """Return the reference of every segment in one iteration, as the official program draws them."""
     random.seed(101 * iteration)
+    if sampling == "python3":
+        return [random.randint(0, count - 1) for count in reference_counts]
     return [int(random.random() * count) for count in reference_counts]
 
 
-def sampled(table: list[list[Row]], options: Options, iterations: int) -> list[float]:
+def sampled(table: list[list[Row]], options: Options, iterations: int, sampling: str = "python2") -> list[float]:
     scores = []
     for iteration in range(iterations):
-        indices = drawn([len(rows) for rows in table], iteration)
+        indices = drawn([len(rows) for rows in table], iteration, sampling)
         picked = [rows[index] for rows, index in zip(table, indices, strict=True)]
         scores.append(score(total(picked, options.order), options))
     return scores
