@@ -78,20 +78,6 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> CodedBlock:
     return replace(parts[0].with_lines(texts), offsets=offsets, gold=None, edits=(), words=prepared.words)
 
 
-def with_words_apart(text: CodedBlock) -> CodedBlock:
-    """Number the words that a text has, in the order in which they appear, and leave out all others."""
-    codes, first, again = np.unique(
-        np.concatenate([tokens.codes for tokens in text.lines]), return_index=True, return_inverse=True
-    )
-    order = np.argsort(first)
-    indices = np.empty(len(order), np.int32)
-    indices[order] = np.arange(len(order))
-    bounds = np.cumsum([len(tokens.codes) for tokens in text.lines])[:-1]
-    parts = zip(np.split(indices[again], bounds), text.lines, strict=True)
-    words = [text.words[code] for code in codes[order].tolist()]
-    return replace(text.with_lines([Tokens(part, tokens.offsets) for part, tokens in parts]), words=words)
-
-
 def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False) -> int:
     """Count the first segments that a page shows: at least one and at most `most`, fewer if their texts are long.
 

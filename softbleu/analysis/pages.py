@@ -17,7 +17,8 @@ from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_matches import Matching, ShownMatches, shown_segments, shown_text, with_words_apart
+from softbleu.analysis.page_matches import Matching, ShownMatches, shown_segments, shown_text
+from softbleu.analysis.page_text import language_of_text, written_text
 from softbleu.engine.plan import Plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
@@ -52,6 +53,7 @@ STEPS = 100  # Thresholds of a page lie so many to 1 apart
 COARSE_STEPS = 20  # The same for matchers that must match anew at every threshold
 _SLOWNESS = 16  # How much longer it takes to match at every threshold than to score by exact matches
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
+_LOOKED_AT = 10_000  # Words whose script says the language
 _NGRAMS = 10  # N-grams of each pair and direction that a page of a comparison shows
 
 
@@ -81,6 +83,9 @@ class Page:
     text: CodedBlock
     matches: ShownMatches
     too_long: list[int]  # Rows whose matches are known at the run's threshold only
+    blanks: Integers  # Whether a blank stands before each token of `text`, in the order of its lines
+    language: str  # Of candidates and references, by BCP 47; empty where it is not known
+    plain: bool  # Whether the metric marks nothing: words are marked that one system has right and another has not
     marks: ShownMarks | None
     heat: ShownHeat | None
     title: str = ""
@@ -166,6 +171,9 @@ def _page_of(
     table = _table_of(prepared, metric, thresholds)
     words = None if table is None else table.words
     matches, clipped, too_long = _matched(runner, metric, order, text, table)
+    marks, heat = find_marks(corpus, metric, text, words), find_heat(metric, text, words)
+    plain = not order and marks is None and heat is None
+    written, blanks = written_text(corpus, text, metric.tokenizer, words=plain)
     significance = SignificanceSettings(documents=documents).settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
@@ -186,13 +194,24 @@ def _page_of(
         clipped_matches=clipped,
         rows=metric.parts_of(statistics.rows[:, :shown])[1] if isinstance(metric, BleuFormula) else _NO_ROWS,
         segments=len(corpus),
-        text=with_words_apart(text),
+        text=written,
+        blanks=blanks,
+        language=_language(metric.tokenizer, written),
+        plain=plain,
         matches=matches,
         too_long=too_long,
-        marks=find_marks(corpus, metric, text, words),
-        heat=find_heat(metric, text, words),
+        marks=marks,
+        heat=heat,
         title=title,
     )
+
+
+def _language(tokenizer: Tokenizer, text: CodedBlock) -> str:
+    """Language of the candidates and references; empty where neither tokenizer nor script tells it."""
+    told = tokenizer.language
+    if told and told != "en":
+        return told
+    return language_of_text(text.words[code] for code in text.candidates[0].codes[:_LOOKED_AT].tolist())
 
 
 def _first(statistics: Statistics, segments: int) -> Statistics:

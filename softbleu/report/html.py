@@ -93,6 +93,8 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "shown": len(page.text),
         "too_long": page.too_long,
         "glue": page.tokenizer.glue,
+        "language": page.language,
+        "plain": page.plain,
         "words": page.text.words,
         "scores": [[_shown(score) for score in row] for row in page.segment_scores],
         # Numbers that are only shown have as many digits as anybody reads.
@@ -146,6 +148,7 @@ def _columns(page: Page) -> dict[str, Integers]:
     groups = matches.row.astype(np.int64) * page.order + matches.order - 1
     return {
         "words": np.concatenate([tokens.codes for tokens in lines]),
+        "blanks": page.blanks,
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
         # Lengths and totals; what matches, the page adds up.

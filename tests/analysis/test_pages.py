@@ -141,3 +141,44 @@ def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
     assert made_at(page, page.run) == made_at(whole, page.run)
     for number in (0, 50, 100):
         assert made_at(page, number) == [entry for entry in made_at(whole, number) if entry[0] != 2]
+
+
+WRITTEN = [
+    'It\'s the Cat, "Tom" — 3.5%!',
+    "西索对土地，ABC 123。",
+    "これは猫です。Really?",
+    "แมวนั่งบนเสื่อ",
+    "a  b\u3000c",
+    "",
+    "AT&amp;T",
+    "مرحبا، كيف",
+]
+
+
+@pytest.mark.parametrize("tokenize", ["none", "13a", "intl", "zh", "char", "char+space"])
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_text_stands_as_it_was_written(metric: str, tokenize: str) -> None:
+    """Words and blanks of a page put together give the lines; only entities are those of the tokens."""
+    corpus = Segments.of({"A": WRITTEN, "B": WRITTEN[::-1]}, [[line, line[::-1]] for line in WRITTEN], WRITTEN)
+    page = make_page(corpus, make_metric(metric, tokenize=tokenize, lowercase=True))
+    lines = [[page.text.words[code] for code in text.codes] for text in page.text.lines]
+    words, blanks = [word for text in lines for word in text], iter(page.blanks.tolist())
+    written = [f"{' ' * bool(next(blanks))}{word}" for word in words]
+    sizes = np.concatenate([text.lengths for text in page.text.lines])
+    found = [" ".join("".join(part).split()) for part in np.split(np.array(written, object), np.cumsum(sizes)[:-1])]
+    both = [text for line in WRITTEN for text in (line, line[::-1])]
+    expected = [" ".join(line.split()) for line in (*WRITTEN, *WRITTEN[::-1], *both, *WRITTEN)]
+    entities = ["AT&T" if tokenize in ("13a",) and metric == "bleu" else "AT&amp;T"]
+    assert [line for line in found if "AT&" not in line] == [line for line in expected if "AT&" not in line]
+    assert {line for line in found if line.startswith("AT&")} == set(entities)
+
+
+@pytest.mark.parametrize(
+    ("lines", "tokenize", "language"),
+    [(["西索对土地"], "none", "zh"), (["これは猫"], "none", "ja"), (["a cat"], "zh", "zh"), (["the cat"], "13a", "")],
+)
+def test_a_page_has_a_language(lines: list[str], tokenize: str, language: str) -> None:
+    page = make_page(
+        Segments.of({"A": lines}, lines, ["a source in English"]), make_metric("chrf", tokenize=tokenize)
+    )
+    assert (page.language, page.plain) == (language, True)

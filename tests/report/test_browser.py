@@ -335,6 +335,19 @@ def test_two_systems_side_by_side(browser, compare_page, printed, inputs):
     assert report.texts("#segments th")[1] == "System"
 
 
+def test_words_that_one_system_has_right_are_marked_for_every_metric(compare_page, inputs, tmp_path):
+    page = compare_page(*inputs[:6], "-m", "chrf")
+    first = "#segments tbody tr:first-child "
+    assert page.texts(f"{first}.reference .first-only") == ["cat", "sat"]
+    assert page.texts(f"{first}.candidate [data-kind=alone]") == ["cat", "sat", "the"]
+    assert page.texts(f"{first}.reference .second-only") == ["the"]
+    chinese = [write(tmp_path, f"{n}.txt", [line]) for n, line in enumerate(("西索对土地", "西水", "西索的土地"))]
+    page = compare_page("-c", *chinese[:2], "-r", chinese[2], "-m", "chrf")
+    assert page.texts(".candidate bdi") == ["西索对土地", "西水"]
+    assert page.texts(".reference .first-only") == ["索", "土", "地"]
+    assert page.ask("return document.querySelector('.reference bdi').lang") == "zh"
+
+
 def test_a_link_leads_to_a_line(compare_page, tmp_path):
     lines = [f"line number {number}" for number in range(1, 121)]
     paths = [write(tmp_path, name, lines) for name in ("A.txt", "B.txt", "reference.txt")]

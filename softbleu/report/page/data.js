@@ -47,6 +47,8 @@ function bounds(sizes) {
   return found;
 }
 
+const textOf = (words) => words.map((word, place) => (words.blanks?.[place] ? ` ${word}` : word)).join("");
+
 // A candidate with all that belongs to it; its texts are put together when they are looked at.
 class Row {
   constructor(texts, number, segment) {
@@ -86,7 +88,7 @@ class Row {
 
   get found() {
     const shown = [this.candidate, ...this.references, this.source ?? []];
-    return (this.ownFound ??= shown.map((words) => words.join(data.glue)).join("\n").toLowerCase());
+    return (this.ownFound ??= shown.map(textOf).join("\n").toLowerCase());
   }
 }
 
@@ -95,7 +97,12 @@ function makeRows() {
   const references = bounds(columns.references);
   const candidates = data.shown * data.systems.length;
   const sources = candidates + references[data.shown];
-  const line = (number) => Array.from(columns.words.subarray(lines[number], lines[number + 1]), (code) => data.words[code]);
+  // Words, with the blanks that stand before them.
+  const line = (number) => {
+    const words = Array.from(columns.words.subarray(lines[number], lines[number + 1]), (code) => data.words[code]);
+    words.blanks = columns.blanks.subarray(lines[number], lines[number + 1]);
+    return words;
+  };
   const texts = {
     line,
     groups: bounds(columns.counts),

@@ -53,7 +53,7 @@ function pairItems() {
 function passes(item) {
   if (state.filter === "all") return true;
   const [one, other] = item.rows;
-  if (state.filter === "different") return one.candidate.join(" ") !== other.candidate.join(" ");
+  if (state.filter === "different") return textOf(one.candidate) !== textOf(other.candidate);
   const { difference } = item;
   const better = data.higher ? difference : -difference;
   if (state.filter === "first") return better < 0;
@@ -131,6 +131,43 @@ function paintMarks(drawn) {
       }
     }
   }
+}
+
+const countOf = (words) => {
+  const counts = new Map();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+};
+
+// Of a metric that marks nothing: words of a reference that one of two systems has, and the other has not.
+function paintApart(drawn) {
+  const [one, other] = drawn.map((each) => countOf(each.row.candidate));
+  const offered = new Map();
+  for (const words of drawn[0].row.references) {
+    for (const [word, count] of countOf(words)) offered.set(word, Math.max(count, offered.get(word) ?? 0));
+  }
+  const right = (counts, word) => Math.min(counts.get(word) ?? 0, offered.get(word) ?? 0);
+  const eachOccurrence = (tokens, mark) => {
+    const seen = new Map();
+    for (const token of tokens) {
+      const word = token.textContent;
+      const place = seen.get(word) ?? 0;
+      seen.set(word, place + 1);
+      mark(token, place, right(one, word), right(other, word));
+    }
+  };
+  for (const line of drawn[0].row.references.length ? drawn[0].referenceLines : []) {
+    eachOccurrence(line, (token, place, first, second) => {
+      token.classList.toggle("first-only", second <= place && place < first);
+      token.classList.toggle("second-only", first <= place && place < second);
+    });
+  }
+  drawn.forEach((each, number) =>
+    eachOccurrence(each.candidate.tokens, (token, place, first, second) => {
+      const [own, beside] = number ? [second, first] : [first, second];
+      if (beside <= place && place < own) token.dataset.kind = "alone";
+    }),
+  );
 }
 
 // Frame the marks at a token and all that belong to them; say what they are.

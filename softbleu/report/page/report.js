@@ -158,7 +158,7 @@ function showChosen() {
     at("filter").replaceChildren(...Object.entries(titles).map(([value, title]) => new Option(title, value)));
     at("filter").value = state.filter;
   }
-  at("pair-legend").hidden = !two || !order;
+  at("pair-legend").hidden = !two || !(order || data.plain);
   drawSegmentHead();
   drawSegments();
 }

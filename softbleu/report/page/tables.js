@@ -107,9 +107,11 @@ function tokenLine(kind, words, className) {
   line.append(element("span", "kind", kind), " ");
   const text = element("bdi");
   text.dir = "auto";
+  // The source is in another language, which is not known.
+  text.lang = className === "source" ? "" : data.language;
   const tokens = words.map((word) => element("span", BIDI_CONTROLS.test(word) ? "token controls" : "token", word));
   tokens.forEach((token, place) => {
-    if (place && data.glue) text.append(data.glue);
+    if (place && words.blanks?.[place]) text.append(" ");
     text.append(token);
   });
   if (!words.length) text.append(element("span", "empty", "(empty)"));
@@ -140,6 +142,7 @@ function paintTokens(tokens, best) {
 function paint(drawn) {
   if (!state.order) {
     paintMarks(drawn);
+    if (data.plain && drawn.length > 1) paintApart(drawn);
     return;
   }
   const note = (best, start, length, match) => {
@@ -203,7 +206,8 @@ function otherLines(row, texts) {
   );
   const source = row.source ? [tokenLine("source", row.source, "source")] : [];
   texts.append(...references, ...source);
-  return { references: references.flatMap((each) => each.tokens), source: source.flatMap((each) => each.tokens) };
+  const referenceLines = references.map((each) => each.tokens);
+  return { referenceLines, references: referenceLines.flat(), source: source.flatMap((each) => each.tokens) };
 }
 
 // A line of the table: one candidate, or two beside their references.
