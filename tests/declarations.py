@@ -33,7 +33,8 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "penalty": st.sampled_from(["exact", "soft", "progress"]),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
-    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients", "head", "table"), st.none()),
+    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients"), st.none()),
+    **dict.fromkeys(("head", "table", "spm_model"), st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
 TOKENIZE = next(each for each in own_settings(Metric) if each.part is Tokenizer)
@@ -100,7 +101,17 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients", "head", "table")
+    files = (
+        "vectors",
+        "idf",
+        "meteor_data",
+        "network_vectors",
+        "language_model",
+        "coefficients",
+        "head",
+        "spm_model",
+        "table",
+    )
     if setting.name in (*files, "quantile"):
         return []
     if setting.names:

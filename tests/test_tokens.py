@@ -1,18 +1,24 @@
 """Tokenizers are sacrebleu's, also where words are looked at one by one."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise, product
+from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from refusing import refused
+from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers import tokenizer_13a
 from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
+from softbleu import InputError, score
 from softbleu.engine.encode import LineCoder
-from softbleu.text.tokenizers import Tokenizer, make_tokenizer
+from softbleu.text.tokenizers import Tokenizer, _pieces_of, make_tokenizer
 from softbleu.text.tokens import WORD_PARTS, character_grams
 
 BLANKS = " \t\u00a0\u2009\u3000\u2028\x0b\x1c\x85"
@@ -89,3 +95,38 @@ def test_grams_of_many_words_are_those_of_each(words: list[str]) -> None:
     for one, other in product(range(len(words)), repeat=2):
         assert len({*coded[one]} & {*coded[other]}) == len({*alone[one]} & {*alone[other]})
     assert [len(line) for line in coded] == [len(line) for line in alone]
+
+
+def test_pieces_are_those_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that is named, whose hash is signed, and one that lies where sacrebleu keeps its own."""
+    spm = pytest.importorskip("sentencepiece", reason="sentencepiece (extra 'spm') is missing")
+    lines = Path(__file__).parents[1].joinpath("corpora", "samples", "reference.en").read_text("utf-8").splitlines()
+    model = tmp_path / "models" / "flores200sacrebleuspm"
+    refused(InputError, "needs a sentencepiece model: name it as spm:FILE$", score, ["a"], ["a"], tokenize="spm")
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
+    split = make_tokenizer("flores200").split
+    refused(InputError, "flores200sacrebleuspm: no sentencepiece model is there: put", split, "a")
+    model.parent.mkdir()
+    model.write_bytes(b"none")
+    refused(InputError, "flores200sacrebleuspm: no sentencepiece model$", split, "a")
+    trained = str(tmp_path / "small")
+    spm.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_prefix=trained, vocab_size=90, minloglevel=2)
+    model.write_bytes(Path(f"{trained}.model").read_bytes())
+    _pieces_of.cache_clear()
+    pieces = [" ".join(spm.SentencePieceProcessor(model_file=str(model)).EncodeAsPieces(line)) for line in lines]
+    expected = BLEU(tokenize="none", force=True).corpus_score(pieces[1:], [pieces[:-1]]).score
+    result = score(lines[1:], lines[:-1], tokenize=f"spm:{model}")
+    assert result.score == score(lines[1:], lines[:-1], tokenize="flores200").score == expected
+    assert re.search(r"\|tokenize:spm\|.*spm-model:flores200sacrebleuspm#[0-9a-f]{12}\|", result.signature)
+
+
+@pytest.mark.parametrize(
+    "metric", ["bleu", "chrf", "chrf++", "softbleu(vectors=none)", "ter", "meteor(stages=exact)"]
+)
+def test_text_in_any_normal_form_is_one_text(metric: str) -> None:
+    line = "příliš žluťoučký kůň pěl"
+    best = score([line], [line], metric=metric).score
+    assert score([normalize("NFD", line)], [line], metric=metric, normalize_unicode="NFC").score == pytest.approx(
+        best
+    )
+    assert "|normalize-unicode:NFC|" in score([line], [line], metric=metric, normalize_unicode="NFC").signature

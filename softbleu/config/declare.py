@@ -203,6 +203,8 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                     kind = _REGISTRIES[present.kind].find(wanted)
                     common = {setting.name: value for setting, value in present.settings()}
                     present = present if kind is type(present) else kind().revised(common)
+                    if ":" in wanted:
+                        settings = {kind.argument: wanted.partition(":")[2], **settings}
                 changes[setting.field] = present.revised(settings)
             elif setting.name in settings:
                 changes[setting.field] = setting.read(wanted) if setting.read and isinstance(wanted, str) else wanted
@@ -325,8 +327,9 @@ class Registry:
     def find(self, name: str) -> type[Any]:
         """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
         wanted = name.lower()
-        built_in = self._own(wanted)
-        if built_in is not None:
+        head, colon, _ = wanted.partition(":")
+        built_in = self._own(head)
+        if built_in is not None and (not colon or getattr(built_in, "argument", False)):
             return built_in
         for entry in entry_points_of(self.group):
             if entry.name == wanted:

@@ -101,7 +101,7 @@ class LineCoder:
         tokens = self.lines(self.number(texts))
         if not isinstance(self.tokenizer, TextTokenizer):
             return tokens
-        forms = [text.lower() for text in texts] if self.tokenizer.lowercase else texts
+        forms = [self.tokenizer.fold(text) for text in texts] if self.tokenizer.folds else texts
         return TextLines(tokens.codes, tokens.offsets, np.array(forms, object))
 
     def references(self, texts: Sequence[str]) -> Tokens:

@@ -366,7 +366,7 @@ class MatcherMetric(Metric, MatcherFields):
         return matcher
 
 
-_ELSEWHERE = {"spbleu": "it is BLEU over a sentencepiece model, which softbleu does not have yet"}
+_ELSEWHERE = {"spbleu": "it is bleu with the tokenizer flores200"}
 METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
 
 

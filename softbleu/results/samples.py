@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unicodedata import is_normalized
 
 from softbleu.corpora import ParallelFiles
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
@@ -70,6 +71,13 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
             yield f"{name}: all of the first {len(lines):,} lines are blank"
+    forms = {name: is_normalized("NFC", "\n".join(lines)) for name, lines in texts.items() if lines}
+    if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
+        other = next(name for name, normal in forms.items() if not normal)
+        yield (
+            f"{other}: letters and their marks are apart, and together in other texts (normal forms of Unicode): "
+            "equal words differ; NFC brings them together (normalize_unicode)"
+        )
     foreign = False
     for name, lines in texts.items() if english else ():
         share, words = english_share(lines)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from pathlib import Path
 from string import punctuation
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from unicodedata import normalize
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError
+from softbleu.io.files import Content
 from softbleu.io.platform import sacrebleu_tokenizers
 
 if TYPE_CHECKING:
@@ -51,7 +55,11 @@ class Tokenizer(Declared):
     """
 
     lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True, common=True)
+    normalize_unicode: Literal["NFC", "NFKC"] | None = setting(
+        None, "Bring the text into a normal form of Unicode first", unset="the text as it is", signed_if_set=True
+    )
     kind: ClassVar[str] = "tokenizer"
+    argument: ClassVar[str] = ""  # Setting that may stand behind its name and a colon
     language: ClassVar[str | None] = None  # That it is made for, by BCP 47; None for any
     by_word: ClassVar[bool] = False
     """Whether the tokens of a line are those of its whitespace-separated words, taken one by one."""
@@ -70,7 +78,17 @@ class Tokenizer(Declared):
     def splitter(self) -> Split:
         """The function that splits a line: get it once, call it often."""
         split = self.tokens if type(self).__module__.startswith("softbleu.") else self._checked
-        return (lambda line: split(line.lower())) if self.lowercase else split
+        return (lambda line: split(self.fold(line))) if self.folds else split
+
+    @property
+    def folds(self) -> bool:
+        """Whether the text is changed before it is split."""
+        return self.lowercase or self.normalize_unicode is not None
+
+    def fold(self, line: str) -> str:
+        """Return the text in lower case and in a normal form, where these are set."""
+        line = line.lower() if self.lowercase else line
+        return line if self.normalize_unicode is None else normalize(self.normalize_unicode, line)
 
     def _checked(self, line: str) -> list[str]:
         """Tokens of one line by a tokenizer of another package, which may fail."""
@@ -134,7 +152,7 @@ class Whitespace(Tokenizer):
     @property
     def splits_at_whitespace(self) -> bool:
         """Whether tokens are just the whitespace-separated words of the line, untouched."""
-        return not self.lowercase
+        return not self.folds
 
 
 class Blanks(Tokenizer):
@@ -276,6 +294,75 @@ class Korean(OfSacrebleu):
     home: ClassVar[tuple[str, str]] = "tokenizer_ko_mecab", "TokenizerKoMecab"
 
 
+class SpmModel(Content):
+    """A sentencepiece model."""
+
+
+@dataclass(frozen=True)
+class SentencePiece(Tokenizer):
+    """Pieces of a sentencepiece model: spm:FILE (needs softbleu[spm])."""
+
+    spm_model: SpmModel | None = setting(
+        None,
+        "Sentencepiece model of the tokenizer spm",
+        metavar="FILE",
+        unset="what spm:FILE names",
+        read=SpmModel.read,
+        hashed=True,
+        signed_if_set=True,
+    )
+    name: ClassVar[str] = "spm"
+    argument: ClassVar[str] = "spm_model"
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        if self.spm_model is None:
+            raise InputError("tokenizer 'spm' needs a sentencepiece model: name it as spm:FILE")
+        return _pieces_of(self.spm_model.location)(line)
+
+
+class Flores200(Tokenizer):
+    """Pieces of the sentencepiece model of FLORES-200, for spBLEU (needs softbleu[spm] and the model)."""
+
+    name: ClassVar[str] = "flores200"
+    home: ClassVar[tuple[str, str]] = "flores200sacrebleuspm", "https://tinyurl.com/flores200sacrebleuspm"
+
+    def tokens(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return _pieces_of(_model_of_sacrebleu(*self.home))(line)
+
+
+class Flores101(Flores200):
+    """Pieces of the sentencepiece model of FLORES-101, for spBLEU (needs softbleu[spm] and the model)."""
+
+    name: ClassVar[str] = "flores101"
+    home: ClassVar[tuple[str, str]] = (
+        "sacrebleu_tokenizer_spm.model",
+        "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model",
+    )
+
+
+def _model_of_sacrebleu(file: str, address: str) -> str:
+    """Find a model where sacrebleu keeps it."""
+    path = Path(os.environ.get("SACREBLEU", "~/.sacrebleu"), "models", file).expanduser()
+    if not path.is_file():
+        raise InputError(f"{path}: no sentencepiece model is there: put what {address} has there under this name")
+    return str(path)
+
+
+@cache
+def _pieces_of(path: str) -> Split:
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError as error:
+        raise MissingExtraError("sentencepiece models need another package: pip install 'softbleu[spm]'") from error
+    try:
+        processor = SentencePieceProcessor(model_file=path)
+    except (RuntimeError, OSError) as error:
+        raise InputError(f"{path}: no sentencepiece model") from error
+    return lambda line: " ".join(processor.EncodeAsPieces(line.rstrip())).split()
+
+
 @dataclass(frozen=True)
 class ChangedTokenizer(Tokenizer):
     """A tokenizer whose lines or tokens a metric changes, as a subclass says; its settings are those of `inner`."""
@@ -285,7 +372,8 @@ class ChangedTokenizer(Tokenizer):
     def complete(self) -> None:
         """Take over what the inner one is called, and unwrap one that is changed already."""
         inner = self.inner.plain
-        for name, value in {"inner": inner, "lowercase": inner.lowercase, "name": inner.name}.items():
+        common = {each: getattr(inner, each) for each in ("lowercase", "normalize_unicode", "name")}
+        for name, value in {"inner": inner, **common}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -311,10 +399,7 @@ class TextTokenizer(ChangedTokenizer):
     """A tokenizer beside whose tokens the text of lines is kept, in lower case where that is set."""
 
 
-_ELSEWHERE = dict.fromkeys(
-    ("flores200", "flores101", "spm", "spbleu"),
-    "it needs a sentencepiece model, which softbleu does not have yet",
-)
+_ELSEWHERE = {"spbleu": "spBLEU is BLEU with the tokenizer flores200"}
 TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -143,6 +144,8 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
             (metric, JAPANESE, JAPANESE, [])
             for metric in ("bleu(tokenize=unspaced)", "chrf", "softbleu(language=ja)")
         ),
+        ("chrf", GERMAN, [normalize("NFD", line) for line in GERMAN], ["the references: letters and their marks"]),
+        ("bleu(normalize_unicode=NFC)", GERMAN, [normalize("NFD", line) for line in GERMAN], []),
         ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
         ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
     ],
