@@ -1,4 +1,4 @@
-"""Texts of help below the options of a command; this module is loaded when help is shown."""
+"""What help shows below the options of a command; this module is loaded when help is shown."""
 
 import tomllib
 from pathlib import Path

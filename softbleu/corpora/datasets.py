@@ -68,22 +68,30 @@ class DataSet:
         says, and for links in the place of folders or files.
         """
         by_url: dict[str, list[tuple[str, str]]] = {}
-        for path in self.lacking(folder):
+        for path in self.sums:
             url, _, member = self.url(path).partition("#")
             if url:
-                _check_target(folder, path)
                 by_url.setdefault(url, []).append((path, member))
-        for url, paths in by_url.items():
-            for path, _ in paths:
+        lacking, count = set(self.lacking(folder)), 0
+        for path in lacking.intersection(path for paths in by_url.values() for path, _ in paths):
+            _check_target(folder, path)
+        for url, listed in by_url.items():
+            part = (folder / listed[0][0]).with_name(f"{file_name(url)[:200]}.part")
+            paths = [(path, member) for path, member in listed if path in lacking]
+            if not paths:
+                # Of a run that was ended once all was kept.
+                part.unlink(missing_ok=True)
+                continue
+            count += len(paths)
+            for path, _ in [*paths, listed[0]]:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            part = (folder / paths[0][0]).with_name(f"{file_name(url)[:200]}.part")
             _download(url, part, self.bytes)
             try:
                 for path, member in paths:
                     self._keep(url, _unpacked(part, url, path, member, self.bytes), path, folder / path)
             finally:
                 part.unlink()
-        return sum(map(len, by_url.values()))
+        return count
 
     def _keep(self, url: str, blocks: _Blocks, path: str, target: Path) -> None:
         """Write a file block by block, if it is the one that is meant."""

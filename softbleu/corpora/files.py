@@ -242,6 +242,8 @@ class _Ends:
 
 def _find_ends(part: TextPart) -> _Ends:
     text = _read_bytes(part.place, part.start, part.stop)
+    if len(text) < part.stop - part.start:
+        raise InputError(f"{part.name}: ends before the size that it was said to have: get it once more")
     places = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).astype(np.uint32)
     return _Ends(len(text), places, text[-1:])
 

@@ -111,16 +111,18 @@ class _Stream(io.RawIOBase):
     """A file that is read as it comes; what goes wrong on the way names the URL."""
 
     def __init__(self, url: str, stream: Any) -> None:
-        self._url, self._stream = url, stream
+        self._url, self._stream, self._over = url, stream, False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         try:
-            content = self._stream.read(len(buffer))
+            # A response that is read on at its end warns of an endless loop.
+            content = b"" if self._over else self._stream.read(len(buffer))
         except Exception as error:
             raise _failure(self._url, error, "read") from error
+        self._over = not content
         buffer[: len(content)] = content
         return len(content)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized
 
 from softbleu.corpora import ParallelFiles
+from softbleu.corpora.checks import count_oddities
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
@@ -88,8 +89,8 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
                 f"{', '.join(english)} is English: name its language or vectors of it, or use another metric"
             )
             break
-    at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
-    blank = sorted({metric.label for metric in at_blanks})
+    at_blanks = [each for each in metrics if each.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(each)]
+    blank = sorted({each.label for each in at_blanks})
     for name, lines in texts.items() if blank and not foreign else ():
         text = "".join(lines[:LEAST_LINES])
         unspaced = len(_UNSPACED.findall(text))
@@ -113,8 +114,6 @@ def _by_letters(metric: Metric) -> bool:
 
 def _note_oddities(first: Segments) -> Iterator[str]:
     """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
-    from softbleu.corpora.checks import count_oddities
-
     if first.gold is not None:
         return
     counts = {system: count for system, count in count_oddities(first).items() if 100 * count.total() >= len(first)}

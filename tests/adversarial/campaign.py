@@ -4,9 +4,11 @@
     python tests/adversarial/campaign.py --part 10 --seed 3   # a tenth, drawn
 
 `cases/*.toml` have tables of rows and cases. A case is run once for each row of its tables, or each combination of
-rows. `{table}` in the command, in files, in variables of the environment and in the message stands for the row.
+rows. `{table}` in the command, in files, in variables of the environment and in the message stands for the row, and
+`{server}` for the address of a hostile server. `code` in the place of a command is Python, run in the same way.
 """
 
+import faulthandler
 import gzip
 import itertools
 import json
@@ -21,19 +23,23 @@ import tempfile
 import time
 import tomllib
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from adversarial.samples import CONTROL, HERE, copy, make
+from adversarial.server import hostile_server
+
+from softbleu.errors import SoftbleuError
 
 PAGE = HERE.parents[1] / "docs" / "reference" / "reliability.md"
 BEGIN, END = "<!-- made by just campaign -->\n", "<!-- end -->\n"
-CPU, WALL, MEMORY = 60, 300, 1 << 30
+CPU, WALL, MEMORY = 60, 120, 1 << 30
 LOADED = ["app", "score", "explain", "compare", "metaeval", "matrix", "select", "sweep"]
+COLOURS = re.compile("\x1b\\[[0-9;]*[mK]")
 FORMS: dict[str, Callable[[str], bytes]] = {
     "crlf": lambda text: text.replace("\n", "\r\n").encode(),
     "bom": lambda text: text.encode("utf-8-sig"),
@@ -51,8 +57,9 @@ class Case:
 
     group: str
     rows: tuple[str, ...]
-    command: str
     expect: str
+    command: str = ""
+    code: str = ""
     says: str = ""
     files: dict[str, str] = field(default_factory=dict)
     form: str = ""
@@ -62,6 +69,7 @@ class Case:
     segments: int = 0
     same: tuple[str, ...] = ()
     fresh: bool = False
+    terminal: bool = False
 
     @property
     def name(self) -> str:
@@ -112,15 +120,17 @@ def filled(given: dict[str, Any], names: dict[str, str], tables: dict[str, Any])
         for key, value in row.items():
             made[key] = {**made.get(key, {}), **value} if isinstance(value, dict) else value
 
-    def put(value: Any) -> Any:
-        if isinstance(value, str):
-            for sign, text in rows:
-                value = value.replace(sign, text)
-            return value
-        return {key: put(each) for key, each in value.items()} if isinstance(value, dict) else value
-
     other = same if same != tuple(names.values()) else ()
-    return Case(rows=tuple(names.values()), same=other, **{key: put(value) for key, value in made.items()})
+    return Case(rows=tuple(names.values()), same=other, **put(made, rows))
+
+
+def put(value: Any, rows: Sequence[tuple[str, str]]) -> Any:
+    """Replace signs by their texts, wherever they stand."""
+    if isinstance(value, str):
+        for sign, text in rows:
+            value = value.replace(sign, text)
+        return value
+    return {put(key, rows): put(entry, rows) for key, entry in value.items()} if isinstance(value, dict) else value
 
 
 def write_pipe(path: Path) -> None:
@@ -133,7 +143,7 @@ def write_pipe(path: Path) -> None:
 
 
 def write_file(path: Path, text: str, form: str) -> None:
-    """A file, or what `!fifo`, `!folder`, `!link PLACE` and `!times N TEXT` make."""
+    """A file, or what `!fifo`, `!folder`, `!link PLACE`, `!times N TEXT` and `!long N LINE` make."""
     if path.is_file() or path.is_symlink():
         path.unlink()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,9 +155,10 @@ def write_file(path: Path, text: str, form: str) -> None:
     elif sign == "!link":
         path.symlink_to(rest)
     else:
-        if sign == "!times":
+        if sign in ("!times", "!long"):
             times, _, rest = rest.partition(" ")
-            text = rest * int(times)
+            line, end, others = rest.partition("\n") if sign == "!long" else (rest, "", "")
+            text = line * int(times) + end + others
         path.write_bytes(FORMS[form](text) if form else text.encode())
 
 
@@ -172,6 +183,7 @@ def begin(case: Case, place: Path) -> int:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.alarm(WALL)
+        faulthandler.dump_traceback_later(WALL - 2)
         base = {"PATH": os.defpath, "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "LANG": "C.UTF-8"}
         environment = {**base, "SOFTBLEU_CACHE": str(place / "cache"), "COLUMNS": "200", **case.environment}
         environment = {name: value for name, value in environment.items() if value != "!none"}
@@ -182,8 +194,11 @@ def begin(case: Case, place: Path) -> int:
         os.environ.clear()
         os.environ.update(environment)
         tempfile.tempdir = None
+        sys.path.insert(0, str(place / "work"))
+        if case.terminal:
+            sys.stdout.isatty = sys.stderr.isatty = lambda: True  # type: ignore[method-assign]
         sys.argv = ["softbleu", *arguments]
-        code = import_module("softbleu.cli").main()
+        code = execute(case.code) if case.code else import_module("softbleu.cli").main()
         sys.stdout.flush()
         os._exit(code or 0)
     except SystemExit as ended:
@@ -192,6 +207,16 @@ def begin(case: Case, place: Path) -> int:
     except BaseException:
         sys.excepthook(*sys.exc_info())
         os._exit(99)
+
+
+def execute(code: str) -> int:
+    """Run Python; what softbleu refuses ends as a command does."""
+    try:
+        exec(code, {"softbleu": import_module("softbleu")})
+    except SoftbleuError as error:
+        sys.stderr.write(f"softbleu: error: {' '.join(str(error).split())}\n")
+        return 2
+    return 0
 
 
 def run(case: Case, samples: Path) -> Outcome:
@@ -218,7 +243,7 @@ def judge(case: Case, done: Outcome) -> str | None:  # noqa: C901
     """What is wrong with the way in which a command ended."""
     last = (done.err.strip().splitlines() or [""])[-1][:200]
     if done.code == -signal.SIGALRM or done.code == -signal.SIGXCPU or done.code == -signal.SIGKILL:
-        return f"no end in {CPU} s of CPU time, or {WALL} s"
+        return f"no end in {CPU} s of CPU time, or {WALL} s: {done.err}"
     if "Traceback" in done.err or re.search(r"\wWarning: ", done.err):
         return f"a traceback or a warning: {last}"
     if done.code not in {"result": [0], "refused": [2], "either": [0, 2]}[case.expect]:
@@ -229,8 +254,9 @@ def judge(case: Case, done: Outcome) -> str | None:  # noqa: C901
         return f"not one line: {done.err[:200]!r} {done.out[:50]!r}"
     if case.says and done.code == 2 and case.says not in done.err:
         return f"another message: {last}"
-    data = re.search(r" -f jsonl?\b", case.command)
-    if CONTROL.search(done.err) or (not data and CONTROL.search(done.out)):
+    data = re.search(r" -f (jsonl?|csv)\b", case.command)
+    texts = [COLOURS.sub("", text) if case.terminal else text for text in (done.err, "" if data else done.out)]
+    if any(map(CONTROL.search, texts)):
         return "a control character"
     if done.odd:
         return ", ".join(done.odd)
@@ -263,10 +289,11 @@ def main(
         import_module(f"softbleu.cli.{name}")
     done: dict[str, Outcome] = {}
     faults: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
+    with tempfile.TemporaryDirectory(prefix="campaign-") as folder, hostile_server() as server:
         make(Path(folder))
         for name, case in cases.items():
-            done[name] = run(case, Path(folder))
+            texts = {each.name: put(getattr(case, each.name), [("{server}", server)]) for each in fields(case)}
+            done[name] = run(replace(case, **texts), Path(folder))
             fault = judge(case, done[name])
             other = done.get(" / ".join([case.group, *case.same])) if case.same else None
             if not fault and other and not other.code and done[name].scores != other.scores:

@@ -34,5 +34,5 @@ def test_tenth() -> None:
     ],
 )
 def test_faults_are_found(samples: Path, command: str, expect: str, fault: str) -> None:
-    case = campaign.Case("a class", (), command, expect, files={"fifo": "!fifo"}, fresh=True)
+    case = campaign.Case("a class", (), expect, command, files={"fifo": "!fifo"}, fresh=True)
     assert fault in str(campaign.judge(case, campaign.run(case, samples)))
