@@ -21,7 +21,7 @@ from softbleu.embeddings.measure import (
 from softbleu.embeddings.vectors import VectorCase
 from softbleu.encoders import Encoder, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
-from softbleu.errors import InputError, Parameter
+from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter
 from softbleu.io.files import Content
 from softbleu.io.forks import cached_property
 
@@ -51,6 +51,8 @@ class Similarity(Content):
                 stemmed = ", ".join(each.code for each in LANGUAGES.values() if each.stemmer)
                 said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
                 raise InputError(Parameter("similarity"), said)
+        if named in REMOVED:
+            raise InputError(Parameter("similarity"), f" {named!r} {REMOVAL}")
         if named and not Path(named).exists():
             raise InputError(Parameter("similarity"), f" {named!r} is neither spelling nor stems:CODE nor a file")
         return super().of(location)
