@@ -12,6 +12,8 @@ Writes beside this file, with 95% intervals of 1,000 samples where a table has `
 - williams.csv: Williams' tests of each metric against GLEU+.
 - chosen.csv: settings chosen without the systems that they are then tried on.
 - answers.csv: scores on CoNLL-2014 of outputs that no honest system writes.
+- gaming.csv (by `--gaming`): the same of more such outputs, all edits of all systems together and noise among them;
+  and in how many sentences of GMEG a source with errors beats the source, in per cent.
 
 Scores are kept in build/, so that a second run scores only what is new. `--only NAME…` scores these metrics alone.
 """
@@ -21,6 +23,8 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -48,6 +52,7 @@ WAYS = (None, "expected-wins", "trueskill")
 SMOOTH = "segment_smoothing=true"
 IN_CONTEXT = "vectors=minilm-l6"
 AS_GLEU = f"exact_words=one, {IN_CONTEXT}, {SMOOTH}"
+WITH_EXACT = f"penalty=exact, {AS_GLEU}"  # The default of version 0.3
 TEXTS = {  # Metrics over source and references
     "BLEU": "bleu(tokenize=none)",
     "chrF": "chrf",
@@ -56,9 +61,11 @@ TEXTS = {  # Metrics over source and references
     "softbleu in context": f"softbleu(tokenize=none, {IN_CONTEXT})",
     "BERTScore": "bertscore",
     "GLEU+": f"gleu({SMOOTH})",
-    "GLEU+ vleu .8": f"gleu(matcher=vleu, threshold=0.8, {SMOOTH})",
+    "GLEU+ vleu .8": f"gleu(matcher=vleu, threshold=0.8, penalty=exact, {SMOOTH})",
+    "GLEU+ vleu .8 in context, progress": f"gleu(matcher=vleu, threshold=0.8, {AS_GLEU})",
+    "ERRANT": "errant",
     **{
-        f"GLEU+ {matcher} {threshold} in context": f"gleu(matcher={matcher}, threshold={threshold}, {AS_GLEU})"
+        f"GLEU+ {matcher} {threshold} in context": f"gleu(matcher={matcher}, threshold={threshold}, {WITH_EXACT})"
         for matcher in ("vleu", "xleu")
         for threshold in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     },
@@ -103,11 +110,12 @@ class Set:
     systems: Mapping[str, Sequence[str]]
     comparisons: Comparisons
     people: Mapping[str, Mapping[str, float]]
+    references: tuple[str, ...] = ("conll14/ref0.txt", "conll14/ref1.txt")
 
     @cached_property
     def texts(self) -> Segments:
         """With references as they were published."""
-        references = list(zip(*(self.chosen(lines_of(f"conll14/ref{each}.txt")) for each in (0, 1)), strict=True))
+        references = list(zip(*(self.chosen(lines_of(name)) for name in self.references), strict=True))
         return Segments.of(dict(self.systems), references, self.chosen(lines_of("conll14/source.txt")))
 
     @cached_property
@@ -343,6 +351,59 @@ def answers(given: Set, names: Sequence[str], written: dict[str, list[list[Any]]
         written["answers"].append([one.name, *other.systems.values(), *split, *ends])
 
 
+def gaming(conll: Set, names: Sequence[str]) -> None:
+    """Score outputs that are made to score, beside the best honest system."""
+    source, honest = lines_of("conll14/source.txt"), {k: v for k, v in conll.systems.items() if k != "INPUT"}
+    made = {"constant": [CONSTANT] * len(source), "source": source, "other_reference": lines_of("conll14/ref1.txt")}
+    made["reversed"] = list(map(reversed_edits, source, honest[HONEST]))
+    made["union"] = [all_edits(*lines) for lines in zip(source, *honest.values(), strict=True)]
+    made["noise"] = list(map(with_noise, range(len(source)), source))
+    single = replace(conll, references=("conll14/ref0.txt",), systems={**honest, **made})
+    rows = []
+    for table in scores_of(single, names):
+        wins = [errors_that_pay(table.name, kind) for kind in ("fce", "wiki")]
+        best = max(table.systems[name] for name in honest)
+        rows.append([table.name, best, *(table.systems[name] for name in made), *wins])
+    head = ["metric", "honest_best", *made, "source_with_errors_fce", "source_with_errors_wiki"]
+    write_rows("gaming", [head, *rows])
+
+
+def all_edits(source: str, *outputs: str) -> str:
+    """Make the edits of all outputs, of those that overlap the one that most have."""
+    found = Counter(
+        (edit.start, edit.end, tuple(edit.corrections[0].split()))
+        for output in outputs
+        for edit in set(extract_edits(source.split(), output.split()))
+    )
+    taken: list[tuple[int, int, tuple[str, ...]]] = []
+    for start, end, words in (edit for edit, _ in found.most_common()):
+        if all((end <= first or last <= start) and (start, end) != (first, last) for first, last, _ in taken):
+            taken.append((start, end, words))
+    return " ".join(apply_edits(source.split(), taken))
+
+
+def with_noise(seed: int, source: str) -> str:
+    """Put a comma somewhere, and swap two words."""
+    words, draw = source.split(), random.Random(seed)
+    if len(words) > 1:
+        words.insert(draw.randrange(len(words) + 1), ",")
+        place = draw.randrange(len(words) - 1)
+        words[place : place + 2] = words[place + 1], words[place]
+    return " ".join(words)
+
+
+def errors_that_pay(name: str, kind: str) -> float:
+    """In how many sentences of GMEG the source with errors beats the source, in per cent."""
+    files = [f"ref{number}" for number in range(4)]
+    references = list(zip(*(lines_of(f"gmeg-dev/{kind}/{file}") for file in files), strict=True))
+    source = lines_of(f"gmeg-dev/{kind}/source")
+    systems = {"source": source, "error": lines_of(f"gmeg-dev/{kind}/source+error")}
+    clean, spoilt = softbleu.score(systems, references, source, metric=METRICS[name], level="segment")
+    lower = not softbleu.read_metric(METRICS[name]).higher_is_better
+    pairs = zip(map(float, clean.segments or ()), map(float, spoilt.segments or ()), strict=True)
+    return 100 * float(np.mean([(one > other) if lower else (other > one) for one, other in pairs]))
+
+
 def reversed_edits(source: str, output: str) -> str:
     """Make a system's edits with what it writes spelt backwards."""
     words, edits = source.split(), extract_edits(source.split(), output.split())
@@ -391,11 +452,22 @@ COLUMNS = {
 }
 
 
+def write_rows(name: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Write a table beside this file."""
+    with (HERE / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
+        shown = ([f"{each:.4f}" if isinstance(each, float) else each for each in row] for row in rows)
+        csv.writer(stream, lineterminator="\n").writerows(shown)
+
+
 def main() -> None:
     """Score, correlate, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=list(METRICS))
-    names = parser.parse_args().only
+    parser.add_argument("--gaming", action="store_true", help="make gaming.csv only, of metrics over texts")
+    names, gaming_only = (vars(parser.parse_args())[name] for name in ("only", "gaming"))
+    if gaming_only:
+        gaming(conll14(), [name for name in names if name in TEXTS and name not in SEEDA_ONLY])
+        return
     written: dict[str, list[list[Any]]] = {name: [] for name in COLUMNS}
     for given in (seeda("sent"), seeda("edit"), conll14()):
         names = [name for name in names if FLUENT[0] in given.systems or name not in SEEDA_ONLY]
@@ -407,9 +479,7 @@ def main() -> None:
         elif FLUENT[0] not in given.systems:
             answers(given, names, written)
         for name, rows in written.items():
-            with (HERE / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
-                shown = ([f"{each:.4f}" if isinstance(each, float) else each for each in row] for row in rows)
-                csv.writer(stream, lineterminator="\n").writerows([COLUMNS[name].split(), *shown])
+            write_rows(name, [COLUMNS[name].split(), *rows])
 
 
 if __name__ == "__main__":

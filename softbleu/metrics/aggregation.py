@@ -355,7 +355,7 @@ def draw_references(
     >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2))]
     [[1, 1, 1, 0], [1, 0, 2, 0]]
     >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2), sampling="python3")]
-    [[1, 1, 0, 0], [1, 0, 0, 0]]
+    [[1, 1, 0, 0], [0, 1, 1, 0]]
     """
     return (_stream(seed + 101 * k, sampling)(counts) for k in iterations)
 

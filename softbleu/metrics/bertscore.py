@@ -68,6 +68,7 @@ class BertScore(Metric):
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "bertscore"
+    also_rewards: ClassVar[str] = "the source left as it is"
     label: ClassVar[str] = "BERTScore"
 
     @property

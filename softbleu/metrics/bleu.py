@@ -232,6 +232,7 @@ class Bleu(ClippedPrecision):
     """
 
     name: ClassVar[str] = "bleu"
+    also_rewards: ClassVar[str] = "the source left as it is"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "morgan2014": {
             "assignment": "sequential",

@@ -64,6 +64,7 @@ class Chrf(Metric):
     whitespace: bool = setting(False, "Count white space as characters")
     eps_smoothing: bool = setting(False, "Average F over all orders, as chrF++.py, Moses and NLTK do")
     name: ClassVar[str] = "chrf"
+    also_rewards: ClassVar[str] = "the source left as it is"
 
     @property
     def label(self) -> str:

@@ -226,6 +226,7 @@ class Cleme2(ChunkMetric):
     """
 
     name: ClassVar[str] = "cleme2"
+    also_rewards: ClassVar[str] = "the source, before systems that change much"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
         """Score sums of weights by kind."""

@@ -133,6 +133,7 @@ class Gleu(MatcherMetric):
         "python2", "Draw references as the official program under Python 2 or under Python 3", later=True
     )
     name: ClassVar[str] = "gleu"
+    also_rewards: ClassVar[str] = "errors added to the source (16% of sentences; 4% over vleu in context)"
 
     def check(self) -> None:
         """See that the settings go together."""

@@ -67,6 +67,7 @@ class IMeasure(Metric):
 
     weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))
     name: ClassVar[str] = "imeasure"
+    also_rewards: ClassVar[str] = "the source left as it is"
     requires: ClassVar[Requirements] = Requirements(source=True)
     label: ClassVar[str] = "I-measure"
 

@@ -16,22 +16,22 @@ from softbleu.text.tokenizers import TOKENIZERS
 
 
 def describe_metrics(language: str | None = None) -> Records:
-    """Table of metrics: what each measures and needs, which way is better, and the language of its data.
+    """Table of metrics: what each measures and needs, which way is better, its language, and what it also rewards.
 
     With a language those that work in it by themselves, and what it sets.
 
     >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
-    ('references', 'lower', 'any')
+    ('references', 'lower', 'any', 'the source left as it is')
     """
-    columns = ("name", "measures", "needs", "better", "language")
+    columns = ("name", "measures", "needs", "better", "language", "also rewards")
     if language is None:
         return Records(columns, [_metric_row(each()) for each in METRICS.classes()])
     rows = []
     for name in METRICS.names():
         with suppress(InputError):
             made = make_metric(name, language=language)
-            rows.append((*_metric_row(made)[:-1], str(made)))
-    return Records((*columns[:-1], "as"), rows)
+            rows.append((*_metric_row(made)[:-2], str(made)))
+    return Records((*columns[:-2], "as"), rows)
 
 
 def describe_matchers() -> Records:
@@ -72,7 +72,7 @@ def _metric_row(metric: Any) -> tuple[str, ...]:
     if matcher_of(metric) is not None and not requires.vectors:
         needs.append("vectors for soft matchers")
     better = "higher" if metric.higher_is_better else "lower"
-    return metric.name, _about(metric), ", ".join(needs), better, language_of(metric) or "any"
+    return metric.name, _about(metric), ", ".join(needs), better, language_of(metric) or "any", metric.also_rewards
 
 
 def _about(declared: Any) -> str:

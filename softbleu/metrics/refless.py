@@ -288,6 +288,7 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
+    also_rewards: ClassVar[str] = "one good sentence for all lines, with fluency alone"
     language: ClassVar[str] = "en"
     label: ClassVar[str] = "Refless"
 

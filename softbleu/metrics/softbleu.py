@@ -119,6 +119,7 @@ class Softbleu(Metric):
     )
     tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a())
     name: ClassVar[str] = "softbleu"
+    also_rewards: ClassVar[str] = "the source left as it is"
     label: ClassVar[str] = "softbleu"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0},

@@ -64,6 +64,7 @@ class Ter(Metric):
     case_sensitive: bool = setting(False, "Keep capitals, even where lowercase is set")
     tokenizer: Tokenizer = tokenizer_setting(Whitespace(lowercase=True))
     name: ClassVar[str] = "ter"
+    also_rewards: ClassVar[str] = "the source left as it is"
     higher_is_better: ClassVar[bool] = False
 
     def complete(self) -> None:

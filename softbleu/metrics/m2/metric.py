@@ -90,6 +90,7 @@ class M2(Metric):
     )
     characters: float = setting(0.0, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
     name: ClassVar[str] = "m2"
+    also_rewards: ClassVar[str] = "one sentence for all lines"
 
     @property
     def requires(self) -> Requirements:
