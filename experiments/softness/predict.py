@@ -106,14 +106,11 @@ def main() -> None:
                 for cell in outcome(prediction, definitions, opened)
             ]
             rows.append([*said, *bounds, *cells])
-    streams = [sys.stdout]
+    table = [[*(one.name for one in fields(Prediction)), *FOUND], *rows]
+    csv.writer(sys.stdout, lineterminator="\n").writerows(table)
     if given.set is None:
-        streams.append((given.predictions.parent / "found.csv").open("w", encoding="utf-8", newline=""))
-    for stream in streams:
-        csv.writer(stream, lineterminator="\n").writerows(
-            [[*(one.name for one in fields(Prediction)), *FOUND], *rows]
-        )
-        stream.flush()
+        with (given.predictions.parent / "found.csv").open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(table)
 
 
 if __name__ == "__main__":
