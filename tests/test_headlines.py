@@ -1,6 +1,7 @@
 """Figures on which pages stand have a row in ``real/headlines.toml`` that makes them; what they are is said there."""
 
 import re
+import tomllib
 from pathlib import Path
 from runpy import run_path
 
@@ -10,6 +11,7 @@ from real.rows import Row, number, read_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = read_rows("headlines.toml")
+CLAIMS = tomllib.loads((ROOT / "experiments" / "softness" / "claims.toml").read_text(encoding="utf-8"))["claim"]
 STUDIES = sorted((ROOT / "docs" / "study").glob("*.md"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md")), *STUDIES]
 FIGURE = re.compile(r"(?<![\w.])[-−]?\d*\.\d+(?![\w.])")
@@ -41,7 +43,9 @@ def test_every_headline_has_a_row(page: Path) -> None:
     places = re.findall(r"\*\*[^*]+\*\*", text)
     if page in STUDIES:
         places += re.findall(r"^## In short\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
-    texts = [plain(row.text) for row in ROWS if row.page == page.relative_to(ROOT).as_posix()]
+    name = page.relative_to(ROOT).as_posix()
+    texts = [plain(row.text) for row in ROWS if row.page == name]
+    texts += [plain(claim["text"]) for claim in CLAIMS if claim["page"] == name]
     assert texts or page not in (ROOT / "README.md", *STUDIES)
     for place in map(plain, places):
         if not any(place in each for each in texts):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from cells import PLAIN
@@ -37,7 +38,9 @@ def _correlation(sums: np.ndarray) -> np.ndarray:
     """Pearson's r of sums of moments, (…, 6)."""
     count, one, other, ones, others, both = np.moveaxis(sums, -1, 0)
     spread = (ones - one**2 / count) * (others - other**2 / count)
-    return (both - one * other / count) / np.sqrt(spread)
+    with np.errstate(invalid="ignore", divide="ignore"):  # A sample without any variation has no r
+        r: np.ndarray = (both - one * other / count) / np.sqrt(spread)
+    return r
 
 
 def pearson(scores: np.ndarray, judges: np.ndarray, drawn: np.ndarray | None = None) -> np.ndarray:
@@ -137,6 +140,9 @@ MEASURES: dict[str, Callable[[np.ndarray, Set], np.ndarray]] = {
 }
 
 
+_KNOWN: dict[Path, dict[str, np.ndarray]] = {}  # What is kept in build/, by its file
+
+
 def measures_of(data: Set) -> list[str]:
     """Names of the measures that a set has."""
     if data.comparisons is not None:
@@ -154,11 +160,13 @@ def measured(data: Set, measure: str, metrics: Sequence[Metric]) -> np.ndarray:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     store = KEPT / f"measures-{data.judged}.npz"
-    known = dict(np.load(store)) if store.exists() else {}
+    if store not in _KNOWN:
+        _KNOWN[store] = dict(np.load(store)) if store.exists() else {}
+    known = _KNOWN[store]
     new = [metric for metric in dict.fromkeys(metrics) if place(metric) not in known]
     if new:
         values = MEASURES[measure](data.scores(new), data)
-        known |= {place(metric): row for metric, row in zip(new, values, strict=True)}
+        known.update({place(metric): row for metric, row in zip(new, values, strict=True)})
         np.savez(store, **known)
     return np.stack([known[place(metric)] for metric in metrics])
 

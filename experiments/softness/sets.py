@@ -232,7 +232,7 @@ def _outputs(definition: Definition, data: Path) -> tuple[dict[str, list[str]], 
     """Outputs of all systems, and references by segment."""
     paths = sorted(map(str, data.glob(definition.outputs)))
     if not paths:
-        raise InputError(f"set {definition.name!r}: no outputs {data / definition.outputs}")
+        raise InputError(f"set {definition.name!r}: no outputs {definition.outputs}")
     outputs = {name: lines(Path(path)) for name, path in name_outputs(paths).items()}
     references = [lines(data / path) for path in definition.references]
     for name, texts in [*outputs.items(), *zip(definition.references, references, strict=True)]:

@@ -1,0 +1,203 @@
+"""Studies: effects of sets as draws, sets of files, predictions, and claims of pages."""
+
+import csv
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDY = ROOT / "experiments" / "softness"
+
+
+@pytest.fixture
+def study(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(STUDY)
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("sets", [4, 15])
+@pytest.mark.parametrize("between", [0.0, 1.0])
+def test_intervals_of_pooled_effects_cover(sets: int, between: float) -> None:
+    """On made-up sets of different sizes: the mean, and the value that is measured on a new set."""
+    from pooling import pool
+
+    generator, runs = np.random.default_rng(49), 1200
+    covered = np.zeros(2)
+    for _ in range(runs):
+        deviations = generator.uniform(0.7, 1.4, sets)
+        pooled = pool(generator.normal(0, between, sets) + generator.normal(0, deviations), deviations)
+        new = generator.normal(0, between) + generator.normal(0, np.median(deviations))
+        covered += [pooled.low <= 0 <= pooled.high, pooled.new_low <= new <= pooled.new_high]
+    assert (covered / runs >= 0.93).all()
+    assert (covered / runs <= 0.97).all()
+
+
+def test_pooled_effects_are_those_of_equations() -> None:
+    sys.path.insert(0, str(STUDY))
+    from pooling import pool
+
+    values, deviations = np.array([0.1, 0.5, 0.2, 0.9]), np.array([0.1, 0.2, 0.1, 0.3])
+    pooled = pool(values, deviations)
+    weights = 1 / (pooled.between**2 + deviations**2)
+    mean = weights @ values / weights.sum()
+    assert pooled.mean == pytest.approx(mean)
+    assert weights @ (values - mean) ** 2 == pytest.approx(3)
+    assert pooled.high - mean == pytest.approx(3.182446 * (1 / weights.sum()) ** 0.5)
+
+
+PREDICTED = """[[prediction]]
+sets = ["ours"]
+effect = "chrF − TER"
+measure = "r"
+sign = "+"
+low = -2.0
+high = 2.0
+made = 2026-11-24
+"""
+SETS = """["ours"]
+table = "ours.tsv"
+columns = { score = "points", reference = "ref" }
+better = "lower"
+language = "de"
+family = "MQM and ESA"
+
+["theirs"]
+outputs = "outputs/*.de"
+references = ["ref.de"]
+judgements = "judged.tsv"
+names = { "Ours!" = "ours" }
+family = "MQM and ESA"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Sets in both forms, of two systems and three lines."""
+    lines = ["ein Haus steht hier", 'ein "Hund" bellt', "der Zug kommt"]
+    (tmp_path / "outputs").mkdir()
+    for name in ("ours", "theirs", "unjudged"):
+        (tmp_path / "outputs" / f"{name}.de").write_text("".join(f"{line} {name}\n" for line in lines))
+    (tmp_path / "ref.de").write_text("".join(f"{line}\n" for line in lines))
+    judged = [f"{system}\t{number}\t{number}" for system in ("Ours!", "theirs", "lost") for number in (1, 3)]
+    (tmp_path / "judged.tsv").write_text("\n".join(["system\tsegment\tscore", *judged]) + "\n")
+    rows = [f"{n}\t{name}\t{n}\t{lines[n]} {name}\t{lines[n]}" for n in range(3) for name in ("a", "b")]
+    (tmp_path / "ours.tsv").write_text("\n".join(["segment\tsystem\tpoints\tcandidate\tref", *rows]) + "\n")
+    (tmp_path / "sets.toml").write_text(SETS)
+    (tmp_path / "predicted.toml").write_text(PREDICTED)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("study")
+def test_sets_are_read_as_files_define_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from sets import read_definitions, read_set
+
+    definitions = read_definitions(folder / "sets.toml")
+    ours, theirs = (read_set(definitions[name], folder) for name in ("ours", "theirs"))
+    assert ours.ratings.tolist() == [[0, -1, -2]] * 2
+    assert ours.texts.candidates["a"][1] == 'ein "Hund" bellt a'
+    assert (theirs.texts.systems, theirs.segments, theirs.absent) == (("ours", "theirs"), ("1", "3"), ("lost",))
+    assert theirs.ratings.tolist() == [[1, 3]] * 2
+    assert "theirs: judges have systems without outputs, which are left out: lost" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("study")
+def test_predictions_are_measured_and_judged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import predict
+    import sets
+
+    monkeypatch.setattr(sets, "KEPT", folder / "kept")
+    monkeypatch.setattr("measures.KEPT", folder / "kept")
+    options = ["--sets", folder / "sets.toml", "--predictions", folder / "predicted.toml", "--data", folder]
+    monkeypatch.setattr(sys, "argv", ["predict.py", *map(str, options)])
+    predict.main()
+    with (folder / "found.csv").open(encoding="utf-8", newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert (row["verdict"], row["effect"]) == ("holds", "chrF − TER")
+    assert -2 < float(row["found"]) < 2
+    prediction = predict.Prediction(["a"], "b", "r", "+", 0.1, 0.2, "")
+    verdicts = [prediction.verdict(value)[0] for value in (0.09, 0.1, 0.2, 0.21)]
+    assert verdicts == ["refuted", "holds", "holds", "refuted"]
+    assert predict.Prediction(["a"], "b", "r", "-", -0.1, 0.2, "").verdict(0.01)[1] == "the other sign"
+
+
+@pytest.mark.usefixtures("study")
+def test_tables_of_pages_and_paper_are_those_of_their_files() -> None:
+    import page
+
+    again = "run: python experiments/softness/page.py"
+    for name in page.PAGES:
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert page.filled(text) == text, again
+    assert page.PAPER.read_text(encoding="utf-8") == page.paper(), again
+
+
+CLAIMS = tomllib.loads((STUDY / "claims.toml").read_text(encoding="utf-8"))
+FIGURE = re.compile(r"(?<![\w.])[-−+]?\d*\.\d{2,}(?![\w.])")
+JUDGES = re.compile(
+    r"\bagree|\bjudge|\bWMT|\bTED\b|\bMQM\b|Pearson|τ|tau\b|(?<![\w`-])r\b(?= (?:is|of|rises|by|over))", re.IGNORECASE
+)
+COMPARES = re.compile(
+    r"\b(?:better|best|worse|exceeds?|ahead|behind|below|above|higher|lower|leads?|gains?|helps?|loses?|adds?|rises?)\b"
+)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.replace("$-$", "−").replace("~", " ").split())
+
+
+def rows_of(where: dict[str, object]) -> dict[str, str]:
+    with (STUDY.parent / str(where["file"])).open(encoding="utf-8", newline="") as stream:
+        rows = [
+            row for row in csv.DictReader(stream) if all(row[key] == cell for key, cell in where["where"].items())
+        ]  # type: ignore[attr-defined]
+    assert len(rows) == 1, where
+    return rows[0]
+
+
+@pytest.mark.parametrize("claim", CLAIMS["claim"], ids=lambda claim: claim["text"][:40])
+def test_a_claim_is_what_its_rows_carry(claim: dict[str, object]) -> None:
+    """Figures with their signs, and whether the interval lies above, below or around zero."""
+    text = str(claim["text"])
+    assert plain(text) in plain((ROOT / str(claim["page"])).read_text(encoding="utf-8"))
+    made: list[float] = []
+    for part in claim["rows"]:  # type: ignore[attr-defined]
+        row, sign = rows_of(part), -1.0 if part.get("turned") else 1.0
+        made += [sign * float(row[name]) for name in part["columns"]]
+        if "says" in part:
+            low, high = (float(row[name]) for name in part.get("bounds", ("low", "high")))
+            said = "above" if low > 0 else "below" if high < 0 else "open"
+            assert said == part["says"], row
+    for figure in FIGURE.findall(text):
+        digits = len(figure.partition(".")[2])
+        value = float(figure.replace("−", "-"))
+        assert any(abs(value - number) <= 0.5001 * 10**-digits for number in made), figure
+    compared = [part for part in claim["rows"] if part.get("says", "open") != "open"]  # type: ignore[attr-defined]
+    assert compared or not COMPARES.search(text) or claim.get("open")
+
+
+def pages() -> list[Path]:
+    aside = {"corrections.md", "gec.md", "gleu.md", "refless.md"}  # Of corrections, whose figures are other rankings'
+    guide = [page for page in sorted((ROOT / "docs" / "guide").glob("*.md")) if page.name not in aside]
+    return [ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "paper" / "paper.tex", *guide]
+
+
+def test_every_comparison_of_agreement_is_a_claim() -> None:
+    """Sentences of the README, the guide and the paper that say of agreement that it is greater or less."""
+    unlisted = []
+    for page in pages():
+        text = re.sub(
+            r"```.*?```|<!-- made.*?<!-- end|`[^`\n]*`", "X", page.read_text(encoding="utf-8"), flags=re.DOTALL
+        )
+        listed = [plain(re.sub(r"`[^`\n]*`", "X", str(row["text"]))) for row in [*CLAIMS["claim"], *CLAIMS["other"]]]
+        prose = re.split(r"\n\s*\n|\n(?=[-|#*] )|\n\|", text)
+        for sentence in (
+            part for block in prose for part in re.split(r"(?<=[.:!?)])\s+(?=[A-Z*`\[(])", plain(block))
+        ):
+            known = any(sentence.strip("*- ") in each or each in sentence for each in listed)
+            if JUDGES.search(sentence) and COMPARES.search(sentence) and not known:
+                unlisted.append(f"{page.name}: {sentence}")
+    assert not unlisted, "\n".join(unlisted)
