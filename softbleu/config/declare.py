@@ -86,7 +86,7 @@ class Setting:
             return known_name(self.name.replace("_", " "), value, self.choices)
         value = self._typed(value)
         if isinstance(value, Real) and not isinstance(value, bool):
-            self._check_bounds(float(value))
+            self._check_bounds(_as_float(value))
         return value
 
     def _typed(self, value: Any) -> Any:
@@ -96,7 +96,7 @@ class Setting:
                 named = " or ".join(dict.fromkeys(_KINDS.get(kind, kind.__name__) for kind in self.types))
             raise InputError(Parameter(self.name), f" must be {named}, not {value!r}")
         if float in self.types and isinstance(value, Real):
-            return float(value)
+            return _as_float(value)
         return int(value) if self.kind == "a whole number" else value
 
     def _check_bounds(self, value: float) -> None:
@@ -123,6 +123,13 @@ class Setting:
             return float(text) if self.kind == "a number" else text
         except (KeyError, ValueError):
             raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
+
+
+def _as_float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def is_whole(setting: Setting, value: Any) -> bool:

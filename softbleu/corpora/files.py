@@ -141,6 +141,8 @@ class TextFile:
 
 def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
     """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
+    if not isinstance(name, str | Path):
+        raise InputError(f"a file is named by text, not by {type(name).__name__}")
     encoding = encoding_of(encoding)
     with _stream(name) as (stream, _):
         yield from text_lines(stream, name, encoding)

@@ -17,7 +17,7 @@ from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError
-from softbleu.io.arguments import check_run
+from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting
@@ -84,6 +84,9 @@ def sweep_points(
     >>> [str(point.metric) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
     """
+    if not isinstance(vary, Mapping):
+        raise InputError(Parameter("vary"), f" must be a mapping from settings to lists of values, not {vary!r}")
+    vary = {name: listed(f"values of {name!r}", values, "a list") for name, values in vary.items()}
     if any(not values for values in vary.values()):
         raise InputError("a sweep needs at least one value of everything that varies")
     points: dict[object, SweepPoint] = {}

@@ -215,6 +215,8 @@ def explain_corpus(
         A number beyond the corpus, or a metric without single matches or findings.
     """
     segments = _checked(segments, len(corpus))
+    if not segments:
+        return Explanations()
     plan = plan_metrics(metric)
     metric = plan.only
     check_explained(metric)

@@ -214,7 +214,7 @@ def execute(code: str) -> int:
     try:
         exec(code, {"softbleu": import_module("softbleu")})
     except SoftbleuError as error:
-        sys.stderr.write(f"softbleu: error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"softbleu: error: {str(error).encode('unicode_escape').decode()}\n")
         return 2
     return 0
 
