@@ -4,9 +4,10 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "text reference encoding output",
+    "candidate reference encoding output",
     """
-  text OUTPUT !: A text whose line breaks are others than the reference's; - is standard input.
+Input
+  --candidate -c FILE !: An output whose line breaks are others than the reference's; - is standard input.
 """,
 )
 def align(given: Given) -> None:
@@ -18,8 +19,8 @@ def align(given: Given) -> None:
     from softbleu.corpora.parallel import read_segments_of
     from softbleu.corpora.resegment import resegment
 
-    place = given.open_place([given.text, *given.files("reference")])
+    place = given.open_place([given.candidate, *given.files("reference")])
     segments = read_segments_of(given.reference or [], given.encoding)
     with given.progress("cutting"):
-        cut = resegment(list(open_text(given.text, given.encoding)), segments)
+        cut = resegment(list(open_text(given.candidate, given.encoding)), segments)
         place.write("".join(f"{line}\n" for line in cut.texts))
