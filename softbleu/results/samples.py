@@ -114,8 +114,6 @@ def _by_letters(metric: Metric) -> bool:
 
 def _note_oddities(first: Segments) -> Iterator[str]:
     """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
-    from softbleu.corpora.checks import count_oddities
-
     if first.gold is not None or len(first) < LEAST_LINES:
         return
     counts = {system: count for system, count in count_oddities(first).items() if 100 * count.total() >= len(first)}
