@@ -38,7 +38,7 @@ _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b
 _MARKS += "\u1067-\u106d\u1071-\u1074\u1082-\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\u3099\u309a"
 """Vowels and tones of these scripts that go with the character before."""
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
-_POINTS = re.compile("[.,]{2}[0-9]")
+_POINTS = re.compile(r"[.,]{2}[0-9]|\A\s*[.,]|[0-9][.,]\s*\Z")
 _WORDS = 1 << 17  # Words whose tokens are remembered
 
 
@@ -409,7 +409,7 @@ def make_tokenizer(name: str, **options: object) -> Tokenizer:
     Examples
     --------
     >>> make_tokenizer("13a", lowercase=True)
-    Tokenizer13a(lowercase=True)
+    Tokenizer13a(lowercase=True, normalize_unicode=None)
     """
     tokenizer: Tokenizer = TOKENIZERS.make(name, **options)
     return tokenizer

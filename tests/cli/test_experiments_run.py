@@ -246,7 +246,7 @@ def options(files: Any) -> list[Any]:
     ("more", "vary", "columns"),
     [
         ([], ["--matcher", "exact", "xleu", "-t", "0.5:0.9:0.2,p99"], ["matcher", "quantile"]),
-        (GLEU, ["--matcher", "exact", "xleu", "-t", "0.5,0.7,0.9,p99"], ["matcher", "quantile"]),
+        (GLEU, ["--matcher", "exact", "xleu", "-t", "0.5,0.7,0.9,p99"], ["matcher", "penalty", "quantile"]),
         (["--matcher", "vleu", "-t", "0.5"], VARIED, ["matcher", "order", "vectors_postprocess"]),
     ],
 )

@@ -68,8 +68,8 @@ def test_nothing_is_no_error(name):
 
 
 @pytest.mark.parametrize("name", ["json", "jsonl", "tsv"])
-def test_nan_is_refused_rather_than_written(results, name):
-    broken = replace(results[0], numbers=replace(results[0].numbers, score=float("nan")))
+def test_no_number_is_refused_rather_than_written(results, name):
+    broken = replace(results[0], numbers=replace(results[0].numbers, score=float("inf")))
     with pytest.raises(ValueError, match="JSON compliant"):
         text_of(name, [broken])
 
