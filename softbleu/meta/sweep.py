@@ -84,8 +84,8 @@ def sweep_points(
     >>> [str(point.metric) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
     """
-    if not isinstance(vary, Mapping):
-        raise InputError(Parameter("vary"), f" must be a mapping from settings to lists of values, not {vary!r}")
+    if not isinstance(vary, Mapping) or not all(isinstance(name, str) for name in vary):
+        raise InputError(Parameter("vary"), f" must be lists of values by names of settings, not {vary!r}")
     vary = {name: listed(f"values of {name!r}", values, "a list") for name, values in vary.items()}
     if any(not values for values in vary.values()):
         raise InputError("a sweep needs at least one value of everything that varies")
