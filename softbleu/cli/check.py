@@ -30,5 +30,5 @@ def check(given: Given) -> None:
     with given.progress("checking") as progress:
         odd = check_files(systems, given.reference or (), given.source, encoding=given.encoding, progress=progress)
     output.write(Records.of(odd) if show == "systems" else odd.lines_table())
-    if given.strict and odd.found:
+    if given.strict and odd.oddities:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""What help shows below the options of a command; this module is loaded when help is shown."""
+"""Texts of help below the options of a command; this module is loaded when help is shown."""
 
 import tomllib
 from pathlib import Path

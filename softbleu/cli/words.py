@@ -17,7 +17,7 @@ _NAMING = {"-m": "metrics", "--metric": "metrics", "--matcher": "matchers", "--t
 
 @dataclass
 class CommandLine:
-    """What the words of a command line name, before they are parsed."""
+    """Metrics, options and settings that the words of a command line name, before they are parsed."""
 
     metrics: list[str] = field(default_factory=list)
     matchers: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What there is for each language: tokenizer, stems, similarity; the one map of these."""
+"""The one map of languages: tokenizer, stems and similarity of each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _KNOWN = (
     Language("yi", "Yiddish", stemmer="yiddish"),
     Language("zh", "Chinese", "zh"),
 )
-LANGUAGES: Mapping[str, Language] = {each.code: each for each in _KNOWN}
+LANGUAGES: Mapping[str, Language] = {language.code: language for language in _KNOWN}
 """Those for which there is anything, by their codes."""
 _EARLIER = {"nb": "no", "nn": "no", "cz": "cs", "iw": "he"}  # Other codes of the same
 

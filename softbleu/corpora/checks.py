@@ -140,20 +140,20 @@ class _Line:
         return list(self.references or self.others.values())
 
     @property
-    def given(self) -> list[_Text]:
+    def inputs(self) -> list[_Text]:
         """Texts that no system made."""
         return [*([] if self.source is None else [self.source]), *self.references]
 
     @property
     def start(self) -> str | None:
-        """What stands before a first colon, if the texts given have none."""
+        """Words before a first colon, if source and references have none."""
         start = re.match(_START, self.output.text)
-        return None if start is None or any(re.match(_START, text.text) for text in self.given) else start[1]
+        return None if start is None or any(re.match(_START, text.text) for text in self.inputs) else start[1]
 
 
 @dataclass
 class _Profile:
-    """What is ordinary in a corpus."""
+    """Counts of a corpus that say which outputs are ordinary."""
 
     lines: int = 0
     source_lines: Counter[str] = field(default_factory=Counter)  # Lines of the source that have a word
@@ -162,7 +162,7 @@ class _Profile:
     ratios: dict[str, list[float]] = field(default_factory=dict)  # Logarithms, by what lengths are compared with
     starts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: what stands before a first colon
     texts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: outputs
-    given: Counter[str] = field(default_factory=Counter)  # Texts that no system made
+    inputs: Counter[str] = field(default_factory=Counter)  # Texts that no system made
 
     def learn(self, line: _Line) -> None:
         """Take an output into account."""
@@ -170,7 +170,7 @@ class _Profile:
             self.ratios.setdefault(name, []).append(ratio)
         self.texts.setdefault(line.system, Counter())[line.output.plain] += 1
         if (start := re.match(_START, line.output.text)) and not any(
-            re.match(_START, text.text) for text in line.given
+            re.match(_START, text.text) for text in line.inputs
         ):
             self.starts.setdefault(line.system, Counter())[start[1]] += 1
 
@@ -178,7 +178,7 @@ class _Profile:
         """Take the texts of a segment into account that say what is ordinary."""
         self.lines += 1
         self.source_lines.update(set(source.words if source else ()))
-        self.given.update({text.plain for text in (source, *models) if text})
+        self.inputs.update({text.plain for text in (source, *models) if text})
         for text in models:
             self.scripts.update(text.scripts)
         self.target_lines.update({word for text in models for word in text.words})
@@ -207,14 +207,14 @@ class _Profile:
 
 def _ratios(line: _Line) -> Iterator[tuple[str, float]]:
     """Compare the length of an output, in letters and the like, with its source's and its first reference's."""
-    given = {"source": line.source, "reference": line.references[0] if line.references else None}
-    for name, text in given.items():
+    compared = {"source": line.source, "reference": line.references[0] if line.references else None}
+    for name, text in compared.items():
         if text is not None:
             yield name, log((len(line.output.plain) + 10) / (len(text.plain) + 10))
 
 
 def _empty(line: _Line, _: _Profile) -> str | None:
-    texts = line.given
+    texts = line.inputs
     return "" if not line.output.plain and any(text.plain for text in texts) else None
 
 
@@ -234,8 +234,8 @@ def _twin(line: _Line, _: _Profile) -> str | None:
 def _above(line: _Line, _: _Profile) -> str | None:
     if not line.before or not line.output.plain or line.output.plain != line.before[0].output.plain:
         return None
-    given = zip(line.given, line.before[0].given, strict=True)
-    return "" if all(text.plain != other.plain for text, other in given) else None
+    pairs = zip(line.inputs, line.before[0].inputs, strict=True)
+    return "" if all(text.plain != other.plain for text, other in pairs) else None
 
 
 def _mean(shares: Iterable[float]) -> float:
@@ -266,8 +266,8 @@ def _script_of(line: _Line, profile: _Profile) -> str | None:
         return None
     script, count = letters.most_common(1)[0]
     rare = profile.scripts[script] < 0.05 * profile.scripts.total()
-    alike = any(2 * text.scripts[script] > text.scripts.total() for text in line.models)
-    return script.capitalize() if rare and 2 * count > letters.total() and not alike else None
+    common = any(2 * text.scripts[script] > text.scripts.total() for text in line.models)
+    return script.capitalize() if rare and 2 * count > letters.total() and not common else None
 
 
 def _language(line: _Line, profile: _Profile) -> str | None:
@@ -298,22 +298,22 @@ def _length(line: _Line, profile: _Profile) -> str | None:
 
 def _repetition(line: _Line, _: _Profile) -> str | None:
     covered, run = line.output.repeated
-    ordinary = max((text.repeated[0] for text in (*line.given, *line.models)), default=0)
+    ordinary = max((text.repeated[0] for text in (*line.inputs, *line.models)), default=0)
     return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(line.output.words) else None
 
 
 def _markup(line: _Line, _: _Profile) -> str | None:
-    given = [text.text for text in line.given]
+    inputs = [text.text for text in line.inputs]
     for name, pattern in _MARKUP.items():
-        if re.search(pattern, line.output.text) and not any(re.search(pattern, text) for text in given):
+        if re.search(pattern, line.output.text) and not any(re.search(pattern, text) for text in inputs):
             return name
     return None
 
 
 def _chatter(line: _Line, profile: _Profile) -> str | None:
-    given = [text.text for text in line.given]
+    inputs = [text.text for text in line.inputs]
     said = re.search(_CHATTER, line.output.text)
-    if said and not any(re.search(_CHATTER, text) for text in given):
+    if said and not any(re.search(_CHATTER, text) for text in inputs):
         return said[0]
     often = max(3.0, 0.01 * profile.lines)
     return line.start if line.start and profile.starts[line.system][line.start] >= often else None
@@ -321,15 +321,15 @@ def _chatter(line: _Line, profile: _Profile) -> str | None:
 
 def _refusal(line: _Line, profile: _Profile) -> str | None:
     said = re.search(_REFUSAL, line.output.text)
-    if said and not any(re.search(_REFUSAL, text.text) for text in line.given):
+    if said and not any(re.search(_REFUSAL, text.text) for text in line.inputs):
         return said[0]
     again = profile.texts[line.system][line.output.plain]
-    ordinary = max((profile.given[text.plain] for text in line.given or line.models), default=0)
+    ordinary = max((profile.inputs[text.plain] for text in line.inputs or line.models), default=0)
     return f"given {again} times" if again >= max(3, 2 * ordinary) and len(line.output.words) >= 4 else None
 
 
 def _lost(line: _Line, _: _Profile) -> str | None:
-    """What all references and nearly all other systems have, must be lost by the output alone."""
+    """Find what the output alone has lost: all references and nearly all other systems have it."""
     if line.source is None or not line.output.plain or not line.models:
         return None
 
@@ -342,9 +342,9 @@ def _lost(line: _Line, _: _Profile) -> str | None:
 
 
 def _encoding(line: _Line, _: _Profile) -> str | None:
-    given = [text.text for text in line.given]
+    inputs = [text.text for text in line.inputs]
     for name, pattern in _ENCODINGS.items():
-        if (odd := re.search(pattern, line.output.text)) and not any(re.search(pattern, text) for text in given):
+        if (odd := re.search(pattern, line.output.text)) and not any(re.search(pattern, text) for text in inputs):
             return f"{name} {ascii(odd[0])[1:-1]}"
     return None
 
@@ -353,7 +353,7 @@ def _normal_form(line: _Line, _: _Profile) -> str | None:
     text = line.output.text
     if text.isascii() or unicodedata.is_normalized("NFC", text):
         return None
-    return None if any(not unicodedata.is_normalized("NFC", given.text) for given in line.given) else "not NFC"
+    return None if any(not unicodedata.is_normalized("NFC", other.text) for other in line.inputs) else "not NFC"
 
 
 CHECKS: dict[str, Callable[[_Line, _Profile], str | None]] = {
@@ -426,7 +426,7 @@ def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Oddity:
-    """What is odd in one output."""
+    """A check that one output fails, and the detail."""
 
     system: str
     line: int  # From 1
@@ -441,13 +441,13 @@ class Oddities(Tabular):
 
     lines: int  # Of each system
     systems: tuple[str, ...]
-    found: Sequence[Oddity]  # By line, then by system
+    oddities: Sequence[Oddity]  # By line, then by system
 
     def records(self) -> list[dict[str, Any]]:
         """A row per system: how many of its lines are odd, and how many in each way that occurs."""
-        counts = {system: Counter(odd.check for odd in self.found if odd.system == system) for system in self.systems}
+        counts = {name: Counter(odd.check for odd in self.oddities if odd.system == name) for name in self.systems}
         occurring = [name for name in (*CHECKS, LINE_COUNT) if any(count[name] for count in counts.values())]
-        flagged = Counter(system for system, _ in {(odd.system, odd.line) for odd in self.found})
+        flagged = Counter(system for system, _ in {(odd.system, odd.line) for odd in self.oddities})
         return [
             {
                 "system": system,
@@ -460,7 +460,7 @@ class Oddities(Tabular):
 
     def lines_table(self) -> Records:
         """A row per oddity, with the output."""
-        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.found], verbatim=[])
+        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities], verbatim=[])
 
 
 def _lines(corpus: Corpus) -> Iterator[tuple[int, list[_Line]]]:
@@ -512,15 +512,15 @@ def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
             profile.learn(line)
         if progress:
             progress(number, total)
-    found = []
+    oddities = []
     for number, lines in _lines(corpus):
         for line in lines:
             for name, check in CHECKS.items():
                 if (detail := check(line, profile)) is not None:
-                    found.append(Oddity(line.system, number, name, detail, line.output.text))
+                    oddities.append(Oddity(line.system, number, name, detail, line.output.text))
         if progress:
             progress(len(corpus) + number, total)
-    return Oddities(len(corpus), corpus.systems, found)
+    return Oddities(len(corpus), corpus.systems, oddities)
 
 
 def check_files(
@@ -564,4 +564,4 @@ def check_files(
         return Oddities(len(lines), tuple(systems), list(parted.values()))
     with ParallelFiles.open(rest, references, source, encoding=encoding) as corpus:
         odd = check_outputs(corpus, progress)
-    return replace(odd, systems=tuple(systems), found=[*parted.values(), *odd.found])
+    return replace(odd, systems=tuple(systems), oddities=[*parted.values(), *odd.oddities])

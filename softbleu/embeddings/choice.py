@@ -48,7 +48,7 @@ class Similarity(Content):
         for kind in kinds:
             name, _, code = kind.partition(":")
             if name == "stems" and not (code and find_language(code).stemmer):
-                stemmed = ", ".join(each.code for each in LANGUAGES.values() if each.stemmer)
+                stemmed = ", ".join(language.code for language in LANGUAGES.values() if language.stemmer)
                 said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
                 raise InputError(Parameter("similarity"), said)
         if named in REMOVED:
@@ -151,14 +151,15 @@ class VectorChoice(Declared):
         elif self.similarity is not None and not self.without_vectors:
             object.__setattr__(self, "vectors", NO_VECTORS)
 
-    def revised(self, given: Mapping[str, Any]) -> VectorChoice:
+    def revised(self, settings: Mapping[str, Any]) -> VectorChoice:
         """Return it with other settings by name; vectors that are named take the place of another similarity."""
-        named = "vectors" in given and not replace(self, vectors=given["vectors"], similarity=None).without_vectors
-        if named and given.get("similarity") not in (None, "none"):
-            said = f" {given['similarity']} looks at no vectors: leave it out, or "
+        vectors = settings.get("vectors", self.vectors)
+        named = "vectors" in settings and not replace(self, vectors=vectors, similarity=None).without_vectors
+        if named and settings.get("similarity") not in (None, "none"):
+            said = f" {settings['similarity']} looks at no vectors: leave it out, or "
             raise InputError(Parameter("similarity"), said, Parameter("vectors"))
-        own = replace(self, vectors=DEFAULT_VECTORS, similarity=None) if named and self.without_vectors else self
-        return super(VectorChoice, own).revised(given)
+        choice = replace(self, vectors=DEFAULT_VECTORS, similarity=None) if named and self.without_vectors else self
+        return super(VectorChoice, choice).revised(settings)
 
     @property
     def without_vectors(self) -> bool:

@@ -67,7 +67,7 @@ class Matches:
 
     @classmethod
     def exact(cls, ngrams: Ngrams, order: int) -> Matches:
-        """Make the exact matches alone of the n-grams of an order."""
+        """Make the exact matches alone of `ngrams` of an order."""
         first = np.full(len(ngrams.counts), -1)
         first[ngrams.pool_ids[::-1]] = ngrams.pool_starts[::-1]
         partners = np.where(ngrams.exact, first[ngrams.ids], -1)

@@ -147,11 +147,11 @@ class ComparedWords(NoPieces):
 
     def table(self, left: NDArray[Any], right: NDArray[Any]) -> Floats:
         """Similarities of words, all with all, but that equal words have 1: (left, right)."""
-        found = np.zeros((len(left), len(right)))
+        similarities = np.zeros((len(left), len(right)))
         if self.parts is not None and self.bounds is not None:
-            found = spelling_similarity(left, right, WordParts(self.parts, self.bounds))
-        self._raise_to_known(found, left[:, None], right[None, :])
-        return found
+            similarities = spelling_similarity(left, right, WordParts(self.parts, self.bounds))
+        self._raise_to_known(similarities, left[:, None], right[None, :])
+        return similarities
 
     def of_pairs(
         self, pairs: TokenPairs, left: NDArray[np.int32], right: NDArray[np.int32], kernels: Kernels
@@ -161,20 +161,20 @@ class ComparedWords(NoPieces):
         `left` and `right` are the codes of all tokens of candidates and of references; `kernels` compare spellings.
         """
         one, other = (codes[places] for codes, places in zip((left, right), pairs.tokens, strict=True))
-        found = np.zeros(len(one))
+        similarities = np.zeros(len(one))
         if self.parts is not None and self.bounds is not None:
-            kernels.raise_to_spellings(found, pairs, left, right, WordParts(self.parts, self.bounds), 1.0)
-        self._raise_to_known(found, one, other)
-        np.copyto(found, 1.0, where=one == other)
-        return found
+            kernels.raise_to_spellings(similarities, pairs, left, right, WordParts(self.parts, self.bounds), 1.0)
+        self._raise_to_known(similarities, one, other)
+        np.copyto(similarities, 1.0, where=one == other)
+        return similarities
 
-    def _raise_to_known(self, found: Floats, one: NDArray[Any], other: NDArray[Any]) -> None:
+    def _raise_to_known(self, values: Floats, one: NDArray[Any], other: NDArray[Any]) -> None:
         if self.stems is not None:
-            np.copyto(found, 1.0, where=self.stems[one] == self.stems[other])
+            np.copyto(values, 1.0, where=self.stems[one] == self.stems[other])
         if self.listed is not None and self.similarities is not None and len(self.listed):
             pairs = one.astype(np.int64) * self.words + other
             places = np.minimum(np.searchsorted(self.listed, pairs), len(self.listed) - 1)
-            np.maximum(found, np.where(self.listed[places] == pairs, self.similarities[places], 0), out=found)
+            np.maximum(values, np.where(self.listed[places] == pairs, self.similarities[places], 0), out=values)
 
 
 def frequency_weights(frequencies: Floats | None) -> Floats:
@@ -287,8 +287,8 @@ class UnitVectors:
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
         """Cosines of tokens so far apart in a text, given their rows: (batch, tokens - distance)."""
         # A stack of dot products, which is faster than einsum.
-        found: Floats = (rows[:, : codes.shape[1] - distance, None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
-        return found
+        products: Floats = (rows[:, : codes.shape[1] - distance, None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+        return products
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
         """Multiply the tokens of the pairs of some segments, unweighted: a number for each of `pairs`, in order.
@@ -375,11 +375,11 @@ class ComparedTokens(UnitVectors):
 
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
         """Similarities of tokens so far apart: of each text those of its distinct words are looked up."""
-        found = np.empty((len(codes), codes.shape[1] - distance))
-        for text, similarities in zip(codes, found, strict=True):
+        products = np.empty((len(codes), codes.shape[1] - distance))
+        for text, similarities in zip(codes, products, strict=True):
             distinct, places = np.unique(text, return_inverse=True)
             similarities[:] = self._table(distinct, distinct)[places[: len(similarities)], places[distance:]]
-        return found
+        return products
 
 
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:

@@ -101,9 +101,9 @@ class Evidence:
     def by_document(self, documents: Integers) -> Evidence:
         """Have samples draw the documents of segments; InputError: there are no judgements of single outputs."""
         if not self.of_judges:
-            given = Parameter("rankings"), " or ", Parameter("assessments")
+            judged = Parameter("rankings"), " or ", Parameter("assessments")
             raise InputError(
-                Parameter("documents"), " are of segments, of which no judgements are there: give ", *given
+                Parameter("documents"), " are of segments, of which no judgements are there: give ", *judged
             )
         comparisons, assessments = self.comparisons, self.assessments
         if comparisons is not None:

@@ -282,8 +282,8 @@ class Metric(PartFields, metaclass=MetricClass):
     ) -> Score:
         """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
 
-        `candidate` and `source` are texts, `references` is one text or several. Raises `InputError` where the metric
-        needs what is missing.
+        `candidate` and `source` are texts, `references` is one text or several; `gold` has the source and edits.
+        Raises `InputError` where the metric needs what is missing.
 
         Examples
         --------
@@ -421,11 +421,11 @@ def with_settings(
 def _language_settings(
     metric: Metric, settings: Mapping[str, Any], language: Language, *, plain: bool
 ) -> dict[str, Any]:
-    """What a language sets: itself, and unless `plain` tokens and similarity, where the metric has its usual ones."""
-    own = [setting.name for setting in own_settings(type(metric))]
-    spoken: dict[str, Any] = {"language": language.code} if "language" in own else {}
+    """Settings that a language implies: itself, and unless `plain` tokens and similarity that the metric lacks."""
+    names = [setting.name for setting in own_settings(type(metric))]
+    spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
     requires = metric.revised({**spoken, **settings}).requires
-    counted = not (requires.by_annotator or requires.pieces or "char_order" in own)
+    counted = not (requires.by_annotator or requires.pieces or "char_order" in names)
     if plain:
         return spoken
     if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:

@@ -155,10 +155,10 @@ class Gleu(MatcherMetric):
         if self.penalty is None:
             object.__setattr__(self, "penalty", self.usual_penalty)
 
-    def revised(self, given: Mapping[str, Any]) -> Self:
+    def revised(self, settings: Mapping[str, Any]) -> Self:
         """Return the metric with other settings; over another matcher it has the penalty that is usual there."""
         usual = {"penalty": None} if self.penalty == self.usual_penalty else {}
-        return super().revised({**usual, **given})
+        return super().revised({**usual, **settings})
 
     def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
         """All settings; signatures name the penalty of soft matchers, which had another one in version 0.3."""

@@ -25,7 +25,7 @@ def describe_metrics(language: str | None = None) -> Records:
     """
     columns = ("name", "measures", "needs", "better", "language", "also rewards")
     if language is None:
-        return Records(columns, [_metric_row(each()) for each in METRICS.classes()])
+        return Records(columns, [_metric_row(kind()) for kind in METRICS.classes()])
     rows = []
     for name in METRICS.names():
         with suppress(InputError):

@@ -89,8 +89,8 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
                 f"{', '.join(english)} is English: name its language or vectors of it, or use another metric"
             )
             break
-    at_blanks = [each for each in metrics if each.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(each)]
-    blank = sorted({each.label for each in at_blanks})
+    at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
+    blank = sorted({metric.label for metric in at_blanks})
     for name, lines in texts.items() if blank and not foreign else ():
         text = "".join(lines[:LEAST_LINES])
         unspaced = len(_UNSPACED.findall(text))

@@ -337,7 +337,8 @@ def compare_systems(
         for k, name in enumerate(statistics.systems)
     ]
     # Which systems are tested changes no number but those of draws, which the signature has.
-    how = {f"test-{each.name}": getattr(settings, each.name) for each in fields(settings) if each.name != "all_pairs"}
+    names = [declared.name for declared in fields(settings) if declared.name != "all_pairs"]
+    how = {f"test-{name}": getattr(settings, name) for name in names}
     if settings.documents is None:
         how.pop("test-documents")
     how["test-baseline"] = baseline

@@ -25,14 +25,14 @@ def read_similar_words(path: Path, words: Sequence[str]) -> tuple[Integers, Floa
     for number, word in enumerate(words):
         for form in dict.fromkeys((word, word.lower())):
             numbers.setdefault(form, []).append(number)
-    found: dict[int, float] = {}
+    pairs: dict[int, float] = {}
     for one, other, similarity in _pairs(path):
         for left in numbers.get(one, ()):
             for right in numbers.get(other, ()):
                 for key in (left * len(words) + right, right * len(words) + left):
-                    found[key] = max(similarity, found.get(key, 0.0))
-    keys = np.array(sorted(found), np.int64)
-    return keys, np.array([found[key] for key in keys.tolist()], np.float64)
+                    pairs[key] = max(similarity, pairs.get(key, 0.0))
+    keys = np.array(sorted(pairs), np.int64)
+    return keys, np.array([pairs[key] for key in keys.tolist()], np.float64)
 
 
 def _pairs(path: Path) -> Iterator[tuple[str, str, float]]:

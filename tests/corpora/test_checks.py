@@ -42,13 +42,13 @@ ODD = {
 def test_a_check_finds_what_it_is_for(check: str) -> None:
     line, text = ODD[check]
     outputs = [text if number == line else good for number, good in enumerate(REFERENCE, start=1)]
-    found = check_outputs(Segments.of({"A": outputs}, REFERENCE, SOURCE)).found
+    found = check_outputs(Segments.of({"A": outputs}, REFERENCE, SOURCE)).oddities
     assert (line, check) in [(odd.line, odd.check) for odd in found]
     assert {odd.line for odd in found} == {line}
 
 
 def test_references_and_plain_outputs_are_not_odd() -> None:
-    assert not check_outputs(Segments.of({"A": REFERENCE}, REFERENCE, SOURCE)).found
+    assert not check_outputs(Segments.of({"A": REFERENCE}, REFERENCE, SOURCE)).oddities
 
 
 def test_texts_part_where_lines_are_lost_or_added() -> None:
@@ -62,7 +62,7 @@ def test_a_file_with_too_few_lines_is_checked_for_that_alone(tmp_path: Path) -> 
     for name, lines in texts.items():
         Path(paths[name]).write_text("".join(f"{line}\n" for line in lines))
     odd = check_files({name: paths[name] for name in ("good", "short")}, [paths["reference"]])
-    assert [(entry.system, entry.line, entry.check) for entry in odd.found] == [("short", 2, LINE_COUNT)]
+    assert [(entry.system, entry.line, entry.check) for entry in odd.oddities] == [("short", 2, LINE_COUNT)]
 
 
 def spoil(how: str, outputs: list[str], source: list[str], chinese: list[str]) -> list[str]:
@@ -95,7 +95,7 @@ def test_real_outputs_are_found_when_spoilt(how: str, least: float) -> None:
     outputs, source, chinese, reference = ((folder / name).read_text().splitlines() for name in names)
     lines = spoil(how, outputs, source, chinese)
     odd = check_outputs(Segments.of({"GPT-4": lines}, reference, source))
-    count = Counter(entry.check for entry in odd.found)["chatter" if how == "start" else how]
+    count = Counter(entry.check for entry in odd.oddities)["chatter" if how == "start" else how]
     assert count >= least * sum(line != good for line, good in zip(lines, outputs, strict=True))
 
 
@@ -107,6 +107,6 @@ def test_references_are_hardly_ever_odd(direction: str) -> None:
     files = sorted(folder.glob(f"system-outputs/*.{language}"))
     texts = {file.name: file.read_text().splitlines() for file in (*files, folder / f"reference-A.{language}")}
     odd = check_outputs(Segments.of(texts, None, (folder / "source.en").read_text().splitlines()))
-    flagged = {entry.line for entry in odd.found if entry.system.startswith("reference")}
+    flagged = {entry.line for entry in odd.oddities if entry.system.startswith("reference")}
     assert len(flagged) <= 0.01 * odd.lines
-    assert set(CHECKS) >= {entry.check for entry in odd.found}
+    assert set(CHECKS) >= {entry.check for entry in odd.oddities}

@@ -150,7 +150,7 @@ class Assessments:
         return judges, values
 
     def drawn_with(self, segments: Integers) -> Integers:
-        """What outputs of these segments are drawn with: the segments, or their documents."""
+        """Number the units with which outputs of these segments are drawn: the segments, or their documents."""
         return drawn_with(segments, self.documents)
 
     def counts(self) -> dict[str, int]:
