@@ -16,7 +16,6 @@ from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, open_text, read_parts
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.resegment import resegment as cut_into_segments
 from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.arguments import check_run, several
@@ -266,13 +265,15 @@ def _write_resegmented(
     folder: Path, candidates: Iterable[str], references: Sequence[str], encoding: str
 ) -> dict[str, str]:
     """Cut candidates into the segments of the references, and say where they lie by the name of their file."""
+    from softbleu.corpora.resegment import resegment
+
     segments = read_segments_of(references, encoding)
     written: dict[str, str] = {}
     for name in candidates:
         if _has_edits(name):
             raise InputError(f"{name}: edits have the segments of their source, and cannot be cut anew")
         place = folder / f"resegmented-{len(written)}"
-        cut = cut_into_segments(list(open_text(str(name), encoding)), segments)
+        cut = resegment(list(open_text(str(name), encoding)), segments)
         place.write_text("".join(f"{line}\n" for line in cut.texts), encoding=encoding)
         written[str(name)] = str(place)
     return written

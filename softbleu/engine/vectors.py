@@ -35,8 +35,6 @@ from softbleu.matching.similarity import (
     frequency_weights,
 )
 from softbleu.text.tokens import Tokens, Vocabulary, word_features
-from softbleu.thesaurus.similar_words import read_similar_words
-from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
@@ -204,6 +202,9 @@ class CorpusWords:
 
         `frequencies` are relative ones, (words,); `features` are arrays by name, for `WordTable.feature`.
         """
+        from softbleu.thesaurus.similar_words import read_similar_words
+        from softbleu.thesaurus.stems import stem_of
+
         assert choice.similarity is not None
         more: dict[str, Any] = {}
         if "spelling" in choice.similarity.kinds:

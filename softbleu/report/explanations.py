@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.language.values import Finding
 from softbleu.report.layout import BOLD, Layout, lay_out
 from softbleu.report.records import SCHEMA, dump, json_rows
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
+    from softbleu.language import Finding
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.results.explain import Explanation, NgramMatch
 
@@ -47,6 +47,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
     """Make a row per candidate n-gram, step of a path, total, finding, or pair of edits; positions count from 0."""
+    from softbleu.language import Finding
     from softbleu.results.explain import AlignedWords, EditPair, Explanation, NgramMatch
 
     def table(kind: type[Any], rows_of: Callable[[Explanation], Iterator[Any]]) -> Records:

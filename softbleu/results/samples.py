@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized
 
 from softbleu.corpora import ParallelFiles
-from softbleu.corpora.checks import count_oddities
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
@@ -114,6 +113,8 @@ def _by_letters(metric: Metric) -> bool:
 
 def _note_oddities(first: Segments) -> Iterator[str]:
     """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
+    from softbleu.corpora.checks import count_oddities
+
     if first.gold is not None or len(first) < LEAST_LINES:
         return
     counts = {system: count for system, count in count_oddities(first).items() if 100 * count.total() >= len(first)}

@@ -33,7 +33,7 @@ HEAVY = {"gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib
         (
             START.format([*TEXTS, "--tokenize", "13a"]),
             {"numpy"},
-            {"rich", "asyncio", "softbleu.metrics.hyter", *HEAVY},
+            {"rich", "asyncio", "softbleu.language", "softbleu.metrics.hyter", *HEAVY},
         ),
         (START.format([*TEXTS, "-m", "chrf", "--beta", "2"]), {"numpy"}, {"softbleu.metrics.hyter"}),
         pytest.param(
