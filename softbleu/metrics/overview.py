@@ -54,7 +54,7 @@ def describe_tokenizers() -> Records:
     return Records(("name", "tokens", "language"), rows)
 
 
-def _metric_row(metric: Any) -> tuple[str, ...]:
+def _metric_row(metric: Any) -> tuple[str | None, ...]:
     requires = metric.requires
     needs = [
         name
@@ -72,7 +72,7 @@ def _metric_row(metric: Any) -> tuple[str, ...]:
     if matcher_of(metric) is not None and not requires.vectors:
         needs.append("vectors for soft matchers")
     better = "higher" if metric.higher_is_better else "lower"
-    return metric.name, _about(metric), ", ".join(needs), better, language_of(metric) or "any", metric.also_rewards
+    return metric.name, _about(metric), ", ".join(needs), better, language_of(metric) or "any", metric.also_rewards or None
 
 
 def _about(declared: Any) -> str:

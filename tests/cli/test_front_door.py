@@ -243,7 +243,7 @@ def test_everything_is_listed_with_a_line(command, name, expected):
     done = command(name, "--format", "jsonl")
     rows = [json.loads(line) for line in done.out.splitlines()]
     assert [row["name"] for row in rows] == expected
-    assert all(value is None or (isinstance(value, str) and value) for row in rows for value in row.values())
+    assert all(isinstance(value, str | None) and value != "" for row in rows for value in row.values())
 
 
 def test_every_completion_names_something():
