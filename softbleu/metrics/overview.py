@@ -72,7 +72,8 @@ def _metric_row(metric: Any) -> tuple[str | None, ...]:
     if matcher_of(metric) is not None and not requires.vectors:
         needs.append("vectors for soft matchers")
     better = "higher" if metric.higher_is_better else "lower"
-    return metric.name, _about(metric), ", ".join(needs), better, language_of(metric) or "any", metric.also_rewards or None
+    language, rewards = language_of(metric) or "any", metric.also_rewards or None
+    return metric.name, _about(metric), ", ".join(needs), better, language, rewards
 
 
 def _about(declared: Any) -> str:
