@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from softbleu.errors import InputError, Parameter
 
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+"""Scripts whose words have no blanks between them, for a class of a regular expression: Thai, Lao, Burmese, Khmer,
+Japanese, Chinese."""
 _TAG = re.compile(r"([a-z]{2,3})(-[a-z0-9]{1,8})*", re.IGNORECASE)
 
 

@@ -1,404 +1,22 @@
-"""Oddities of outputs, before anybody scores them: empty lines, copies, chatter, other languages, lost numbers."""
+"""Oddities of outputs, before anybody scores them: what checks of single lines find in a corpus, or in files."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields, replace
-from functools import lru_cache
-from itertools import pairwise
-from math import exp, log
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from softbleu.corpora.files import STDIN, open_text
-from softbleu.corpora.parallel import ParallelFiles
-from softbleu.io.forks import cached_property
+from softbleu.corpora.odd_lines import CHECKS, CheckedLine, CheckedText, Ordinary
+from softbleu.corpora.parallel import ParallelFiles, has_edits
 from softbleu.io.tabular import Records, Tabular
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.segments import Segments
     from softbleu.types import Progress
 
 LINE_COUNT = "line-count"  # The check of the number of lines
-_FARTHER = 0.1  # Share of the words of four lines that fit their neighbours better
-TWIN_WORDS = 20  # Words from which an equal text is no accident
-_WORD = r"[^\W\d_]+"
-_NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
-_ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
-_MIXED = r"\b(?=\w*\d)(?=\w*[A-Za-z])\w+\b"
-_UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
-_MARKUP = {
-    "code fence": "```",
-    "heading": r"^\s*#{1,6} ",
-    "bold": r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__",
-    "tag": r"</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>",
-    "quote at the start": r"^\s*[\"“„«「『]",
-}
-_CHATTER = (
-    r"(?i)^\W*(?:(?:sure|certainly|of course|okay|ok)\b[,.!:]"
-    r"|here(?:'s| is| are)\b.{0,60}(?:translat|correct|version|text)\w*"
-    r"|(?:the |my )?(?:corrected |final )?"
-    r"(?:translation|translated text|correction|corrected (?:text|sentence)|output|answer)\W*:)"
-    r"|[(\[]?\b(?:translator'?s note|note that i|note: (?:i|the|this))\b|let me know if|hope this helps"
-)
-_REFUSAL = (
-    r"(?i)\bas an ai\b"
-    r"|\bi(?:'m| am) (?:sorry|unable|not able)\b.{0,80}\b(?:translat|assist|help|provid|cannot|can't|text)"
-    r"|\bi (?:can(?:'|no)t|cannot|won't|am not able to) (?:translate|assist|help with|provide|fulfil)"
-)
-_ENCODINGS = {
-    "entity": r"(?i)&(?:[a-z]{2,8}|#\d{2,5}|#x[0-9a-f]{2,5});",
-    "mojibake": "[\u00c2-\u00c5][\u0080-\u00bf]|\u00e2\u20ac.|\ufffd",
-    "control character": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]",
-}
-_START = r"^([^:\uff1a]{2,40}[:\uff1a])\s*\S"
-
-
-@lru_cache(maxsize=1 << 16)
-def _script(letter: str) -> str:
-    """Name the script of a letter by the first word of its name; those of Japanese are one."""
-    script = unicodedata.name(letter, "?").partition(" ")[0]
-    return {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}.get(script, script)
-
-
-def _words(text: str) -> list[str]:
-    """Split into words in lower case, without addresses and tags; of a text without blanks, into characters."""
-    words = [word.lower() for word in re.findall(_WORD, re.sub(_ADDRESS, " ", re.sub(_MARKUP["tag"], " ", text)))]
-    if re.search(_UNSPACED, text):
-        return [part for word in words for part in (word if re.search(_UNSPACED, word) else (word,))]
-    return words
-
-
-def _digits(number: str) -> str:
-    return re.sub(r"\D", "", number)
-
-
-@dataclass(frozen=True)
-class _Text:
-    """A text, and what is asked of it more than once."""
-
-    text: str
-
-    @cached_property
-    def plain(self) -> str:
-        return " ".join(self.text.split())
-
-    @cached_property
-    def words(self) -> list[str]:
-        return _words(self.text)
-
-    @cached_property
-    def scripts(self) -> Counter[str]:
-        return Counter(_script(char) for char in self.text if char.isalpha())
-
-    @cached_property
-    def digits(self) -> str:
-        return _digits(self.text)
-
-    @cached_property
-    def untranslatable(self) -> set[str]:
-        """Numbers of two digits or more, addresses, and names with digits: translations leave them as they are."""
-        text = re.sub(_ADDRESS, " ", self.text)
-        numbers = {_digits(number) for number in re.findall(_NUMBER, text)}
-        numbers = {number for number in numbers if len(number) > 1 and number.strip("0")}
-        return numbers.union(re.findall(_ADDRESS, self.text), re.findall(_MIXED, text))
-
-    @cached_property
-    def repeated(self) -> tuple[int, str]:
-        """How many words the most frequent three consecutive words cover, and these."""
-        words = self.words
-        runs = Counter(zip(words, words[1:], words[2:], strict=False))
-        if not runs:
-            return 0, ""
-        run, count = runs.most_common(1)[0]
-        return 3 * count, " ".join(run)
-
-    def has(self, part: str) -> bool:
-        """Whether a number or name stands in the text, whatever groups the digits."""
-        return part in (self.digits if part.isdecimal() else self.text)
-
-
-@dataclass(frozen=True)
-class _Line:
-    """An output of one system, and what stands beside it."""
-
-    system: str
-    output: _Text
-    source: _Text | None
-    references: Sequence[_Text]
-    others: Mapping[str, _Text]  # Outputs of the other systems
-    before: Sequence[_Line] = ()  # Up to three lines of the system, the nearest first
-
-    @property
-    def models(self) -> list[_Text]:
-        """Texts of its language that say what is ordinary: references, or else the other systems' outputs."""
-        return list(self.references or self.others.values())
-
-    @property
-    def inputs(self) -> list[_Text]:
-        """Texts that no system made."""
-        return [*([] if self.source is None else [self.source]), *self.references]
-
-    @property
-    def start(self) -> str | None:
-        """Words before a first colon, if source and references have none."""
-        start = re.match(_START, self.output.text)
-        return None if start is None or any(re.match(_START, text.text) for text in self.inputs) else start[1]
-
-
-@dataclass
-class _Profile:
-    """Counts of a corpus that say which outputs are ordinary."""
-
-    lines: int = 0
-    source_lines: Counter[str] = field(default_factory=Counter)  # Lines of the source that have a word
-    target_lines: Counter[str] = field(default_factory=Counter)  # Lines in the language of the outputs
-    scripts: Counter[str] = field(default_factory=Counter)
-    ratios: dict[str, list[float]] = field(default_factory=dict)  # Logarithms, by what lengths are compared with
-    starts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: what stands before a first colon
-    texts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: outputs
-    inputs: Counter[str] = field(default_factory=Counter)  # Texts that no system made
-
-    def learn(self, line: _Line) -> None:
-        """Take an output into account."""
-        for name, ratio in _ratios(line):
-            self.ratios.setdefault(name, []).append(ratio)
-        self.texts.setdefault(line.system, Counter())[line.output.plain] += 1
-        if (start := re.match(_START, line.output.text)) and not any(
-            re.match(_START, text.text) for text in line.inputs
-        ):
-            self.starts.setdefault(line.system, Counter())[start[1]] += 1
-
-    def learn_models(self, source: _Text | None, models: Iterable[_Text]) -> None:
-        """Take the texts of a segment into account that say what is ordinary."""
-        self.lines += 1
-        self.source_lines.update(set(source.words if source else ()))
-        self.inputs.update({text.plain for text in (source, *models) if text})
-        for text in models:
-            self.scripts.update(text.scripts)
-        self.target_lines.update({word for text in models for word in text.words})
-
-    @cached_property
-    def foreign(self) -> set[str]:
-        """Words of the source that the language of the outputs does not have, though they are frequent."""
-        least = max(2.0, 0.005 * self.lines)
-        return {word for word, n in self.source_lines.items() if n >= least and 10 * self.target_lines[word] <= n}
-
-    @cached_property
-    def usual(self) -> set[str]:
-        """Words that many lines in the language of the outputs have, and the source has not."""
-        least = max(2.0, 0.02 * self.lines)
-        return {word for word, n in self.target_lines.items() if n >= least and 10 * self.source_lines[word] <= n}
-
-    @cached_property
-    def spread(self) -> dict[str, tuple[float, float]]:
-        """Median of the logarithms of ratios of lengths, and their median deviation as a standard deviation."""
-        spread = {}
-        for name, ratios in self.ratios.items():
-            middle = float(np.median(ratios))
-            spread[name] = middle, max(1.4826 * float(np.median(np.abs(np.subtract(ratios, middle)))), 0.1)
-        return spread
-
-
-def _ratios(line: _Line) -> Iterator[tuple[str, float]]:
-    """Compare the length of an output, in letters and the like, with its source's and its first reference's."""
-    compared = {"source": line.source, "reference": line.references[0] if line.references else None}
-    for name, text in compared.items():
-        if text is not None:
-            yield name, log((len(line.output.plain) + 10) / (len(text.plain) + 10))
-
-
-def _empty(line: _Line, _: _Profile) -> str | None:
-    texts = line.inputs
-    return "" if not line.output.plain and any(text.plain for text in texts) else None
-
-
-def _source(line: _Line, _: _Profile) -> str | None:
-    """A copy of a source whose words are in every translation (a name, a formula) is none."""
-    if line.source is None or line.output.plain != line.source.plain or len(line.source.words) < 4:
-        return None
-    return None if any(text.plain == line.source.plain for text in line.references) else ""
-
-
-def _twin(line: _Line, _: _Profile) -> str | None:
-    if len(line.output.words) < TWIN_WORDS:
-        return None
-    return next((name for name, text in line.others.items() if text.plain == line.output.plain), None)
-
-
-def _above(line: _Line, _: _Profile) -> str | None:
-    if not line.before or not line.output.plain or line.output.plain != line.before[0].output.plain:
-        return None
-    pairs = zip(line.inputs, line.before[0].inputs, strict=True)
-    return "" if all(text.plain != other.plain for text, other in pairs) else None
-
-
-def _mean(shares: Iterable[float]) -> float:
-    values = list(shares)
-    return sum(values) / len(values)
-
-
-def _overlap(output: _Text, line: _Line) -> float:
-    """Share of the words of an output that the models of a line have."""
-    words = set(output.words)
-    return max((len(words.intersection(text.words)) for text in line.models), default=0) / (len(words) or 1)
-
-
-def _shift(line: _Line, _: _Profile) -> str | None:
-    lines = [line, *line.before]
-    if len(lines) < 4:
-        return None
-    down = _mean(_overlap(low.output, high) - _overlap(low.output, low) for low, high in pairwise(lines))
-    if down > _FARTHER:
-        return "fits the line above"
-    up = _mean(_overlap(high.output, low) - _overlap(high.output, high) for low, high in pairwise(lines))
-    return "those above fit the line below" if up > _FARTHER else None
-
-
-def _script_of(line: _Line, profile: _Profile) -> str | None:
-    letters = line.output.scripts
-    if letters.total() < 5 or not profile.scripts:
-        return None
-    script, count = letters.most_common(1)[0]
-    rare = profile.scripts[script] < 0.05 * profile.scripts.total()
-    common = any(2 * text.scripts[script] > text.scripts.total() for text in line.models)
-    return script.capitalize() if rare and 2 * count > letters.total() and not common else None
-
-
-def _language(line: _Line, profile: _Profile) -> str | None:
-    words = line.output.words
-    if len(words) < 5:
-        return None
-    foreign = sum(word in profile.foreign for word in words)
-    usual = sum(word in profile.usual for word in words)
-    if foreign > usual and 10 * foreign >= len(words):
-        return "the source's"
-    expected = [sum(word in profile.usual for word in text.words) / (len(text.words) or 1) for text in line.models]
-    # With so many words of the language, chance leaves out all of them once in thousands of lines.
-    return "another" if expected and not usual and min(expected) * len(words) >= 8 else None
-
-
-def _length(line: _Line, profile: _Profile) -> str | None:
-    if not line.output.plain:
-        return None
-    far = []
-    for name, ratio in _ratios(line):
-        middle, deviation = profile.spread[name]
-        far.append(((ratio - middle) / deviation, name, ratio))
-    if not far or min(abs(z) for z, _, _ in far) < 6 or len({z > 0 for z, _, _ in far}) > 1:
-        return None
-    z, name, ratio = min(far, key=lambda one: abs(one[0]))
-    return f"{exp(ratio):.2f} times its {name}, z {z:+.1f}"
-
-
-def _repetition(line: _Line, _: _Profile) -> str | None:
-    covered, run = line.output.repeated
-    ordinary = max((text.repeated[0] for text in (*line.inputs, *line.models)), default=0)
-    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(line.output.words) else None
-
-
-def _markup(line: _Line, _: _Profile) -> str | None:
-    inputs = [text.text for text in line.inputs]
-    for name, pattern in _MARKUP.items():
-        if re.search(pattern, line.output.text) and not any(re.search(pattern, text) for text in inputs):
-            return name
-    return None
-
-
-def _chatter(line: _Line, profile: _Profile) -> str | None:
-    inputs = [text.text for text in line.inputs]
-    said = re.search(_CHATTER, line.output.text)
-    if said and not any(re.search(_CHATTER, text) for text in inputs):
-        return said[0]
-    often = max(3.0, 0.01 * profile.lines)
-    return line.start if line.start and profile.starts[line.system][line.start] >= often else None
-
-
-def _refusal(line: _Line, profile: _Profile) -> str | None:
-    said = re.search(_REFUSAL, line.output.text)
-    if said and not any(re.search(_REFUSAL, text.text) for text in line.inputs):
-        return said[0]
-    again = profile.texts[line.system][line.output.plain]
-    ordinary = max((profile.inputs[text.plain] for text in line.inputs or line.models), default=0)
-    return f"given {again} times" if again >= max(3, 2 * ordinary) and len(line.output.words) >= 4 else None
-
-
-def _lost(line: _Line, _: _Profile) -> str | None:
-    """Find what the output alone has lost: all references and nearly all other systems have it."""
-    if line.source is None or not line.output.plain or not line.models:
-        return None
-
-    def ordinary(part: str) -> bool:
-        others = sum(text.has(part) for text in line.others.values())
-        return all(text.has(part) for text in line.references) and others >= 0.9 * len(line.others)
-
-    lost = (part for part in sorted(line.source.untranslatable) if not line.output.has(part) and ordinary(part))
-    return ", ".join(lost) or None
-
-
-def _encoding(line: _Line, _: _Profile) -> str | None:
-    inputs = [text.text for text in line.inputs]
-    for name, pattern in _ENCODINGS.items():
-        if (odd := re.search(pattern, line.output.text)) and not any(re.search(pattern, text) for text in inputs):
-            return f"{name} {ascii(odd[0])[1:-1]}"
-    return None
-
-
-def _normal_form(line: _Line, _: _Profile) -> str | None:
-    text = line.output.text
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
-        return None
-    return None if any(not unicodedata.is_normalized("NFC", other.text) for other in line.inputs) else "not NFC"
-
-
-CHECKS: dict[str, Callable[[_Line, _Profile], str | None]] = {
-    "empty": _empty,
-    "source": _source,
-    "twin": _twin,
-    "above": _above,
-    "shift": _shift,
-    "script": _script_of,
-    "language": _language,
-    "length": _length,
-    "repetition": _repetition,
-    "markup": _markup,
-    "chatter": _chatter,
-    "refusal": _refusal,
-    "lost": _lost,
-    "encoding": _encoding,
-    "normal-form": _normal_form,
-}
-
-
-def count_oddities(segments: Segments) -> dict[str, Counter[str]]:
-    """Count by system what a glance shows: empty lines, the line above once more, chatter and refusals.
-
-    >>> from softbleu.corpora.segments import Segments
-    >>> segments = Segments.of({"A": ["", "Sure! Here is the translation: a cat"]}, ["a dog", "a cat"])
-    >>> count_oddities(segments)
-    {'A': Counter({'empty': 1, 'chatter': 1})}
-    """
-    counts: dict[str, Counter[str]] = {}
-    references = segments.references
-    for system, texts in segments.candidates.items():
-        count = counts[system] = Counter[str]()
-        last = ""
-        for row, text in enumerate(texts):
-            if not text or text.isspace():
-                count["empty"] += any(map(str.strip, references[row]))
-            elif text == last and references[row] != references[row - 1]:
-                count["above"] += 1
-            elif said := re.search(_CHATTER, text):
-                count["chatter"] += not any(said[0] in reference for reference in references[row])
-            elif said := re.search(_REFUSAL, text):
-                count["refusal"] += not any(said[0] in reference for reference in references[row])
-            last = text
-    return {system: +count for system, count in counts.items()}
 
 
 def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
@@ -409,7 +27,7 @@ def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
     >>> find_parting(["a cat", "the dog", "a bird sings"], ["a cat", "it rains", "one dog", "the bird"])
     2
     """
-    left, right = [[set(_words(text)) for text in texts] for texts in (output, model)]
+    left, right = [[set(CheckedText(text).words) for text in texts] for texts in (output, model)]
     missing = len(right) - len(left)
 
     def fits(row: int, other: int) -> float:
@@ -460,24 +78,24 @@ class Oddities(Tabular):
 
     def lines_table(self) -> Records:
         """A row per oddity, with the output."""
-        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities], verbatim=[])
+        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities])
 
 
-def _lines(corpus: Corpus) -> Iterator[tuple[int, list[_Line]]]:
+def _lines(corpus: Corpus) -> Iterator[tuple[int, list[CheckedLine]]]:
     """Number the segments, and put the outputs of each beside what belongs to them."""
-    before: dict[str, tuple[_Line, ...]] = dict.fromkeys(corpus.systems, ())
+    before: dict[str, tuple[CheckedLine, ...]] = dict.fromkeys(corpus.systems, ())
     number = 0
     for block in corpus.blocks():
         segments = block.load()
         for row, references in enumerate(segments.references):
             number += 1
-            source = None if segments.source is None else _Text(segments.source[row])
-            models = [_Text(text) for text in references]
-            outputs = {system: _Text(texts[row]) for system, texts in segments.candidates.items()}
+            source = None if segments.source is None else CheckedText(segments.source[row])
+            models = [CheckedText(text) for text in references]
+            outputs = {system: CheckedText(texts[row]) for system, texts in segments.candidates.items()}
             lines = []
             for system, output in outputs.items():
                 others = {name: text for name, text in outputs.items() if name != system}
-                line = _Line(system, output, source, models, others, before[system])
+                line = CheckedLine(system, output, source, models, others, before[system])
                 before[system] = (replace(line, before=()), *before[system][:2])
                 lines.append(line)
             yield number, lines
@@ -504,19 +122,19 @@ def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
     >>> odd.records()
     [{'system': 'A', 'lines': 2, 'odd': 1, 'empty': 1}]
     """
-    profile, total = _Profile(), 2 * len(corpus)
+    ordinary, total = Ordinary(), 2 * len(corpus)
     for number, lines in _lines(corpus):
         first = lines[0]
-        profile.learn_models(first.source, first.references or [line.output for line in lines])
+        ordinary.learn_models(first.source, first.references or [line.output for line in lines])
         for line in lines:
-            profile.learn(line)
+            ordinary.learn(line)
         if progress:
             progress(number, total)
     oddities = []
     for number, lines in _lines(corpus):
         for line in lines:
             for name, check in CHECKS.items():
-                if (detail := check(line, profile)) is not None:
+                if (detail := check(line, ordinary)) is not None:
                     oddities.append(Oddity(line.system, number, name, detail, line.output.text))
         if progress:
             progress(len(corpus) + number, total)
@@ -553,12 +171,14 @@ def check_files(
     parted: dict[str, Oddity] = {}
     if model and model[0] != STDIN:
         lines = list(open_text(model[0], encoding))
-        for name, path in systems.items():
-            output = [] if path == STDIN else list(open_text(path, encoding))
-            if output and len(output) != len(lines):
+        texts = {name: path for name, path in systems.items() if path != STDIN and not has_edits(path)}
+        for name, path in texts.items():
+            count = sum(1 for _ in open_text(path, encoding))
+            if count and count != len(lines):
+                output = list(open_text(path, encoding))
                 place = find_parting(output, lines)
-                detail = f"{len(output)} lines, {model[0]} has {len(lines)}; they part here"
-                parted[name] = Oddity(name, place, LINE_COUNT, detail, output[min(place, len(output)) - 1])
+                detail = f"{count} lines, {model[0]} has {len(lines)}; they part here"
+                parted[name] = Oddity(name, place, LINE_COUNT, detail, output[min(place, count) - 1])
     rest = {name: path for name, path in systems.items() if name not in parted}
     if parted and not rest:
         return Oddities(len(lines), tuple(systems), list(parted.values()))

@@ -169,7 +169,7 @@ class ParallelFiles:
         try:
             threads = min(jobs, os.cpu_count() or 1)
             edits = None if gold is None else tuple(read_m2(gold, encoding))
-            edited = {file: read_m2(str(file), encoding) for file in named.values() if _has_edits(file)}
+            edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
             written = _write_edited(Path(folder.name), edited, encoding)
             if resegment:
                 written |= _write_resegmented(Path(folder.name), named.values(), references, encoding)
@@ -222,8 +222,8 @@ class ParallelFiles:
     def states(self) -> tuple[object, ...]:
         """Describe the text by what changes when it does."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
-        edits = tuple(self.edits.items())
-        return self.systems, len(self.references), self.gold, edits, *(file.state() for file in files)
+        made = tuple(self.edits.items()), self.resegmented
+        return self.systems, len(self.references), self.gold, made, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
         """Leave one of the systems."""
@@ -246,7 +246,8 @@ class ParallelFiles:
             )
 
 
-def _has_edits(name: str) -> bool:
+def has_edits(name: str) -> bool:
+    """Whether a file has edits of a system, by its name."""
     return str(name).removesuffix(".gz").endswith(".m2")
 
 
@@ -270,7 +271,7 @@ def _write_resegmented(
     segments = read_segments_of(references, encoding)
     written: dict[str, str] = {}
     for name in candidates:
-        if _has_edits(name):
+        if has_edits(name):
             raise InputError(f"{name}: edits have the segments of their source, and cannot be cut anew")
         place = folder / f"resegmented-{len(written)}"
         cut = resegment(list(open_text(str(name), encoding)), segments)

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.config.languages import UNSPACED
 from softbleu.errors import InputError
+from softbleu.io.progress import note
 
 GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
 """Costs: a token left out or added; two with the same beginning; two words, or two marks; a word and a mark."""
@@ -24,13 +26,11 @@ UNENDED, UNBEGUN = 3, 2
 """Costs of a joint: no mark before it, no capital behind it, where the reference has one there."""
 _STEM = 4  # Letters of a beginning that is the same in related words
 _WIDTH = 128  # Of the band at first, on either side
+_WIDE = 4096  # Width that is told, as the work takes a while
 _MARGIN = 8  # Tokens that the best path keeps clear of the edges of the band
 _FAR = np.int64(1 << 60)
 _COST = 32  # Bits of a cell below the cost: they hold where in the output the path entered the segment
-_TOKEN = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]|"
-    "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+|[^\\w\\s]"
-)
+_TOKEN = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,8 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
     """Cut an output into the segments of its references, wherever its own line breaks are.
 
     Tokens are words and marks; of scripts without blanks, characters. The output is cut at blanks only, or between
-    such characters. Time and memory are linear in the text. Of segments with several references the nearest counts.
+    such characters. Of segments with several references the nearest counts. Time and memory grow with the length of
+    the text, and of a text that has little to do with its references with the square of it.
 
     Parameters
     ----------
@@ -202,6 +203,8 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
         if clear or width > size:
             break
         width *= 2
+        if width == _WIDE:
+            note("an output fits its references badly, or lacks a long part: looking for its cuts takes a while")
     places = [spans[cut][0] if cut < size else len(text) for cut in cuts]
     texts = [text[start:stop].strip() for start, stop in zip([0, *places[1:]], places[1:], strict=False)]
     return Resegmented(texts, costs)

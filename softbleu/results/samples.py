@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized
 
+from softbleu.config.languages import UNSPACED
 from softbleu.corpora import ParallelFiles
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
 from softbleu.io.resources import find_resource
 from softbleu.metrics.base import language_of
-from softbleu.text.tokenizers import UNSPACED
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -113,7 +113,7 @@ def _by_letters(metric: Metric) -> bool:
 
 def _note_oddities(first: Segments) -> Iterator[str]:
     """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
-    from softbleu.corpora.checks import count_oddities
+    from softbleu.corpora.odd_lines import count_oddities
 
     if first.gold is not None or len(first) < LEAST_LINES:
         return

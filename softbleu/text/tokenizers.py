@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from unicodedata import normalize
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
+from softbleu.config.languages import UNSPACED
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError
 from softbleu.io.files import Content
 from softbleu.io.platform import sacrebleu_tokenizers
@@ -30,10 +31,9 @@ ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;"
 """Strings that 13a reads as something else, one after the other."""
 _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
-# Characters that sacrebleu's zh takes for Chinese, punctuation among them; and scripts whose words have no blanks.
+# Characters that sacrebleu's zh takes for Chinese, punctuation among them.
 _CHINESE = "\u2001-\u2a6d\u2e80-\u2fdf\u2ff0-\u303f\u3100-\u312f\u31a0-\u31bf\u31c0-\u31ef\u3200-\u4db5\u4e00-\u9fbb"
 _CHINESE += "\uf900-\ufa2d\ufa30-\ufa6a\ufa70-\ufad9\ufe10-\ufe1f\ufe30-\ufe4f\uff00-\uffef"
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1064"
 _MARKS += "\u1067-\u106d\u1071-\u1074\u1082-\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\u3099\u309a"
 """Vowels and tones of these scripts that go with the character before."""

@@ -3,12 +3,16 @@
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cli.conftest import command
 from shared_data import shared
 
 from softbleu.corpora import Segments
 from softbleu.corpora.checks import CHECKS, LINE_COUNT, check_files, check_outputs, find_parting
+
+__all__ = ["command"]
 
 SOURCE = [
     "Das Haus hat 1.250 Zimmer und wurde im Jahr 1987 gebaut.",
@@ -63,6 +67,23 @@ def test_a_file_with_too_few_lines_is_checked_for_that_alone(tmp_path: Path) -> 
         Path(paths[name]).write_text("".join(f"{line}\n" for line in lines))
     odd = check_files({name: paths[name] for name in ("good", "short")}, [paths["reference"]])
     assert [(entry.system, entry.line, entry.check) for entry in odd.oddities] == [("short", 2, LINE_COUNT)]
+
+
+def test_what_is_odd_is_noted_and_strictly_refused(command: Any, tmp_path: Path) -> None:
+    """By check with exit code 1, by score in a note; a system of edits has the lines that these make."""
+    numbered = [f"{line} {number}" for number in range(10) for line in REFERENCE]
+    texts = {"reference": numbered, "good": numbered, "bad": ["", *numbered[1:]], "source": numbered}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "edits.m2").write_text("".join(f"S {line}\n\n" for line in numbered))
+    reference = ("-r", str(tmp_path / "reference"))
+    assert command("check", "-c", str(tmp_path / "bad"), *reference, "--strict").code == 1
+    for fine in ("good", "edits.m2"):
+        sources = ("-s", str(tmp_path / "source")) if fine == "edits.m2" else ()
+        assert command("check", "-c", str(tmp_path / fine), *reference, *sources, "--strict").code == 0
+    noted = command("score", "-c", str(tmp_path / "bad"), str(tmp_path / "good"), *reference)
+    assert (noted.code, noted.err.count("odd lines")) == (0, 1)
+    assert "(bad: 1 empty): softbleu check" in noted.err
 
 
 def spoil(how: str, outputs: list[str], source: list[str], chinese: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ from oracles.resegment import cost_of, least_cost
 from shared_data import shared
 
 import softbleu.corpora.resegment
+from softbleu.corpora import ParallelFiles
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError
 
@@ -78,6 +79,11 @@ def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, tmp_path: Pa
     done = json.loads(command(*score, *files[:2], "--resegment", "-m", "chrf").out)
     assert [system["score"] for system in done["systems"]] == [done["systems"][0]["score"]] * 2
     assert "|resegment:yes|" in done["signature"]
+    with (
+        ParallelFiles.open(files[1:2], files[2:]) as plain,
+        ParallelFiles.open(files[1:2], files[2:], resegment=True) as cut,
+    ):
+        assert plain.states() != cut.states()  # A checkpoint of one is none of the other
     again = json.loads(command(*score, files[1], "--signature", done["signature"]).out)
     assert again["systems"][0]["score"] == done["systems"][0]["score"]
 
