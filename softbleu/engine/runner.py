@@ -121,10 +121,7 @@ class Runner:
         with single_threaded_blas() if work.tables or any(streams) else nullcontext():
             totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
         return [
-            replace(
-                _statistics(corpus.systems, metric, total, work.table_of(number), streams[number]),
-                resegmented=corpus.resegmented,
-            )
+            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number], corpus.resegmented)
             for number, (metric, total) in enumerate(zip(metrics, totals, strict=True))
         ]
 
@@ -314,13 +311,16 @@ def _statistics(
     total: BlockStatistics,
     table: CorpusWords | None,
     stream: StreamingAggregation | None,
+    resegmented: bool = False,
 ) -> Statistics:
     identity, coverage = None, None
     if table is not None and metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
         if identity != NO_VECTORS:
             coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
-    return Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
+    return Statistics(
+        systems, metric, total.rows, total.counts, total.references, identity, coverage, stream, resegmented
+    )
 
 
 def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
