@@ -54,6 +54,7 @@ else:
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
+UNCORRECTED = "in corrections, the source left as it is"
 IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
 """Presets that are taken by themselves where vectors are those of tokens in context, and where there are none."""
 

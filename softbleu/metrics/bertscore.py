@@ -14,7 +14,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, idf_setting
 from softbleu.metrics.optional import one_by_one
 from softbleu.metrics.result import Score, column
@@ -68,7 +68,7 @@ class BertScore(Metric):
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "bertscore"
-    also_rewards: ClassVar[str] = "the source left as it is"
+    also_rewards: ClassVar[str] = UNCORRECTED
     label: ClassVar[str] = "BERTScore"
 
     @property

@@ -16,6 +16,7 @@ from softbleu.matching.base import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, shared_counts
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import (
+    UNCORRECTED,
     GivenMatcher,
     Level,
     MatcherMetric,
@@ -232,7 +233,7 @@ class Bleu(ClippedPrecision):
     """
 
     name: ClassVar[str] = "bleu"
-    also_rewards: ClassVar[str] = "the source left as it is"
+    also_rewards: ClassVar[str] = UNCORRECTED
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "morgan2014": {
             "assignment": "sequential",

@@ -13,7 +13,7 @@ from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import Chunk, averaged_counts, shared_counts
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
+from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokenizers import ChangedTokenizer, Whitespace
 from softbleu.text.tokens import Tokens
@@ -64,7 +64,7 @@ class Chrf(Metric):
     whitespace: bool = setting(False, "Count white space as characters")
     eps_smoothing: bool = setting(False, "Average F over all orders, as chrF++.py, Moses and NLTK do")
     name: ClassVar[str] = "chrf"
-    also_rewards: ClassVar[str] = "the source left as it is"
+    also_rewards: ClassVar[str] = UNCORRECTED
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ from softbleu.config.declare import setting
 from softbleu.io.limits import Limit
 from softbleu.kernels import choose_kernels
 from softbleu.metrics.aggregation import BestReference, best_rows
-from softbleu.metrics.base import Metric, Requirements, lacking
+from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
 from softbleu.metrics.marks import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.metrics.result import Score, column
 from softbleu.types import Words
@@ -67,7 +67,7 @@ class IMeasure(Metric):
 
     weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))
     name: ClassVar[str] = "imeasure"
-    also_rewards: ClassVar[str] = "the source left as it is"
+    also_rewards: ClassVar[str] = UNCORRECTED
     requires: ClassVar[Requirements] = Requirements(source=True)
     label: ClassVar[str] = "I-measure"
 

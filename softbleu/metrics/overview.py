@@ -21,7 +21,7 @@ def describe_metrics(language: str | None = None) -> Records:
     With a language those that work in it by themselves, and what it sets.
 
     >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
-    ('references', 'lower', 'any', 'the source left as it is')
+    ('references', 'lower', 'any', 'in corrections, the source left as it is')
     """
     columns = ("name", "measures", "needs", "better", "language", "also rewards")
     if language is None:

@@ -18,7 +18,15 @@ from softbleu.kernels.pairs import TokenPairs
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import IN_CONTEXT, WITHOUT_VECTORS, Metric, Requirements, order_setting, tokenizer_setting
+from softbleu.metrics.base import (
+    IN_CONTEXT,
+    UNCORRECTED,
+    WITHOUT_VECTORS,
+    Metric,
+    Requirements,
+    order_setting,
+    tokenizer_setting,
+)
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.optional import one_by_one
@@ -119,7 +127,7 @@ class Softbleu(Metric):
     )
     tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a())
     name: ClassVar[str] = "softbleu"
-    also_rewards: ClassVar[str] = "the source left as it is"
+    also_rewards: ClassVar[str] = UNCORRECTED
     label: ClassVar[str] = "softbleu"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0},

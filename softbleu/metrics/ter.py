@@ -16,7 +16,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
-from softbleu.metrics.base import Metric, tokenizer_setting
+from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.word_pairs import WordPair
 from softbleu.text.tokenizers import ChangedTokenizer, Split, Tokenizer, Whitespace
@@ -64,7 +64,7 @@ class Ter(Metric):
     case_sensitive: bool = setting(False, "Keep capitals, even where lowercase is set")
     tokenizer: Tokenizer = tokenizer_setting(Whitespace(lowercase=True))
     name: ClassVar[str] = "ter"
-    also_rewards: ClassVar[str] = "the source left as it is"
+    also_rewards: ClassVar[str] = UNCORRECTED
     higher_is_better: ClassVar[bool] = False
 
     def complete(self) -> None:
