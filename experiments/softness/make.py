@@ -327,6 +327,7 @@ def framed(axes: Any, names: Sequence[str], title: str, label: str) -> None:
     axes.set_ylim(-0.6, len(names) - 0.4)
     axes.set_title(title)
     axes.set_xlabel(label)
+    axes.locator_params(axis="x", nbins=5)
 
 
 def draw_effects() -> None:
@@ -339,7 +340,7 @@ def draw_effects() -> None:
             many = int(row["sets"]) > 2
             if many:
                 axes.plot([float(row["new_low"]), float(row["new_high"])], [place, place], color="#56b4e9")
-                axes.plot([float(row["low"]), float(row["high"])], [place, place], color="#0072b2", linewidth=4)
+                axes.plot([float(row["low"]), float(row["high"])], [place, place], color="#0072b2", linewidth=3, zorder=3)
             for one in read("effects", measure=measure, effect=row["effect"]):
                 if one["family"] in POOLED["all"]:
                     colour = "#d55e00" if one["family"] == "MQM and ESA" else "#999999"
