@@ -32,13 +32,13 @@ def effects(folder: Path) -> list[dict[str, object]]:
         for row in csv.DictReader(stream, delimiter="\t"):
             scores[int(row["segment"])][row["system"]].append(float(row["esa"]))
     flagged: dict[str, set[tuple[int, str]]] = defaultdict(set)
-    for entry in odd.found:
+    for entry in odd.oddities:
         flagged[entry.check].add((entry.line, entry.system))
         flagged["any"].add((entry.line, entry.system))
     rows: list[dict[str, object]] = []
     for check, places in sorted(flagged.items()):
         lower: dict[str, list[float]] = defaultdict(list)
-        for line, system in places:
+        for line, system in sorted(places):
             judged = {name: np.mean(values) for name, values in scores[line].items()}
             others = [score for name, score in judged.items() if name != system and (line, name) not in places]
             if system in judged and others:
