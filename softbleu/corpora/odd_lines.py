@@ -31,10 +31,10 @@ _MARKUP = {
     "heading": r"^\s*#{1,6} ",
     "bold": r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__",
     "tag": r"</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>",
-    "quote at the start": r"^\s*[\"“„«「『]",
+    "quotes around all": r"^\s*[\"“„«「『][^\"“”„«»「」『』]*[\"”“»」』]\s*$",
 }
 _CHATTER = (
-    r"(?i)^\W*(?:(?:sure|certainly|of course|okay|ok)\b[,.!:]"
+    r"(?i)^\W*(?:(?:sure|certainly|of course|okay|ok)\b[,.!:]\W*(?:here|i(?:'ll| will| can| have)|let me)\b"
     r"|here(?:'s| is| are)\b.{0,60}(?:translat|correct|version|text)\w*"
     r"|(?:the |my )?(?:corrected |final )?"
     r"(?:translation|translated text|correction|corrected (?:text|sentence)|output|answer)\W*:)"
