@@ -340,7 +340,9 @@ def draw_effects() -> None:
             many = int(row["sets"]) > 2
             if many:
                 axes.plot([float(row["new_low"]), float(row["new_high"])], [place, place], color="#56b4e9")
-                axes.plot([float(row["low"]), float(row["high"])], [place, place], color="#0072b2", linewidth=3, zorder=3)
+                axes.plot(
+                    [float(row["low"]), float(row["high"])], [place, place], color="#0072b2", linewidth=3, zorder=3
+                )
             for one in read("effects", measure=measure, effect=row["effect"]):
                 if one["family"] in POOLED["all"]:
                     colour = "#d55e00" if one["family"] == "MQM and ESA" else "#999999"
