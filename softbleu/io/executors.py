@@ -93,40 +93,45 @@ def single_threaded_blas() -> Iterator[None]:
     if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
         yield
         return
-    # The first thread that comes sets the limit, and the last one that leaves lifts it.
-    with _LIMITING:
+    # Where threads share the limit, the first one that comes sets it, and the last one that leaves lifts it.
+    # OpenMP has a limit for each thread.
+    with _LIMITING, _in_charge() as (shared, separate):
         if not _limits:
-            with _in_charge() as libraries:
-                _limits.append(libraries.limit(limits=1, user_api="blas"))
+            _limits.append(shared.limit(limits=1, user_api="blas"))
         _limits.append(threading.get_ident())
+        limit = separate.limit(limits=1, user_api="blas")
     try:
         yield
     finally:
-        with _LIMITING:
+        with _LIMITING, _in_charge():
+            limit.restore_original_limits()
             _limits.remove(threading.get_ident())
             _lift()
 
 
 @lru_cache(1)
-def _libraries(modules: int) -> tuple[Any, list[Any]]:
-    """Libraries of linear algebra, and what lets go of the thread in charge of each.
+def _libraries(modules: int) -> tuple[Any, Any, list[Any]]:
+    """Libraries whose limit threads share, those that each thread limits, and what lets go of the thread in charge.
 
     They are looked for again once there are more modules, which may have brought some.
     """
     from threadpoolctl import ThreadpoolController
 
     libraries = ThreadpoolController()
+    separate = libraries.select(internal_api="openblas").select(threading_layer="openmp")
+    paths = {library.filepath for library in libraries.lib_controllers}
+    shared = libraries.select(filepath=list(paths - {library.filepath for library in separate.lib_controllers}))
     lets_go = (getattr(library, "clear_controlling_thread", None) for library in libraries.lib_controllers)
-    return libraries, [let_go for let_go in lets_go if let_go]
+    return shared, separate, [let_go for let_go in lets_go if let_go]
 
 
 @contextmanager
-def _in_charge() -> Iterator[Any]:
+def _in_charge() -> Iterator[tuple[Any, Any]]:
     """Let this thread set limits: from threadpoolctl 3.8 on, only the first that set one may, until it ends."""
-    libraries, lets_go = _libraries(len(sys.modules))
+    shared, separate, lets_go = _libraries(len(sys.modules))
     for let_go in lets_go:
         let_go(force=True)
-    yield libraries
+    yield shared, separate
     for let_go in lets_go:
         let_go(force=True)
 
