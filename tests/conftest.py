@@ -63,6 +63,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path == _REAL and not config.getoption("--all") else None
 
 
+@pytest.hookimpl(trylast=True)  # After that of xdist, which writes groups into the names of tests
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for; pytest says how many tests were deselected."""
     passed: set[str] = set()
