@@ -18,7 +18,14 @@ ROWS = [line.split("\t") for line in GOLDEN.read_text("utf-8").splitlines() if n
 @pytest.mark.parametrize(
     ("score", "signature"),
     [
-        pytest.param(score, signature, marks=[pytest.mark.slow] * (tier == "second"), id=str(number))
+        pytest.param(
+            score,
+            signature,
+            # The neighbours of all words take long to find, and are kept in the cache of a worker.
+            marks=[pytest.mark.slow] * (tier == "second")
+            + [pytest.mark.xdist_group("neighbours")] * ("neighbour-cost:0" in signature),
+            id=str(number),
+        )
         for number, (score, tier, signature) in enumerate(ROWS, start=3)
         if tier != "removed"
     ],

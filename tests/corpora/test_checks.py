@@ -123,9 +123,9 @@ def test_real_outputs_are_found_when_spoilt(how: str, least: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["en-cs", "en-zh"])
 def test_references_are_hardly_ever_odd(direction: str) -> None:
-    """People's translations, taken for outputs beside those of all systems, without a reference."""
+    """People's translations, taken for outputs beside those of a quarter of the systems, without a reference."""
     folder, language = shared("data", "wmt24-esa", direction), direction[-2:]
-    files = sorted(folder.glob(f"system-outputs/*.{language}"))
+    files = sorted(folder.glob(f"system-outputs/*.{language}"))[::4]
     texts = {file.name: file.read_text().splitlines() for file in (*files, folder / f"reference-A.{language}")}
     odd = check_outputs(Segments.of(texts, None, (folder / "source.en").read_text().splitlines()))
     flagged = {entry.line for entry in odd.oddities if entry.system.startswith("reference")}
