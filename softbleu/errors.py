@@ -110,8 +110,12 @@ class WorkerError(SoftbleuError, RuntimeError):
     """A process or machine that did part of the work is gone."""
 
 
-REMOVED = {"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no", "inflection": "no"}
-"""Settings and variants that version 0.4 took away; for settings the value in signatures that changes nothing."""
+REMOVED = {
+    **{"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no", "inflection": "no"},
+    **dict.fromkeys(("calibration", "partners", "offenders")),
+}
+"""Settings, variants, tables and experiments that version 0.4 took away; for settings the value in signatures that
+changes nothing."""
 REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
 
 
@@ -131,7 +135,10 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, valid: Iterable[str], place: str = "") -> None:
         choices = list(valid)
         said = f"unknown {kind} {name!r}{did_you_mean(name, choices)}; valid: {', '.join(choices)}"
-        if kind in ("setting", "signature key", "variant") and name.replace("_", "-") in REMOVED:
+        if (
+            kind in ("setting", "signature key", "variant", "table", "kind of experiment")
+            and name.replace("_", "-") in REMOVED
+        ):
             said = f"{kind} {name!r} {REMOVAL}"
         super().__init__(f"{place}: {said}" if place else said)
         self._arguments = (kind, name, choices, place)

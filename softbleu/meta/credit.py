@@ -8,19 +8,16 @@ It is
 - an `order` error if every token of the shorter one is aligned inside the other, but not in that order,
 - `spurious` otherwise.
 
-A reference n-gram that occurs several times is judged by its kindest occurrence. Without alignments a match is
-`unjudged`.
+A reference n-gram that occurs several times is judged by its kindest occurrence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.embeddings.function_words import is_function_word
 from softbleu.kernels.positions import ngram_ids
 from softbleu.kernels.scale import SCALE
 
@@ -30,15 +27,15 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
 
 BINS = 50  # Of the histogram of similarities
-VERDICTS = ("deserved", "order", "spurious", "unjudged")  # The kinder first
-DESERVED, ORDER, SPURIOUS, UNJUDGED = range(len(VERDICTS))
+VERDICTS = ("deserved", "order", "spurious")  # The kinder first
+DESERVED, ORDER, SPURIOUS = range(len(VERDICTS))
 
 
 @dataclass(frozen=True)
 class JudgedCredit:
     """The approximate matches at one threshold, of one order or of all.
 
-    Weights are in n-grams: 1 is what an exact match counts. What needs alignments is None without them.
+    Weights are in n-grams: 1 is what an exact match counts.
 
     >>> credit = JudgedCredit(4, weight=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
     >>> credit.precision, credit.recall, round(credit.f1, 4)
@@ -47,11 +44,11 @@ class JudgedCredit:
 
     matches: int
     weight: float
-    deserved: float | None
-    misordered: float | None
-    spurious: float | None  # The weight of each class
-    rewarded: int | None  # Candidate n-grams that deserve credit and have a deserved match
-    deserving: int | None
+    deserved: float
+    misordered: float
+    spurious: float  # The weight of each class
+    rewarded: int  # Candidate n-grams that deserve credit and have a deserved match
+    deserving: int
     """Candidate n-grams that deserve credit: without an exact match by BLEU's counting (the leftmost occurrences
     first), and whose tokens are all aligned, in order, to adjacent tokens of the reference. It depends on the text
     only."""
@@ -74,7 +71,7 @@ class JudgedCredit:
     @property
     def recall(self) -> float | None:
         """Share of the deserving n-grams that have a deserved match; None if none is deserving."""
-        return None if self.rewarded is None or not self.deserving else self.rewarded / self.deserving
+        return self.rewarded / self.deserving if self.deserving else None
 
     @property
     def f1(self) -> float | None:
@@ -84,15 +81,14 @@ class JudgedCredit:
             return None
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
-    def _share(self, part: float | None) -> float | None:
-        return None if part is None or not self.weight else part / self.weight
+    def _share(self, part: float) -> float | None:
+        return part / self.weight if self.weight else None
 
 
 class CreditTally:
-    """Adds up matches, piece by piece, for ascending thresholds at once; judged where there are alignments."""
+    """Adds up judged matches, piece by piece, for ascending thresholds at once."""
 
-    def __init__(self, thresholds: int, max_order: int, *, judged: bool) -> None:
-        self.judged = judged
+    def __init__(self, thresholds: int, max_order: int) -> None:
         self.deserving = np.zeros(max_order, np.int64)
         self._changes = np.zeros((3, thresholds, max_order, len(VERDICTS)), np.int64)
         """Number of matches, weight in millionths, and number of the rewarded that begin at each threshold, less what
@@ -125,11 +121,10 @@ class CreditTally:
         """Credit at the threshold of that number, of one order or of all."""
         orders = slice(None) if order is None else slice(order - 1, order)
         counts, weights, rewarded = self._changes[:, : threshold + 1, orders].sum(axis=(1, 2)).tolist()
-        judged: list[Any] = [None] * 5
-        if self.judged:
-            judged = [*(weights[kind] / SCALE for kind in (DESERVED, ORDER, SPURIOUS)), sum(rewarded)]
-            judged.append(int(self.deserving[orders].sum()))
-        return JudgedCredit(sum(counts), sum(weights) / SCALE, *judged)
+        deserved, misordered, spurious = (weights[kind] / SCALE for kind in (DESERVED, ORDER, SPURIOUS))
+        deserving = int(self.deserving[orders].sum())
+        weight = sum(weights) / SCALE
+        return JudgedCredit(sum(counts), weight, deserved, misordered, spurious, sum(rewarded), deserving)
 
 
 def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
@@ -219,178 +214,3 @@ class _Occurrences:
         number = np.repeat(np.arange(len(starts)), many)
         index = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
         return number, self._by_cell[low[number] + index]
-
-
-Ngram = tuple[str, ...]
-PROMISCUOUS = 20  # So many n-grams with the most different partners are offenders, whatever their words
-
-
-@dataclass(frozen=True)
-class Partner:
-    """A reference n-gram and the approximate matches with it."""
-
-    ngram: Ngram
-    matches: int
-    weight: float  # How many there are, and their weight in n-grams
-    candidates: int  # How many different candidate n-grams matched it
-    suspects: int
-    """How many of the matches are spurious; of unaligned text, where nobody knows, all but those whose n-grams differ
-    in case only."""
-    suspect_weight: float  # Their weight
-
-    @property
-    def is_function(self) -> bool:
-        """Whether it has function words only."""
-        return all(map(is_function_word, self.ngram))
-
-
-@dataclass(frozen=True)
-class Context:
-    """An n-gram in its sentence.
-
-    >>> str(Context(("he", "drove", "to", "work"), 1, 2))
-    'he [drove to] work'
-    """
-
-    tokens: tuple[str, ...]
-    start: int
-    order: int
-
-    def __str__(self) -> str:
-        return self.within(len(self.tokens))
-
-    def within(self, most: int) -> str:
-        """Show at most so many tokens on each side.
-
-        >>> Context(("he", "drove", "to", "work"), 1, 2).within(0)
-        '… [drove to] …'
-        """
-        end = self.start + self.order
-        low, high = max(self.start - most, 0), min(end + most, len(self.tokens))
-        before, behind = ["…"] * bool(low), ["…"] * (high < len(self.tokens))
-        shown = [*self.tokens[low : self.start], f"[{' '.join(self.ngram)}]", *self.tokens[end:high]]
-        return " ".join([*before, *shown, *behind])
-
-    @property
-    def ngram(self) -> Ngram:
-        """Its tokens."""
-        return self.tokens[self.start : self.start + self.order]
-
-
-@dataclass(frozen=True)
-class Offender:
-    """A pair of n-grams that are matched and should not be, and the first place where they are."""
-
-    similarity: float  # Mean weight of a match
-    matches: int
-    segment: int  # Number of the first, from 1
-    candidate: Context
-    reference: Context
-
-
-Pairs = dict[tuple[bytes, bytes], list[int]]
-"""By the codes of candidate and reference n-gram: matches, weight, suspects, their weight, and the candidate and
-reference token at which the first suspect starts."""
-
-
-def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> Pairs:
-    """Count approximate matches in a piece of text; tokens of either side are numbered from its start.
-
-    `intervals` are its matches, `classes` says of each whether it is spurious or deserved.
-    """
-    pairs: Pairs = {}
-    text, split = piece.positions.codes.astype("<i4").tobytes(), piece.positions.split
-    names = ("starts", "order", "partner_starts", "partner_orders", "matched")
-    columns = [classes.tolist(), *(getattr(intervals, name).tolist() for name in names)]
-    for kind, left, n, right, m, weight in zip(*columns, strict=True):
-        key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
-        entry = pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
-        entry[0] += 1
-        entry[1] += weight
-        if kind in (SPURIOUS, UNJUDGED):
-            if not entry[2]:
-                entry[4:] = left, right - split
-            entry[2] += 1
-            entry[3] += weight
-    return pairs
-
-
-class PartnerTally:
-    """Collects approximate matches of a text at one threshold; grows with the number of different ones.
-
-    It is judged where alignments are known.
-    """
-
-    def __init__(self, chunk: Chunk, words: Sequence[str], *, judged: bool) -> None:
-        self._chunk = chunk
-        self._words = words
-        self._judged = judged
-        self._pairs: Pairs = {}
-
-    def add(self, pairs: Pairs, segment: int) -> None:
-        """Add what `count_pairs` found in a piece of the text, of which `segment` is the first."""
-        whole = self._chunk
-        to_candidate = int(whole.candidates.offsets[segment])
-        to_reference = int(whole.references.offsets[whole.segment_offsets[segment]])
-        for key, (matches, weight, suspects, suspect_weight, left, right) in pairs.items():
-            entry = self._pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
-            entry[0] += matches
-            entry[1] += weight
-            one, other = ([word.lower() for word in self._spell(codes)] for codes in key)
-            if suspects and (self._judged or one != other):
-                if not entry[2]:
-                    entry[4:] = left + to_candidate, right + to_reference
-                entry[2] += suspects
-                entry[3] += suspect_weight
-
-    def partners(self) -> list[Partner]:
-        """All partners, those with the most suspects first."""
-        sums: dict[bytes, list[int]] = {}
-        for (_, partner), entry in self._pairs.items():
-            total = sums.setdefault(partner, [0] * 5)
-            for number, value in enumerate((*entry[:4], 1)):
-                total[number] += value
-        partners = [
-            Partner(self._spell(code), matches, weight / SCALE, candidates, suspects, suspect_weight / SCALE)
-            for code, (matches, weight, suspects, suspect_weight, candidates) in sums.items()
-        ]
-        return sorted(
-            partners,
-            key=lambda partner: (-partner.suspects, -partner.suspect_weight, -partner.matches, partner.ngram),
-        )
-
-    def offenders(self, most: int) -> list[Offender]:
-        """The suspects of greatest weight whose partner is of function words, or among the most promiscuous ones.
-
-        One entry a pair of n-grams; pairs of equal weight in the order of their number, then of the text.
-        """
-        known = self.partners()
-        promiscuous = sorted(
-            (partner for partner in known if partner.suspects),
-            key=lambda partner: (-partner.candidates, partner.ngram),
-        )
-        chosen = {partner.ngram for partner in promiscuous[:PROMISCUOUS]}
-        chosen |= {partner.ngram for partner in known if partner.is_function}
-        suspects = [(key, entry) for key, entry in self._pairs.items() if entry[2] and self._spell(key[1]) in chosen]
-        suspects.sort(key=lambda pair: (-pair[1][3] / pair[1][2], -pair[1][2], *pair[1][4:6]))
-        return [
-            Offender(weight / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
-            for (x, y), (_, _, many, weight, left, right) in suspects[:most]
-        ]
-
-    def _spell(self, codes: bytes) -> Ngram:
-        return tuple(self._words[code] for code in np.frombuffer(codes, "<i4").tolist())
-
-    def _place(self, left: int, n: int, right: int, m: int) -> tuple[int, Context, Context]:
-        candidates, references = self._chunk.candidates, self._chunk.references
-        segment = int(np.searchsorted(candidates.offsets, left, side="right")) - 1
-        line = int(np.searchsorted(references.offsets, right, side="right")) - 1
-        contexts = [
-            Context(
-                tuple(self._words[code] for code in tokens.lines(number, number + 1).codes.tolist()),
-                index - int(tokens.offsets[number]),
-                order,
-            )
-            for tokens, number, index, order in ((candidates, segment, left, n), (references, line, right, m))
-        ]
-        return segment + 1, contexts[0], contexts[1]

@@ -11,22 +11,20 @@ from softbleu.io.tabular import Records, Value
 from softbleu.meta.matcher_variants import PLAIN, MatcherVariant
 
 if TYPE_CHECKING:
-    from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
+    from softbleu.meta.credit import CreditTally, JudgedCredit
 
 CREDIT = ("threshold", "matches", "credit", "precision", "order_errors", "spurious", "recall", "f1")
 _Cells = list[Value]
-AROUND = 8  # Tokens on each side of an offender that are shown
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """The approximate matches of one variant in a text, judged or counted."""
+    """The approximate matches of one variant in a text."""
 
     variant: MatcherVariant
     thresholds: tuple[float, ...]  # Ascending
-    at: int  # Number of the threshold at which partners were collected
+    at: int  # Number of the threshold that is reported
     tally: CreditTally  # Its credit by threshold and order
-    partners: PartnerTally  # What was matched at that threshold
     vectors: str  # Name and content of the vectors' set
 
     @property
@@ -63,40 +61,23 @@ class Analysis:
         return not any(credit.matches for credit in self.curve)
 
 
-@dataclass(frozen=True)
-class CreditTable:
-    """A table: its columns beside matcher and variant, and the rows of one analysis."""
+def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] | None = None) -> Records:
+    """Make the table of `CREDIT_TABLES` with that name, of some analyses; `facts` hold for all rows.
 
-    columns: Sequence[str]
-    rows: Callable[[Analysis, Sequence[Analysis], int], Iterator[_Cells]]
-    """Called with an analysis, with all, and with the most rows of lists without end."""
-
-
-def credit_table(
-    name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
-) -> Records:
-    """Make the table of `CREDIT_TABLES` with that name, of some analyses.
-
-    - `summary`: for aligned text every variant at the given threshold, at the one of its best F1, and at the highest
-      with the recall that the plain matcher has at the given one; for other text what was matched at the given one;
+    - `summary`: every variant at the given threshold, at the one of its best F1, and at the highest with the recall
+      that the plain matcher has at the given one;
     - `thresholds`: every variant at every threshold;
-    - `orders`: every variant at the given threshold, order by order;
-    - `partners`: reference n-grams by their spurious matches (by all matches, without alignments);
-    - `offenders`: the spurious (or all) matches of greatest weight with function words or promiscuous partners.
-
-    `partners` and `offenders` have at most `most` rows of each variant. `facts` hold for all rows.
+    - `orders`: every variant at the given threshold, order by order.
     """
-    name = known_name("table", name, CREDIT_TABLES)
-    plain_text = name == "summary" and not analyses[0].tally.judged
-    table = _UNALIGNED if plain_text else CREDIT_TABLES[name]
+    columns, rows_of = CREDIT_TABLES[known_name("table", name, CREDIT_TABLES)]
     rows = [
         [analysis.variant.matcher, analysis.variant.name, *row]
         for analysis in analyses
-        for row in table.rows(analysis, analyses, most)
+        for row in rows_of(analysis, analyses)
     ]
     empty = [analysis.name for analysis in analyses if analysis.is_empty]
     said = {"without approximate matches": "; ".join(empty)} if empty else {}
-    return Records(["matcher", "variant", *table.columns], rows, {**(facts or {}), **said})
+    return Records(["matcher", "variant", *columns], rows, {**(facts or {}), **said})
 
 
 def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
@@ -108,7 +89,7 @@ def _per_cent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+def _summary(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
     by_name = {(other.variant.matcher, other.variant.name): other for other in analyses}
     plain = by_name.get((analysis.variant.matcher, PLAIN))
     recall = plain.tally.credit(plain.at).recall if plain else None
@@ -122,59 +103,19 @@ def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Ite
             yield [at, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
 
 
-def _plain_summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    credit, partners = analysis.tally.credit(analysis.at), analysis.partners.partners()
-    function = sum(partner.weight for partner in partners if partner.is_function)
-    words = [partner for partner in partners if len(partner.ngram) == 1]
-    word_weight = sum(partner.weight for partner in words)
-    function_words = sum(partner.weight for partner in words if partner.is_function)
-    promiscuous = max(partners, key=lambda partner: partner.candidates, default=None)
-    yield [
-        None if promiscuous is None else " ".join(promiscuous.ngram),
-        None if promiscuous is None else promiscuous.candidates,
-        analysis.thresholds[analysis.at],
-        credit.matches,
-        credit.weight,
-        len(partners),
-        _per_cent(function / credit.weight) if credit.weight else None,
-        _per_cent(function_words / word_weight) if word_weight else None,
-    ]
-
-
-def _thresholds(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+def _thresholds(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
     for threshold, credit in zip(analysis.thresholds, analysis.curve, strict=True):
         yield _credit(threshold, credit)
 
 
-def _orders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+def _orders(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
     for order in range(1, len(analysis.tally.deserving) + 1):
         yield [order, *_credit(analysis.thresholds[analysis.at], analysis.tally.credit(analysis.at, order))]
 
 
-def _partners(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    judged = analysis.tally.judged
-    for partner in analysis.partners.partners()[:most]:
-        ngram: _Cells = [" ".join(partner.ngram), partner.is_function, len(partner.ngram)]
-        suspects: _Cells = [partner.suspects, partner.suspect_weight] if judged else [None, None]
-        yield [*ngram, partner.candidates, partner.matches, partner.weight, *suspects]
-
-
-def _offenders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    for offender in analysis.partners.offenders(most):
-        sides = (offender.candidate.within(AROUND), offender.reference.within(AROUND))
-        yield [*sides, offender.similarity, offender.matches, offender.segment]
-
-
-CREDIT_TABLES: dict[str, CreditTable] = {
-    "summary": CreditTable(("at", *CREDIT), _summary),
-    "thresholds": CreditTable(CREDIT, _thresholds),
-    "orders": CreditTable(("order", *CREDIT), _orders),
-    "partners": CreditTable(
-        ("partner", "function_words", "order", "candidates", "matches", "credit", "spurious", "spurious_credit"),
-        _partners,
-    ),
-    "offenders": CreditTable(("candidate", "reference", "similarity", "matches", "segment"), _offenders),
+# Columns beside matcher and variant, and the rows of one analysis, called with it and with all
+CREDIT_TABLES: dict[str, tuple[Sequence[str], Callable[[Analysis, Sequence[Analysis]], Iterator[_Cells]]]] = {
+    "summary": (("at", *CREDIT), _summary),
+    "thresholds": (CREDIT, _thresholds),
+    "orders": (("order", *CREDIT), _orders),
 }
-_UNALIGNED = CreditTable(
-    ("most_promiscuous", "candidates", *CREDIT[:3], "partners", "function_ngrams", "function_words"), _plain_summary
-)

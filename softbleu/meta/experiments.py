@@ -19,7 +19,6 @@ from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
-from softbleu.meta.calibration import Calibration, calibrate
 from softbleu.meta.matched_text import MatchedText, generated_text
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
@@ -45,7 +44,7 @@ _JUDGED |= {*_TEXTS, *_LISTS} - {"pairs"}
 _SHAPES = {  # What the values of a definition must be
     key: shape
     for shape, keys in {
-        "text": "encoding pairing direction column question coefficient aggregate against",
+        "text": "encoding pairing direction column aggregate against",
         "a list of text": "grammars matchers metrics variants questions rank_by lower",
         "true or false": "unescape expand",
         "a whole number": "count seed samples runs window rankings_start",
@@ -194,8 +193,8 @@ class Definition:
             yield corpus
 
     def texts(self) -> Iterator[tuple[str, MatchedText]]:
-        """Texts whose matches are looked at, by name: generated from grammars, aligned pairs, or one system's."""
-        table = self.table("corpus", _FILES | _GENERATED)
+        """Texts whose matches are looked at, by name: generated from grammars, or aligned pairs."""
+        table = self.table("corpus", {"pairs", *_GENERATED})
         if "grammars" in table:
             self.table("corpus", _GENERATED)
             stems = [Path(name).stem for name in table["grammars"]]
@@ -206,13 +205,9 @@ class Definition:
                 chosen: Any = {key: table.get(key) for key in ("pairing", "count", "seed")}
                 # With their folders where they are needed to tell files.
                 yield stem if stems.count(stem) == 1 else name, generated_text(grammar, **chosen)[1]
-        elif "pairs" in table:
-            yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
-            tokenizer = make_metric(unused=[], **self.settings()).tokenizer
-            with self.corpus() as corpus:
-                for system in corpus.systems:
-                    yield system, MatchedText.of_corpus(corpus.only(system), tokenizer)
+            self.table("corpus", {"pairs"}, {"pairs"})
+            yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
 
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""
@@ -276,13 +271,11 @@ class Outcome:
     analyses: dict[str, list[Analysis]] = field(default_factory=dict)  # Analyses of matches, by the name of the text
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
     """How metrics agree with judges, by question and the name of the data."""
-    calibration: Calibration | None = None  # Settings chosen on all data but one
 
     def manifest(self) -> dict[str, Any]:
         """List the inputs that the numbers were made from, and when they were made."""
         # The table has the signature of each score; here thresholds, which vary most, are left open.
         signatures = dict.fromkeys(re.sub(r"\|threshold:[^|]*", "|threshold:*", row.signature) for row in self.sweep)
-        signatures |= dict.fromkeys(self.calibration.signatures if self.calibration else ())
         answers = (answer for by_data in self.answers.values() for answer in by_data.values())
         metrics = {name: signature for answer in answers for name, signature in answer.signatures.items()}
         vectors = dict.fromkeys(analysis.vectors for analyses in self.analyses.values() for analysis in analyses)
@@ -373,15 +366,9 @@ def _run_metaeval(
     return {"answers": answers}
 
 
-def _run_calibration(definition: Definition, **run: Any) -> dict[str, Calibration]:
-    table = definition.table("calibration", {"vary", "coefficient", "question"}, {"vary"})
-    return {"calibration": calibrate(definition.settings(), table.pop("vary"), definition.data(), **table, **run)}
-
-
 # Kinds of experiments: the tables that their definitions may have, and what runs them
 KINDS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
     "sweep": (("corpus", "settings", "sweep", "variants"), _run_sweep),
     "spurious": (("corpus", "settings", "spurious"), _run_spurious),
     "metaeval": (("metaeval", "data", "settings", "metrics"), _run_metaeval),
-    "calibration": (("calibration", "data", "settings"), _run_calibration),
 }

@@ -1,9 +1,8 @@
-"""Text whose matches are looked at: of one system, aligned to its reference or not."""
+"""Text whose matches are looked at: of one system, aligned to its reference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,7 @@ from softbleu.corpora.aligned import AlignedPair, check_alignment, read_aligned
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.meta.evidence import Outputs, open_outputs
-from softbleu.text.tokenizers import Tokenizer, Whitespace, make_tokenizer
+from softbleu.text.tokenizers import Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -24,27 +22,16 @@ if TYPE_CHECKING:
 GRAMMAR = "modifiers"
 COUNT = 2000
 PAIRINGS = ("paraphrase", "halves")
-_PLAIN = (Parameter("candidates"), " and ", Parameter("references"))
 
 
 @dataclass(frozen=True)
 class MatchedText:
-    """Text of one system, and the gold alignments of its candidates to their references if there are any.
-
-    Make it by `of_pairs` from aligned pairs, or by `of_corpus` from any text.
-    """
+    """Text of one system, and the gold alignments of its candidates to their references; `of_pairs` makes it."""
 
     corpus: Corpus
     tokenizer: Tokenizer
-    aligned: Integers | None = None
+    aligned: Integers
     """For each candidate token the place of the reference token that it is aligned to, or -1."""
-
-    @classmethod
-    def of_corpus(cls, corpus: Corpus, tokenizer: Tokenizer | None = None) -> MatchedText:
-        """Take a corpus without alignments, split by a tokenizer (or at white space). InputError: several systems."""
-        if len(corpus.systems) != 1:
-            raise InputError(f"one system at a time, not {len(corpus.systems)}: name one candidate file")
-        return cls(corpus, tokenizer or Whitespace())
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
@@ -82,55 +69,19 @@ def generated_text(
     return settings, MatchedText.of_pairs(generate(settings).pairs())
 
 
-@contextmanager
-def open_matched_text(
-    generated: Mapping[str, Any],
-    pairs: str | Iterable[AlignedPair] | None,
-    candidates: Outputs,
-    references: Sequence[str | Sequence[str]],
-    encoding: str,
-    tokens: Mapping[str, Any],
-) -> Iterator[tuple[MatchedText, dict[str, str]]]:
-    """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only.
+def read_matched_text(
+    generated: Mapping[str, Any], pairs: str | Iterable[AlignedPair] | None, encoding: str
+) -> tuple[MatchedText, dict[str, str]]:
+    """Read aligned pairs from a file, take those that are there, or generate them; and say what they are.
 
-    Parameters
-    ----------
-    generated
-        Settings of generated pairs (`generated_text`); None where they are not chosen.
-    pairs
-        Aligned pairs, or their file.
-    candidates, references
-        Text without alignments, as `open_outputs` has it.
-    encoding
-        Of the files.
-    tokens
-        Settings of the tokenizer of text without alignments.
+    `generated` has the settings of `generated_text`, None where they are not chosen.
     """
-    plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
-    if plain + wanted + (pairs is not None) > 1:
-        raise InputError(
-            "one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates, or ", *_PLAIN
-        )
-    if not plain and tokens:
-        raise InputError(
-            "aligned pairs have their tokens: leave out ", Parameter("tokenize"), " and ", Parameter("lowercase")
-        )
-    if plain:
-        if not candidates:
-            raise InputError("no candidate file: name one with ", Parameter("candidates"))
-        with open_outputs(None, candidates, references, None, None, encoding, unescape=False) as corpus:
-            text = MatchedText.of_corpus(
-                corpus, make_tokenizer(tokens.get("tokenize", "none"), lowercase=tokens.get("lowercase"))
-            )
-            yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
-        return
     if pairs is None:
         settings, text = generated_text(**generated, encoding=encoding)
         said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
+    elif any(value is not None for value in generated.values()):
+        raise InputError("one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates")
     else:
         said = pairs if isinstance(pairs, str) else "aligned pairs"
-        try:
-            text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
-        except InputError as error:
-            raise InputError(*error.args, "; text without alignments goes by ", *_PLAIN) from None
-    yield text, {"text": said, "pairs": f"{len(text.corpus):,}"}
+        text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
+    return text, {"text": said, "pairs": f"{len(text.corpus):,}"}

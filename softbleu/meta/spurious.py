@@ -1,11 +1,11 @@
-"""Deserved and spurious soft credit of matchers and their variants, over aligned or plain text."""
+"""Deserved and spurious soft credit of matchers and their variants, over aligned text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -20,9 +20,9 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.io.tasks import run_in_order
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
-from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, Pairs, PartnerTally, approximate, count_pairs
+from softbleu.meta.credit import DESERVED, CreditTally, Judge, approximate
 from softbleu.meta.credit_tables import Analysis, credit_table
-from softbleu.meta.matched_text import MatchedText, open_matched_text
+from softbleu.meta.matched_text import MatchedText, read_matched_text
 from softbleu.meta.matcher_variants import PLAIN, MatcherVariant, make_variants
 from softbleu.meta.sweep import read_thresholds
 from softbleu.metrics.base import Metric, Requirements
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.matching.base import SoftMatcher
     from softbleu.matching.similarity import Vectors
-    from softbleu.meta.evidence import Outputs
     from softbleu.metrics.keywords import MatchSettings
-    from softbleu.types import Flags, Integers, Progress
+    from softbleu.types import Integers, Progress
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,17 +50,9 @@ class SpuriousCredit(Tabular):
         """Describe the text, and name the vectors."""
         return self.facts
 
-    def table(self, name: str = "summary", most: int = 20) -> Records:
-        """Make a table; see `credit_table`.
-
-        Parameters
-        ----------
-        name
-            One of `CREDIT_TABLES`.
-        most
-            Rows of each variant in tables of partners and offenders.
-        """
-        return credit_table(name, self.analyses, most, self.facts)
+    def table(self, name: str = "summary") -> Records:
+        """Make a table of `CREDIT_TABLES`; see `credit_table`."""
+        return credit_table(name, self.analyses, self.facts)
 
 
 def spurious(
@@ -71,8 +62,6 @@ def spurious(
     count: int | None = None,
     seed: int | None = None,
     pairs: str | Sequence[AlignedPair] | None = None,
-    candidates: Outputs = (),
-    references: Sequence[str | Sequence[str]] = (),
     encoding: str = "utf-8",
     matchers: Sequence[str] = ("vleu", "xleu"),
     variants: Sequence[str] = (PLAIN,),
@@ -98,10 +87,6 @@ def spurious(
         Seed of the draws.
     pairs
         Aligned pairs, or a file of them.
-    candidates
-        Text without alignments, as for `softbleu.metaeval`; its matches are counted, not judged.
-    references
-        Its references.
     matchers
         Each of them is tried with every variant.
     variants
@@ -109,7 +94,7 @@ def spurious(
     thresholds
         Numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``.
     at
-        Threshold at which partners are collected.
+        Threshold that is reported.
     order
         Greatest n-gram order.
     jobs
@@ -117,7 +102,7 @@ def spurious(
     executor
         Any other executor to use instead.
     settings
-        Those of the matchers, the vectors and, without alignments, the tokenizer.
+        Those of the matchers and the vectors.
     encoding
         Of the files.
     progress
@@ -138,11 +123,8 @@ def spurious(
     made = make_variants({**settings, "order": order}, several(matchers), several(variants))
     grid = read_thresholds([f"{threshold}" for threshold in several(thresholds)])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
-    tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
-    with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
-        analyses = find_spurious(
-            text, made, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress
-        )
+    text, facts = read_matched_text(generated, pairs, encoding)
+    analyses = find_spurious(text, made, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress)
     return SpuriousCredit(analyses, {**facts, "vectors": analyses[0].vectors})
 
 
@@ -157,22 +139,21 @@ def find_spurious(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Analysis]:
-    """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
+    """Match aligned text in several ways, and judge what was matched approximately, at all thresholds at once.
 
-    Matches of aligned pairs are judged, those of any other text counted. Quantiles among the thresholds are looked up
-    for each variant; partners are collected at threshold `at`. In memory are the coded text, the vectors of its words
-    and what was matched at `at`, once for each pair of n-grams.
+    Quantiles among the thresholds are looked up for each variant. In memory are the coded text and the vectors of its
+    words.
 
     Parameters
     ----------
     text
-        Text of one system, maybe aligned to its reference.
+        Text of one system, aligned to its reference.
     variants
         Ways to match it.
     thresholds
         Numbers from 0 to 1, and quantiles such as `p99.9`.
     at
-        Threshold at which partners are collected.
+        Threshold that is reported.
     order
         Greatest n-gram order.
     jobs, executor
@@ -201,20 +182,18 @@ def find_spurious(
         prepared.table(metric.vector_choice, Requirements(vectors=True, frequency=True)) for metric in resolved
     ]
     tables = {id(table): table for table in vectors}
-    judged = text.aligned is not None
     analyses = [
         Analysis(
             variant,
             grid,
             grid.index(float(at)),
-            CreditTally(len(grid), order, judged=judged),
-            PartnerTally(chunk, prepared.words, judged=judged),
+            CreditTally(len(grid), order),
             table.identity,
         )
         for variant, grid, table in zip(variants, grids, vectors, strict=True)
     ]
     tasks = tuple(
-        _Task(analysis.variant.make_matcher(), list(tables).index(id(table)), analysis.thresholds, analysis.at)
+        _Task(analysis.variant.make_matcher(), list(tables).index(id(table)), analysis.thresholds)
         for analysis, table in zip(analyses, vectors, strict=True)
     )
     starts = range(0, len(chunk), MINI_BATCH)
@@ -226,9 +205,8 @@ def find_spurious(
         contents = {key: content for _, named in sent for key, content in named.items()}
         batches = (_mini_batch(text, chunk, start) for start in starts)
         for start, results in zip(starts, run_in_order(work, batches, workers, contents), strict=True):
-            for analysis, (tally, pairs) in zip(analyses, results, strict=True):
+            for analysis, tally in zip(analyses, results, strict=True):
                 analysis.tally.merge(tally)
-                analysis.partners.add(pairs, start)
             if progress is not None:
                 progress(min(start + MINI_BATCH, len(chunk)), len(chunk))
     return analyses
@@ -251,10 +229,10 @@ def _read_grids(
     ]
 
 
-def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
+def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers]:
     end = min(start + MINI_BATCH, len(chunk))
     offsets = chunk.candidates.offsets
-    return chunk.part(start, end), None if text.aligned is None else text.aligned[offsets[start] : offsets[end]]
+    return chunk.part(start, end), text.aligned[offsets[start] : offsets[end]]
 
 
 @dataclass(frozen=True)
@@ -262,7 +240,6 @@ class _Task:
     matcher: SoftMatcher
     table: int
     thresholds: tuple[float, ...]
-    at: int
 
 
 @dataclass(frozen=True)
@@ -273,29 +250,25 @@ class _MatchWork:
     tables: tuple[Broadcast, ...]
     order: int
 
-    def __call__(self, batch: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
+    def __call__(self, batch: tuple[Chunk, Integers]) -> list[CreditTally]:
         chunk, aligned = batch
-        judge = None if aligned is None else Judge(chunk, aligned, self.order)
-        deserving = [] if judge is None else judge.deserving()
+        judge = Judge(chunk, aligned, self.order)
+        deserving = judge.deserving()
         tables = [table.load() for table in self.tables]
         return [self._match(task, chunk, judge, deserving, tables[task.table].vectors) for task in self.tasks]
 
     def _match(
-        self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: Vectors
-    ) -> tuple[CreditTally, Pairs]:
-        tally = CreditTally(len(task.thresholds), self.order, judged=judge is not None)
+        self, task: _Task, chunk: Chunk, judge: Judge, deserving: Sequence[Integers], vectors: Vectors
+    ) -> CreditTally:
+        tally = CreditTally(len(task.thresholds), self.order)
         intervals = match_intervals(task.matcher, task.thresholds, chunk, vectors, self.order)
-        intervals = _chosen(intervals, approximate(chunk, intervals) & (intervals.matched > 0))
-        classes = np.full(len(intervals.order), UNJUDGED) if judge is None else judge.classes(intervals)
+        which = approximate(chunk, intervals) & (intervals.matched > 0)
+        intervals = MatchIntervals(*(column[which] for column in vars(intervals).values()))
+        classes = judge.classes(intervals)
         # Which matches reward a deserving n-gram.
         rewarded = np.zeros(len(intervals.order), bool)
         for order, starts in enumerate(deserving, start=1):
             tally.deserving[order - 1] += len(starts)
             rewarded |= (classes == DESERVED) & (intervals.order == order) & np.isin(intervals.starts, starts)
         tally.add(intervals, classes, rewarded)
-        made = (intervals.first <= task.at) & (task.at < intervals.end)
-        return tally, count_pairs(chunk, _chosen(intervals, made), classes[made])
-
-
-def _chosen(intervals: MatchIntervals, which: Flags) -> MatchIntervals:
-    return replace(intervals, **{field.name: getattr(intervals, field.name)[which] for field in fields(intervals)})
+        return tally

@@ -9,18 +9,16 @@ from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records
-from softbleu.meta.credit_tables import credit_table
+from softbleu.meta.credit_tables import CREDIT_TABLES, credit_table
 from softbleu.meta.matcher_variants import PLAIN
 from softbleu.meta.metaeval import QUESTIONS
 from softbleu.meta.sweep import table_of
-from softbleu.report.figures import draw_ranks, draw_sweep, partner_histograms, similarity_histograms, spurious_lines
+from softbleu.report.figures import draw_ranks, draw_sweep, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome
 
-_JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
-_COUNTED = ("summary", "partners", "offenders")
 _UNSAFE = re.compile(r"[^\w.+-]")
 _LONGEST = 100  # Characters of the name of a text in that of a file
 
@@ -32,7 +30,7 @@ def manifest_json(outcome: Outcome) -> Iterator[str]:
 
 def output_names(kind: str, table_format: str) -> list[str]:
     """Tables that may come of a kind of experiment, as `outcome_tables` names them."""
-    parts = {"spurious": _JUDGED, "metaeval": QUESTIONS, "calibration": ("", "grid")}.get(kind, ("",))
+    parts = {"spurious": tuple(CREDIT_TABLES), "metaeval": tuple(QUESTIONS)}.get(kind, ("",))
     return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
 
 
@@ -41,17 +39,13 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
     if outcome.sweep:
         yield "", table_of(outcome.sweep)
     if outcome.analyses:
-        judged = next(iter(outcome.analyses.values()))[0].tally.judged
-        for name in _JUDGED if judged else _COUNTED:
+        for name in CREDIT_TABLES:
             yield (
                 f".{name}",
                 _joined("text", {text: credit_table(name, analysis) for text, analysis in outcome.analyses.items()}),
             )
     for question, answers in outcome.answers.items():
         yield f".{question}", _joined("data", {name: answer.table for name, answer in answers.items()})
-    if outcome.calibration is not None:
-        yield "", outcome.calibration.held_out()
-        yield ".grid", outcome.calibration.grid()
 
 
 def _joined(column: str, parts: Mapping[str, Records]) -> Records:
@@ -67,13 +61,10 @@ def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[
         if len({row.system for row in outcome.sweep}) > 1:
             yield ".ranks", draw_ranks(outcome.sweep, picture_format)
     for name, analyses in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
-        if analyses[0].tally.judged:
-            yield f".{name}", draw(spurious_lines(analyses), picture_format)
-            # The matchers as they are, side by side.
-            plain = [analysis for analysis in analyses if analysis.variant.name == PLAIN] or analyses[:1]
-            yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
-        else:
-            yield f".{name}", draw(partner_histograms(analyses), picture_format)
+        yield f".{name}", draw(spurious_lines(analyses), picture_format)
+        # The matchers as they are, side by side.
+        plain = [analysis for analysis in analyses if analysis.variant.name == PLAIN] or analyses[:1]
+        yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
 
 
 def _file_names(texts: Iterable[str]) -> list[str]:

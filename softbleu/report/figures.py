@@ -138,9 +138,8 @@ def _name(row: SweepRow, several: bool) -> str:
 
 
 def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
-    """Draw shares of spurious credit by threshold and precision by recall, or the histogram of partners."""
-    judged = analyses[0].tally.judged
-    return draw(spurious_lines(analyses) if judged else partner_histograms(analyses), picture_format)
+    """Draw shares of spurious credit by threshold and precision by recall."""
+    return draw(spurious_lines(analyses), picture_format)
 
 
 def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
@@ -179,26 +178,6 @@ def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
         counts = {name: row.tolist() for name, row in rows if row.any()}
         title = f"{analysis.name}, threshold {analysis.thresholds[0]:g}"
         panels.append(Histogram(title, "similarity", "matches", edges, counts))
-    return in_rows(panels)
-
-
-def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
-    """How many reference n-grams were matched by how many different candidate n-grams, in powers of two.
-
-    A panel per variant.
-    """
-    numbers: dict[str, dict[str, list[int]]] = {}
-    for analysis in analyses:
-        numbers.setdefault(analysis.variant.name, {})[analysis.variant.matcher] = [
-            partner.candidates.bit_length() - 1 for partner in analysis.partners.partners()
-        ]
-    every = (number for matchers in numbers.values() for partners in matchers.values() for number in partners)
-    bins = range(1 + max(every, default=0))
-    label = "different candidate n-grams (logarithm to base 2, rounded down)"
-    panels = []
-    for variant, matchers in numbers.items():
-        counts = {matcher: [partners.count(number) for number in bins] for matcher, partners in matchers.items()}
-        panels.append(Histogram(variant, label, "reference n-grams", [*bins, len(bins)], counts))
     return in_rows(panels)
 
 

@@ -126,19 +126,6 @@ def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
     assert "[corpus]: 'grammars' has one twice" in done.err
 
 
-def test_pictures_of_candidates_in_folders(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(files.folder)
-    for folder in ("one", "two"):
-        (files.folder / folder).mkdir()
-        files.write(f"{folder}/x.txt", ["a little hound barked", "the small dog", "rain fell"])
-    corpus = 'candidates = ["one/x.txt", "two/x.txt"]\nreferences = ["reference.txt"]'
-    files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
-    done = command("experiments", "run", "tiny.toml", "--quiet")
-    assert (done.code, done.err) == (0, "")
-    pictures = {name for name in names_in(files.folder) if name.endswith(".svg")}
-    assert pictures == {"tiny.one-x.txt.svg", "tiny.two-x.txt.svg"}
-
-
 AGREE = ['kind = "metaeval"', "[metaeval]", 'questions = ["systems", "williams"]', 'against = "chrF"', "samples = 20"]
 AGREE += ["[settings]", 'tokenize = "none"', "[metrics]", 'chrF = "chrf"', '"BLEU, short" = "bleu(order=2)"']
 AGREE += ['TER = "ter"']
@@ -153,8 +140,6 @@ def study(files: Any, monkeypatch: Any) -> Path:
     texts = f'candidates = {json.dumps([f"{name}.txt" for name in OUTPUTS])}\nreferences = ["reference.txt"]\n'
     tables = "".join(f'[data.{name}]\n{texts}human = ["people={name}.tsv"]\n' for name in PEOPLE)
     files.write("agree.toml", [*AGREE, tables])
-    vary = ["[calibration.vary]", "order = [1, 2]", "[settings]", 'metric = "bleu"']
-    files.write("choose.toml", ['kind = "calibration"', *vary, tables])
     monkeypatch.chdir(files.folder)
     return Path(files.folder)
 
@@ -185,13 +170,6 @@ def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
     manifest = json.loads((study / "agree.manifest.json").read_text())
     assert list(manifest["metrics"]) == names
     assert {"x.tsv", "a.txt", "reference.txt", "agree.toml"} <= set(manifest["inputs"])
-
-
-def test_calibration_as_an_experiment(command: Any, study: Path) -> None:
-    done = command("experiments", "run", "choose.toml", "--no-picture", "-q")
-    assert (done.code, done.err) == (0, "")
-    assert [row["held out"] for row in table(study, "choose.csv")] == [*PEOPLE, "mean"]
-    assert [row["order"] for row in table(study, "choose.grid.csv")] == ["1", "2"]
 
 
 GRAMMARS = SPURIOUS.replace("CORPUS", 'grammars = ["alternations"]\nLINE')
@@ -298,9 +276,6 @@ def test_output_and_picture(command: Any, files: Any) -> None:
     assert (done.code, done.out, done.err) == (0, "", "")
     assert table.read_text().startswith("matcher,variant,at,threshold,matches,credit,precision,order_errors,spurious")
     assert "precision of the credit, per cent" in picture.read_text()
-    text = ("-c", files.candidate, "-r", files.reference, "--matcher", "sleu", "--plot", picture)
-    assert command("experiments", "spurious", *text).code == 0
-    assert "different candidate n-grams" in picture.read_text()
 
 
 def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:

@@ -5,8 +5,8 @@ from softbleu.cli.settings import about_matches
 
 
 @command(
-    "pairs candidate reference encoding grammar pairing count seed matcher variant all_variants threshold thresholds "
-    "table most table_format digits output plot jobs cluster",
+    "pairs encoding grammar pairing count seed matcher variant all_variants threshold thresholds table table_format "
+    "digits output plot jobs cluster",
     """
 Input
   --pairs FILE: Aligned pairs, as 'softbleu corpora generate' writes them in jsonl.
@@ -21,26 +21,22 @@ Matching
   --variant NAME… <meta.matcher_variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, centred,
     function-words, or several joined by + (default: plain).
   --all-variants: Every variant, and some combinations.
-  --threshold -t 0..1 =0.8: Threshold at which to report, and to collect partners (default: =).
+  --threshold -t 0..1 =0.8: Threshold at which to report (default: =).
   --thresholds LIST…: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
     0:0.95:0.05).
 Output
-  --table NAME =summary <meta.credit_tables:CREDIT_TABLES>: summary, thresholds, orders, partners or offenders
-    (default: =).
-  --most N =20: Partners or offenders to list of each matcher and variant (default: =).
-  --plot FILE: Also draw spurious shares and precision against recall (without alignments: a histogram of partners)
-    into this .svg, .png or .pdf file (needs softbleu[plots]).
+  --table NAME =summary <meta.credit_tables:CREDIT_TABLES>: summary, thresholds or orders (default: =).
+  --plot FILE: Also draw spurious shares and precision against recall into this .svg, .png or .pdf file (needs
+    softbleu[plots]).
 """,
     settings=lambda option: about_matches(option) and option.setting.name not in ("matcher", "threshold"),
 )
 def spurious(given: Given) -> None:
     """Separate deserved from spurious credit by gold alignments, for each matcher, variant and threshold.
 
-    Give aligned pairs, or a grammar to generate them from. Of text without alignments (-c and -r) it counts the
-    partners of approximate matches and lists the worst.
+    Give aligned pairs, or a grammar to generate them from.
     """
-    from softbleu.cli.inputs import input_files
-    from softbleu.errors import InputError, known_name
+    from softbleu.errors import known_name
     from softbleu.meta.credit_tables import CREDIT_TABLES
     from softbleu.meta.matched_text import GRAMMAR
     from softbleu.meta.matcher_variants import COMBINATIONS, PLAIN, VARIANTS
@@ -48,17 +44,13 @@ def spurious(given: Given) -> None:
     from softbleu.report.figures import draw_spurious
 
     table = known_name("table", given.table, CREDIT_TABLES)
-    if given.most < 1:
-        raise InputError(f"--most is 1 or greater, not {given.most}")
-    inputs = [*input_files(given), *given.files("grammar")]
+    inputs = given.files("pairs", "grammar")
     output = given.open_output(inputs)
     picture = given.open_picture("plot", inputs)
     every = (*VARIANTS, *COMBINATIONS) if given.all_variants else ()
     matchers = given.matcher or ["vleu", "xleu"]
     with given.progress("matching") as progress:
         credit = analyse(
-            candidates=given.candidate or (),
-            references=given.reference or (),
             matchers=matchers,
             variants=[*(given.variant or ()), *every] or [PLAIN],
             thresholds=given.thresholds or ("0:0.95:0.05",),
@@ -67,11 +59,11 @@ def spurious(given: Given) -> None:
             **given.values("grammar pairing count seed pairs encoding jobs executor"),
             **given.settings_of(("bleu", *matchers)),
         )
-    inputs_given = given.values("pairs candidate reference grammar pairing count seed").values()
+    inputs_given = given.values("pairs grammar pairing count seed").values()
     if all(value is None for value in inputs_given):
         given.note(f"no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if all(analysis.is_empty for analysis in credit.analyses):
         given.note("no approximate matches at any threshold: there is no credit to judge")
-    output.write(credit.table(table, given.most))
+    output.write(credit.table(table))
     if picture is not None:
         picture.write(draw_spurious(credit.analyses, picture.suffix))
