@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import Tokens, token_places
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -36,7 +36,6 @@ _SCRIPTS = {
 }
 """Languages that their script tells, well enough for fonts and line breaks; Japanese has some Chinese characters."""
 _LEAST = 0.2  # Share of the letters that are of the script
-_FARTHEST = 20  # Characters between two tokens that a tokenizer may have taken away
 
 
 def written_text(
@@ -113,17 +112,14 @@ def _spelled(tokens: Sequence[str], line: str, glue: bool) -> Iterator[tuple[str
     >>> list(_spelled(["it", "'s", "&"], "It's &amp;", True))
     [('It', False), ("'s", False), ('&', True)]
     """
-    folded = line.lower()
-    folded = folded if len(folded) == len(line) else line
-    end = 0
-    for number, token in enumerate(tokens):
-        at = folded.find(token.lower(), end, end + len(token) + _FARTHEST) if token else -1
-        if at < 0:
+    before = 0
+    for number, (token, (start, end)) in enumerate(zip(tokens, token_places(tokens, line), strict=True)):
+        if start == end:
             yield token, number > 0 and (line[end : end + 1].isspace() or (glue and end >= len(line)))
-            end += line[end : end + 1].isspace()
+            before = end + line[end : end + 1].isspace()
             continue
-        yield line[at : at + len(token)], number > 0 and any(map(str.isspace, line[end:at]))
-        end = at + len(token)
+        yield line[start:end], number > 0 and any(map(str.isspace, line[before:start]))
+        before = end
 
 
 def language_of_text(lines: Iterable[str]) -> str:

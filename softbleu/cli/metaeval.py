@@ -10,7 +10,7 @@ from softbleu.cli.command import Given, command
     """
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
-    systems (or systems and segments) and scores.
+    systems (or systems and segments) and scores; with --table spans what they mark (xCOMET, softbleu spans).
   --lower NAME…: Scores, or human ones, of which less is better, such as error rates; files of softbleu say it
     themselves.
   --metric -m --metric-settings [NAME=]METRIC…: Compute metrics: gleu, vleu(threshold=0.8), or a signature; on -c and
@@ -31,10 +31,11 @@ Significance
   --runs N =100: Runs of TrueSkill (default: =).
   --seed N =12345: Seed of samples and runs (default: =).
 Output
-  --against NAME: With --table differences or williams, only tests with this metric.
+  --against NAME: With --table differences, williams or spans, only tests with this metric.
   --window N =4: With --table windows, so many systems that judges rank next to one another (default: =).
   --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
-    pairs), differences (of metrics, in these), williams, left-out, windows (of systems ranked
+    pairs), differences (of metrics, in these), spans
+    (marked by metrics and judges), williams, left-out, windows (of systems ranked
     next to one another), ranking or annotators (default: systems, or what the input allows).
   --plot FILE: Also draw scores of metrics and judges (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).

@@ -23,6 +23,7 @@ from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
+from softbleu.meta.spans import Marks
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
@@ -74,6 +75,7 @@ class Evidence:
     assessments: Assessments | None = None
     rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
     """The systems as ranked by the comparisons, by the name of the way."""
+    marks: Marks | None = None  # Spans, where the question is about these
 
     @property
     def of_judges(self) -> list[tuple[str, Comparisons | Assessments]]:

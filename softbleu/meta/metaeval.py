@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.corpora import split_file
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -18,6 +19,7 @@ from softbleu.corpora.judgements import (
     merge_scores,
     read_assessments,
     read_rankings,
+    read_spans,
 )
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, known_name
@@ -51,6 +53,7 @@ from softbleu.meta.evidence import (
     Metrics,
     Outputs,
     aggregate_scores,
+    loaded,
     make_score_tables,
     open_outputs,
     rank_systems,
@@ -58,7 +61,9 @@ from softbleu.meta.evidence import (
     read_metrics,
     read_tables,
 )
+from softbleu.meta.spans import Marks, span_agreements
 from softbleu.results.significance import correct
+from softbleu.results.spans import unmatched_spans
 
 if TYPE_CHECKING:
     from softbleu.metrics.result import Result
@@ -132,7 +137,7 @@ def metaeval(
     question
         One of `QUESTIONS` (default: `systems`, or what the input allows).
     scores
-        Scores of metrics: tables, or files, also as ``NAME=FILE``.
+        Scores of metrics: tables, or files, also as ``NAME=FILE``; for `spans` what they mark.
     lower
         Names of scores, or of human ones (those of `assessments` are "direct assessment"), of which less is better,
         such as error rates: they are negated. Of files that name their metric, or its signature, and of computed
@@ -159,7 +164,7 @@ def metaeval(
     human
         Scores of systems by their name, or files, each maybe as ``NAME=FILE``.
     assessments
-        Direct assessment of single outputs, or a file of it.
+        Direct assessment of single outputs, or a file of it; for `spans` what judges mark.
     documents
         Documents of the segments, which samples draw as wholes: a label per segment, or a file, also ``FILE:COLUMN``.
     direction
@@ -217,10 +222,12 @@ def metaeval(
         if rankings is None and value:
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
-    if isinstance(human, Mapping):
-        human = {name: by_text("systems", judged) for name, judged in by_text("judges", human).items()}
-    else:
-        human = read_human(human, direction, encoding, column)
+    named = None if documents is None else _documents(documents, encoding)
+    if question == "spans":
+        outputs = (candidates, references, source, gold, encoding) if candidates else None
+        marks = _marks((assessments, *scores), outputs, metrics, direction, encoding, unescape=unescape)
+        return _spans(Evidence(marks=replace(marks, documents=named)), settings)
+    human = _human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
     judges = Evidence(
         tables,
@@ -239,7 +246,6 @@ def metaeval(
         if isinstance(assessments, str)
         else assessments,
     ).turned(lower)
-    named = None if documents is None else _documents(documents, encoding)
     if named is not None:
         judges = judges.by_document(named.numbers)
     scorers = read_metrics(metrics)
@@ -504,6 +510,65 @@ def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> M
     return MetaEvaluation("annotators", table)
 
 
+def _human(
+    human: Sequence[str] | Mapping[str, Mapping[str, float]], direction: str | None, encoding: str, column: str | None
+) -> Mapping[str, Mapping[str, float]]:
+    if isinstance(human, Mapping):
+        return {name: by_text("systems", judged) for name, judged in by_text("judges", human).items()}
+    return read_human(human, direction, encoding, column)
+
+
+def _marks(
+    files: Sequence[object],
+    outputs: tuple[Any, ...] | None,
+    metrics: Metrics,
+    direction: str | None,
+    encoding: str,
+    *,
+    unescape: bool,
+) -> Marks:
+    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed."""
+    tables = []
+    for named in files:
+        if not isinstance(named, str):
+            raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
+        label, file = split_file(named)
+        tables.append(read_spans(file, label=label, direction=direction, encoding=encoding))
+    texts = None
+    if outputs is not None:
+        with open_outputs(None, *outputs, unescape=unescape) as corpus:
+            texts = loaded(corpus).candidates
+            tables += [unmatched_spans(corpus, m, name=name).table for name, m in read_metrics(metrics).items()]
+    return Marks(tables[0], tables[1:], texts)
+
+
+def _spans(
+    evidence: Evidence, settings: IntervalSettings, facts: Mapping[str, Value] | None = None
+) -> MetaEvaluation:
+    """A row per metric: precision, recall and F1 in characters, and how far F1 is above chance, or another metric."""
+    marks = evidence.marks
+    if marks is None or not marks.predicted:
+        raise InputError("there are no spans of metrics: give files of them, or metrics and a corpus")
+    compared = {one.metric: one for one in span_agreements(marks, settings.samples, settings.seed)}
+    known_name("metric", settings.against or next(iter(compared)), compared)
+    names = ["metric", "precision", "recall", "f1", "low", "high", "random", "difference", "difference_low"]
+    names += ["difference_high", "p_value", "predicted", "marked", "judgements"]
+    rows: list[list[Value]] = []
+    for one in compared.values():
+        other = compared[settings.against].f1 if settings.against else one.random
+        apart: Sequence[Value] = [None] * 4
+        if other is not one.f1 and None not in (other.value, one.f1.value):
+            apart = (*(measured := difference(one.f1, other)).cells, measured.p_value)
+        rows.append([*_values(one, names[:3]), *one.f1.cells, one.random.value, *apart, *_values(one, names[-3:])])
+    lacking = {one.name: sorted(marks.judged.outputs.keys() - one.outputs.keys()) for one in marks.predicted}
+    notes = _left_out(lacking)
+    if marks.judged.missing:
+        notes.append(f"{marks.judged.missing:,} marks of what outputs leave out stand at no character: left out")
+    told = {"difference": f"from {settings.against or 'random characters'}", **settings.facts()}
+    told |= {} if marks.documents is None else {"documents": str(marks.documents)}
+    return MetaEvaluation("spans", Records(names, rows, told), notes=tuple(notes))
+
+
 def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
     """Answer a question about columns; say what was left out, and where no correlation is defined."""
     notes = [note for side in columns for note in _left_out(side.left_out)]
@@ -553,4 +618,5 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "windows": _windows,
     "ranking": _ranking,
     "annotators": _annotators,
+    "spans": _spans,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice, pairwise
@@ -254,3 +254,25 @@ def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str,
     many = part == "spelling" and len(words) in _MANY
     parts = character_grams(words) if many else WordParts.of(words, _part_splitter(part))
     return {part: parts.codes, f"{part}_bounds": parts.bounds}
+
+
+_FARTHEST = 20  # Characters between two tokens that a tokenizer may have taken away
+
+
+def token_places(tokens: Iterable[str], line: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each token in the line that it was made of; an empty place for one that the line lacks.
+
+    >>> list(token_places(["it", "'s", "gone"], "It's over"))
+    [(0, 2), (2, 4), (4, 4)]
+    """
+    folded = line.lower()
+    folded = folded if len(folded) == len(line) else line
+    end = 0
+    for token in tokens:
+        at = folded.find(token.lower(), end, end + len(token) + _FARTHEST) if token else -1
+        if at < 0:
+            yield end, end
+            end += line[end : end + 1].isspace()
+        else:
+            end = at + len(token)
+            yield at, end

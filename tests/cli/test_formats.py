@@ -43,6 +43,7 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
         "gold.m2": GOLD,
         "words.txt": ["dog", "small"],
         **{name: LINES[name] for name in ("human.tsv", "one.tsv", "two.tsv", "nbest.jsonl")},
+        "marked.tsv": LINES["marked.tsv"][:2],
         "networks.txt": ["[the|a] cat (sat|was sitting) on []one mat"],
     }.items():
         files.write(name, content)

@@ -10,7 +10,14 @@ import pyarrow.parquet
 import pytest
 from refusing import refused
 
-from softbleu.corpora.judgements import Comparisons, merge_scores, read_assessments, read_rankings, read_scores
+from softbleu.corpora.judgements import (
+    Comparisons,
+    merge_scores,
+    read_assessments,
+    read_rankings,
+    read_scores,
+    read_spans,
+)
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 
@@ -256,6 +263,29 @@ def test_judgements_with_spans(tmp_path, name, content, scores, raw):
         outputs[0]: expected / 2,
         outputs[1]: -expected,
     }
+
+
+XCOMET = {"x/A.txt": [{"errors": [{"start": 2, "end": 4, "severity": "critical"}]}, {"errors": []}]}
+OURS = "system\tsegment\tstart\tend\tseverity\nA\t1\t2\t4\tminor\nA\t2\t\t\t\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("esa.csv", as_csv(ESA), [[(0, 2, "minor")], [], []]),
+        ("esa.jsonl", "\n".join(map(json.dumps, COMPILED)), [[(0, 2, "minor")], [], []]),
+        ("pearmut.json", json.dumps(PEARMUT), [[], [], []]),
+        ("mqm.tsv", "\n".join("\t".join(map(str, row)) for row in MQM), [[(2, 3, "major")], [], [(0, 1, "major")]]),
+        ("xcomet.json", json.dumps(XCOMET), [[(2, 4, "major")], []]),
+        ("ours.tsv", OURS, [[(2, 4, "minor")], []]),
+        ("ours.json", '{"rows": [{"system": "A", "segment": 1, "start": 2, "end": 4}]}', [[(2, 4, "")]]),
+    ],
+)
+def test_spans(tmp_path, name, content, expected):
+    read = read_spans(written(tmp_path, content, name))
+    marked = [output for segments in read.outputs.values() for outputs in segments.values() for output in outputs]
+    assert [[tuple(span) for span in output.spans] for output in marked] == expected
+    assert {output.location.partition(",")[0] for output in marked} == {str(tmp_path / name)}
 
 
 def test_the_column_of_scores(tmp_path):

@@ -9,7 +9,7 @@ from refusing import refused
 from softbleu.corpora import read_m2, read_segments
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.grammar import parse_grammar
-from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores
+from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
 from softbleu.errors import InputError
 
 KNOWN = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
@@ -18,6 +18,7 @@ READERS = {
     "rankings": read_rankings,
     "scores": read_scores,
     "assessments": read_assessments,
+    "spans": read_spans,
     "m2": read_m2,
     "segments": read_segments,
     "aligned": lambda path: list(read_aligned(path)),

@@ -137,6 +137,35 @@ def soft_pairwise_accuracy(
     return 1 - sum(errors) / len(errors)
 
 
+def span_scores(outputs: Sequence[tuple[int, Sequence[Any], Sequence[Any]]]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of spans in characters, as WMT's task of error spans has them (program of Tower).
+
+    Of each output its length, the spans of a judge, and those predicted: start, end behind the last, severity.
+    """
+    right = predicted = marked = 0.0
+    for length, judged, guessed in outputs:
+        labels: list[dict[str, list[int]]] = [{name: [0] * (length + 1) for name in ("major", "minor")} for _ in "ab"]
+        for label, spans in zip(labels, (judged, guessed), strict=True):
+            for start, end, severity in spans:
+                end = min(end, length)
+                for place in range(start, end) if start != end else [start]:
+                    label[severity][place] += 1
+        ours, theirs = labels
+        for place in range(length + 1):
+            major, minor = ours["major"][place], ours["minor"][place]
+            guessed_major, guessed_minor = theirs["major"][place], theirs["minor"][place]
+            marked += bool(major or minor)
+            predicted += bool(guessed_major or guessed_minor)
+            if major and minor:
+                right += bool(guessed_major or guessed_minor)
+            elif major:
+                right += 1 if guessed_major else 0.5 if guessed_minor else 0
+            elif minor:
+                right += 1 if guessed_minor else 0.5 if guessed_major else 0
+    precision, recall = right / predicted if predicted else np.nan, right / marked if marked else np.nan
+    return precision, recall, 2 * right / (predicted + marked) if predicted + marked else np.nan
+
+
 def make_rating(beta: float, draws: float) -> Any:
     """TrueSkill by the package trueskill, a match at a time."""
     import trueskill

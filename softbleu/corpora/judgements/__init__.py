@@ -1,4 +1,4 @@
-"""Human judgements: rankings, direct assessment, scores of systems; and what metrics said, as files have it."""
+"""Human judgements: rankings, direct assessment, scores of systems, spans; and what metrics said, in files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from softbleu.corpora.judgements.assessments import Assessments, read_assessment
 from softbleu.corpora.judgements.assessments import drawn_with as drawn_with
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import ScoreTable, merge_scores, read_scores
+from softbleu.corpora.judgements.spans import MarkedOutput, MarkedSpan, SpanTable, read_spans
 
 __all__ = [
     "Assessments",
     "Comparisons",
+    "MarkedOutput",
+    "MarkedSpan",
     "Ranking",
     "ScoreTable",
+    "SpanTable",
     "merge_scores",
     "plain_names",
     "read_assessments",
@@ -19,4 +23,5 @@ __all__ = [
     "read_outputs",
     "read_rankings",
     "read_scores",
+    "read_spans",
 ]

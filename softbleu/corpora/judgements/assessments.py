@@ -298,18 +298,18 @@ def read_assessments(
     text = text_of(name, encoding)
     judged = annotated_rows(name, text)
     if judged is not None:
-        return _numbered(name, _of_direction(name, judged, direction), standardise, by_system=True)
+        return _numbered(name, of_direction(name, judged, direction), standardise, by_system=True)
     columns, rows = table_rows(name, text, lambda cells: (_lower(cells), True))
     known = set(columns)
     if set(_BY_TEXT) <= known:
-        return _judged_texts(name, _of_direction(name, rows, direction), unescape, standardise)
+        return _judged_texts(name, of_direction(name, rows, direction), unescape, standardise)
     if set(_BY_NUMBER) <= known:
         return _numbered(
-            name, _of_direction(name, score_rows(name, text, "human"), direction), standardise, by_system=False
+            name, of_direction(name, score_rows(name, text, "human"), direction), standardise, by_system=False
         )
     if {"system", "segment"} <= known or ".seg.score" in name:
         return _numbered(
-            name, _of_direction(name, score_rows(name, text, column), direction), standardise, by_system=True
+            name, of_direction(name, score_rows(name, text, column), direction), standardise, by_system=True
         )
     raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
 
@@ -318,7 +318,8 @@ def _lower(cells: Sequence[str]) -> list[str]:
     return [cell.lower() for cell in cells]
 
 
-def _of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
+def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
+    """Take the rows of one direction. InputError: there are none, or several directions and none is named."""
     listed = list(rows)
     there = sorted({row["lp"] for _, row in listed if "lp" in row})
     if not listed:

@@ -1,0 +1,29 @@
+"""`softbleu spans`: what a metric leaves unmatched, as spans of the outputs."""
+
+from softbleu.cli.command import Given, command
+
+
+@command(
+    "candidate reference source gold pairs input_format resegment encoding metric preset language severity "
+    "least_similarity table_format digits output",
+    """
+Spans
+  --severity NAME =minor <minor,major>: Severity of all spans (default: =).
+  --least-similarity X =0.8: With softbleu and bertscore, which compare all words, a word is matched above this
+    similarity (default: =).
+""",
+    settings=lambda option: True,
+)
+def spans(given: Given) -> None:
+    """List the words that a metric matches with none of the reference, as spans of characters.
+
+    'softbleu metaeval --table spans' compares them with the spans that judges mark.
+    """
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
+    from softbleu.io.tabular import Records
+    from softbleu.results.spans import unmatched_spans
+
+    output = given.open_output(input_files(given))
+    plan = plan_from(given, one=True)
+    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress("matching"):
+        output.write(Records.of(unmatched_spans(corpus, plan, **given.values("severity least_similarity"))))

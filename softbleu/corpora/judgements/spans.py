@@ -1,0 +1,176 @@
+"""Spans of outputs that judges, or other programs, mark as errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from softbleu.corpora.judgements.annotated import annotated_rows
+from softbleu.corpora.judgements.assessments import of_direction
+from softbleu.corpora.judgements.comparisons import plain_names
+from softbleu.corpora.judgements.rows import TableRow, json_values, table_rows, text_of
+from softbleu.corpora.judgements.scores import first_segment, segment_number
+from softbleu.corpora.parallel import name_files
+from softbleu.errors import InputError
+from softbleu.io.data_files import parse_whole
+
+MINOR, MAJOR = "minor", "major"
+_SEVERITIES = {MINOR: MINOR, MAJOR: MAJOR, "critical": MAJOR}
+_PLACED = ("system", "segment", "start", "end")
+
+
+class MarkedSpan(NamedTuple):
+    """Characters of an output, from 0; the end is behind the last."""
+
+    start: int
+    end: int
+    severity: str  # `minor` or `major`; empty where neither is said
+
+
+class MarkedOutput(NamedTuple):
+    """An output as one judge, or one program, marks it."""
+
+    location: str  # File and line
+    spans: tuple[MarkedSpan, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SpanTable:
+    """Spans that are marked in outputs, by judges or by a metric."""
+
+    name: str
+    outputs: Mapping[str, Mapping[int, Sequence[MarkedOutput]]]
+    """Of each system, by the number of the segment from 0: an entry for each time that the output was looked at."""
+    missing: int = 0  # Marks of what an output leaves out: they stand at no place
+
+    def __len__(self) -> int:
+        return sum(len(marked) for segments in self.outputs.values() for marked in segments.values())
+
+    def check(self, texts: Mapping[str, Sequence[str]]) -> None:
+        """See that all spans lie within the texts of the systems. InputError: one does not, or has no text."""
+        for system, segments in self.outputs.items():
+            lines = texts.get(system)
+            for number, marked in segments.items() if lines is not None else ():
+                if lines is None or number >= len(lines):
+                    raise InputError(f"{marked[0].location}: segment {number + 1}, {system} has {len(lines or ()):,}")
+                for output in marked:
+                    # Tools let people mark the end of a line as well.
+                    if any(max(span[:2]) > len(lines[number]) + 1 for span in output.spans):
+                        end = max(span.end for span in output.spans)
+                        raise InputError(
+                            f"{output.location}: a span ends at character {end} of segment {number + 1} of {system}, "
+                            f"which has {len(lines[number])}"
+                        )
+
+
+def read_spans(
+    name: str, *, label: str | None = None, direction: str | None = None, encoding: str = "utf-8"
+) -> SpanTable:
+    """Read spans: Error MarkedSpan Annotation (WMT24, Pearmut), MQM, xCOMET's JSON, and what `softbleu spans` writes.
+
+    Ends are those of the format: WMT24's and Pearmut's are of the last character. A row of `softbleu spans` without
+    start and end is an output without spans.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not.
+    label
+        Name of the table (default: that of the file).
+    direction
+        Take rows of this direction (column `lp`) only.
+    encoding
+        Of the file.
+
+    Raises
+    ------
+    InputError
+        There are no spans, or a row is not valid.
+    """
+    text = text_of(name, encoding)
+    rows = annotated_rows(name, text)
+    judged = _by_output(_span_rows(name, text)) if rows is None else of_direction(name, rows, direction)
+    places = [(row["system"], segment_number(where, row["segment"])) for where, row in judged]
+    names = plain_names({system for system, _ in places})
+    first = first_segment(name, (segment for _, segment in places))
+    outputs: dict[str, dict[int, list[MarkedOutput]]] = {}
+    missing = 0
+    for (system, segment), (where, row) in zip(places, judged, strict=True):
+        read = [_span(where, marked) for marked in row["spans"]]
+        missing += read.count(None)
+        marks = outputs.setdefault(names[system], {}).setdefault(segment - first, [])
+        marks.append(MarkedOutput(where, tuple(span for span in read if span is not None)))
+    if not outputs:
+        raise InputError(f"{name}: there are no spans")
+    return SpanTable(label or Path(name.removesuffix(".gz")).stem, outputs, missing)
+
+
+def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
+    """Put the spans of each output together, those of each annotator by themselves."""
+    outputs: dict[tuple[str, str, str], TableRow] = {}
+    for where, row in rows:
+        if not isinstance(row.get("system"), str):
+            raise InputError(f"{where}: a system's name is needed, not {row.get('system')!r}")
+        key = row["system"], str(row.get("segment")), str(row.get("annotator", ""))
+        _, output = outputs.setdefault(key, (where, {**row, "spans": []}))
+        if row.get("start") not in ("", None):
+            output["spans"].append((row["start"], row["end"], row.get("severity")))
+    return list(outputs.values())
+
+
+def _span_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+    """Rows of a table with the columns `_PLACED`, or of JSON: objects with these keys, or what xCOMET writes."""
+    first = next((line for line in text if line.strip()), "").lstrip()[:1]
+    if first not in ("{", "["):
+        columns, rows = table_rows(name, text, lambda cells: ([cell.lower() for cell in cells], True))
+        if not {*_PLACED} <= {*columns}:
+            raise InputError(
+                f"{name}, line 1: no spans: they need columns {' '.join(_PLACED)}, or a format with spans"
+            )
+        yield from rows
+        return
+    values = json_values(name, text)
+    whole = values[0][1]
+    if len(values) == 1 and isinstance(whole, dict) and not {*_PLACED} <= whole.keys():
+        if not isinstance(whole.get("rows"), list):
+            yield from _xcomet_rows(name, whole)
+            return
+        whole = whole["rows"]
+    listed = [(name, row) for row in whole] if isinstance(whole, list) else values
+    for where, row in listed:
+        if not isinstance(row, dict) or not {*_PLACED} <= row.keys():
+            raise InputError(f"{where}: no spans: objects with {', '.join(_PLACED)} are needed")
+        yield where, row
+
+
+def _xcomet_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
+    systems = {path: system for system, path in name_files(list(files)).items()}
+    for path, segments in files.items():
+        for number, segment in enumerate(segments if isinstance(segments, list) else [None], start=1):
+            where = f"{name}, {path}, segment {number}"
+            errors = segment.get("errors") if isinstance(segment, dict) else None
+            if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
+                raise InputError(f"{where}: there are no 'errors', as xCOMET writes them")
+            row = {"system": systems[path], "segment": number}
+            yield where, {**row, "start": None, "end": None}
+            for error in errors:
+                yield where, {**row, **{key: error.get(key) for key in ("start", "end", "severity")}}
+
+
+def _span(where: str, marked: Any) -> MarkedSpan | None:
+    """Read a span; None of what is missing, and stands nowhere. InputError: it is none."""
+    inclusive = isinstance(marked, dict)
+    cells = [marked.get(key) for key in ("start_i", "end_i", "severity")] if inclusive else list(marked)
+    if "missing" in cells[:2]:
+        return None
+    try:
+        start, end = (parse_whole(str(cell)) for cell in cells[:2])
+    except ValueError:
+        raise InputError(
+            f"{where}: a span begins and ends at a character, not {cells[0]!r} and {cells[1]!r}"
+        ) from None
+    if not 0 <= start <= end:
+        raise InputError(f"{where}: a span cannot be from character {start} to {end}")
+    return MarkedSpan(start, end + inclusive, _SEVERITIES.get(str(cells[2]).lower(), ""))
