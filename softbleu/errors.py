@@ -112,10 +112,10 @@ class WorkerError(SoftbleuError, RuntimeError):
 
 REMOVED = {
     **{"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no", "inflection": "no"},
-    **dict.fromkeys(("calibration", "partners", "offenders")),
+    **{"window": "1", "move": "0.0"},
+    **dict.fromkeys(("calibration", "partners", "offenders", "att", "smaller")),
 }
-"""Settings, variants, tables and experiments that version 0.4 took away; for settings the value in signatures that
-changes nothing."""
+"""What version 0.4 took away: settings, variants, tables and more; of settings the value that changes nothing."""
 REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
 
 
@@ -136,7 +136,7 @@ class UnknownNameError(InputError):
         choices = list(valid)
         said = f"unknown {kind} {name!r}{did_you_mean(name, choices)}; valid: {', '.join(choices)}"
         if (
-            kind in ("setting", "signature key", "variant", "table", "kind of experiment")
+            kind in ("setting", "signature key", "variant", "table", "notation", "format", "kind of experiment")
             and name.replace("_", "-") in REMOVED
         ):
             said = f"{kind} {name!r} {REMOVAL}"

@@ -163,7 +163,7 @@ def measures(draw: st.DrawFn) -> Metric:
     if start.get("assignment") == "optimal":
         start.pop("consumption", None)
     if start.get("shifts"):
-        for name in ("idf", "window", "extra", "replacing"):
+        for name in ("idf", "extra", "replacing"):
             start.pop(name, None)
     made = make_metric(metric.name, **start)
     return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)

@@ -61,7 +61,6 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "gleu": ("metrics.gleu._LIMIT", 11, scored("gleu", source=True)),
     "green": ("metrics.green._LIMIT", 11, scored("green", source=True)),
     "hyter": ("metrics.hyter._LIMIT", 15, scored("hyter")),
-    "hyter, other orders": ("metrics.hyter._LIMIT", 31, scored("hyter", window=2)),
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),

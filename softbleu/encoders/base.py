@@ -13,8 +13,6 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-OUTSIDE = "transformers:"  # Before the name or folder of a model that the package `transformers` runs
-
 
 @dataclass(frozen=True)
 class Pieces:

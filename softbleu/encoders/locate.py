@@ -1,12 +1,12 @@
-"""From what a user asks for (a bundled name, a folder, a model of `transformers`) to an encoder."""
+"""From what a user asks for (a bundled name, a folder) to an encoder."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from softbleu.encoders.base import OUTSIDE, Encoder
-from softbleu.errors import VectorError
+from softbleu.encoders.base import Encoder
+from softbleu.errors import REMOVAL, VectorError
 from softbleu.io.resources import find_resource, resource_names
 from softbleu.io.urls import is_url
 
@@ -17,21 +17,19 @@ EncoderLocation = str | os.PathLike[str] | Encoder
 def is_encoder(location: object) -> bool:
     """Whether this is, or names, an encoder; what is wrong with it is found when it is opened.
 
-    >>> is_encoder("minilm-l6"), is_encoder("transformers:roberta-large"), is_encoder("glove-6b-100d")
-    (True, True, False)
+    >>> is_encoder("minilm-l6"), is_encoder("glove-6b-100d")
+    (True, False)
     """
     if not isinstance(location, str | os.PathLike):
         return all(callable(getattr(location, name, None)) for name in ("tokenize", "encode"))
-    text = os.fspath(location)
-    return text.startswith(OUTSIDE) or _find_store(location) is not None
+    return _find_store(location) is not None
 
 
 def open_encoder(location: EncoderLocation) -> Encoder:
     """Open an encoder wherever it is; weights are not read before it is used.
 
-    It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path;
-    ``transformers:`` and the name or folder of a model; or an encoder. Raises `VectorError`: nothing is there, or it
-    is damaged or no encoder; `MissingExtraError`: a model of `transformers` is named, which is not installed.
+    It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path; or
+    an encoder. Raises `VectorError`: nothing is there, or it is damaged or no encoder.
 
     >>> encoder = open_encoder("minilm-l6")
     >>> pieces = encoder.tokenize([["Soft", "matching"]])
@@ -45,10 +43,6 @@ def open_encoder(location: EncoderLocation) -> Encoder:
             )
         return location
     text = os.fspath(location)
-    if text.startswith(OUTSIDE):
-        from softbleu.encoders.outside import OutsideEncoder
-
-        return OutsideEncoder(text)
     store = _find_store(location)
     if store is None:
         names = ", ".join(encoder_names())
@@ -87,6 +81,8 @@ def _find_store(location: str | os.PathLike[str]) -> Path | None:
     from softbleu.io.cache import local_place
 
     text = local_place(os.fspath(location))
+    if text.startswith("transformers:"):
+        raise VectorError(f"{text}: 'transformers:' {REMOVAL}; convert the model: softbleu embeddings convert")
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
     named = isinstance(location, str) and text == Path(text).name

@@ -126,18 +126,12 @@ class CandidateTexts:
 
 @dataclass(frozen=True)
 class EditPrices:
-    """Costs of edits, and the order in which the words of a candidate may be taken."""
+    """Costs of edits."""
 
     extra: int = HUNDRED  # Of a word of the candidate that is left out, in hundredths of its weight
     both: bool = False
     """A word in another's place costs as much as leaving the one out and putting the other in, not the greater."""
-    window: int = 1  # Words are taken out of so many from the first that is left
-    move: int = 0  # Of each word that is taken before the first that is left, in hundredths of a full weight
     full: int = HUNDRED  # What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts
-
-    def widths(self, texts: CandidateTexts) -> Integers:
-        """Columns of tables for such texts."""
-        return (texts.lengths + 1) << (self.window - 1)
 
 
 def least_ratios(
@@ -154,7 +148,7 @@ def least_ratios(
     costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
     longest = lattices.greatest(weights)
     most = _greatest_costs(lattices, texts, weights, edits, longest)
-    for batch in lattices.batches(edits.widths(texts)):
+    for batch in lattices.batches(texts.lengths + 1):
         costs[batch], lengths[batch] = _ratios(lattices, batch, texts, weights, edits, longest[batch], most[batch])
     return costs, lengths, longest
 
@@ -172,7 +166,7 @@ def _greatest_costs(
     lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
 ) -> Integers:
     """Upper bounds of the costs of paths: (lattices,)."""
-    words = HUNDRED * longest + edits.extra * texts.weights.sum(axis=1) + edits.move * texts.lengths
+    words = HUNDRED * longest + edits.extra * texts.weights.sum(axis=1)
     costs: Integers = words + lattices.greatest(lattices.costs_of_arcs(weights, edits.full))
     return costs
 
@@ -221,7 +215,7 @@ def closest_ways(
     """
     ways: list[list[tuple[int, int]]] = [[]] * len(lattices)
     longest = lattices.greatest(weights)
-    for batch in lattices.batches(edits.widths(texts)):
+    for batch in lattices.batches(texts.lengths + 1):
         above, below = costs[batch], np.maximum(lengths[batch], 1)
         table = CostTable(lattices, batch, texts, weights, edits, above, below, longest[batch])
         for row, number in enumerate(batch.tolist()):
@@ -251,22 +245,13 @@ class CostTable:
         self._lattices, self._batch, self._texts = lattices, batch, texts
         self._shift = shift = int(longest.max(initial=0)).bit_length()
         self._below, self._both = below, edits.both
-        # A word taken out of order: which of those ahead, and what is then the first that is left.
-        self._masks = 1 << (edits.window - 1)
-        self._moves = [
-            (mask, ahead, *_taken(mask, ahead))
-            for mask in range(self._masks)
-            for ahead in range(edits.window)
-            if not (mask << 1) >> ahead & 1
-        ]
-        self._price = (edits.move * below) << shift
         width = int(texts.lengths[batch].max(initial=0))
         self._words = texts.words[batch, :width]
         prices = (below[:, None] * edits.extra * texts.weights[batch, :width]) << shift
         self._prices = np.where(np.arange(width) < texts.lengths[batch, None], prices, 0)
         self._before = np.zeros((len(batch), width + 1), np.int64)
         np.cumsum(self._prices, axis=1, out=self._before[:, 1:])
-        size = len(batch), int(lattices.states[batch].max(initial=1)), self._masks, width + 1
+        size = len(batch), int(lattices.states[batch].max(initial=1)), width + 1
         self._cells = np.full(size, _FAR)
         self._cells[:, 0, 0] = 0
         self._above, self._weights = above, weights
@@ -278,10 +263,10 @@ class CostTable:
         lattices = self._lattices
         for rows, arcs in lattices.steps(self._batch):
             base, word = self._prices_of(rows, arcs)
-            here = self._with_insertions(rows, self._cells[rows, lattices.sources[arcs]])
-            made = here + word[:, None, None]
-            self._take(made, here, rows, arcs, word)
-            made += base[:, None, None]
+            here = np.minimum.accumulate(self._cells[rows, lattices.sources[arcs]], axis=1)
+            made = here + word[:, None]
+            np.minimum(made[:, 1:], here[:, :-1] + self._meetings(rows, arcs, word), out=made[:, 1:])
+            made += base[:, None]
             targets = lattices.targets[arcs]
             self._cells[rows, targets] = np.minimum(self._cells[rows, targets], made)
 
@@ -290,20 +275,6 @@ class CostTable:
         weight, below = self._weights[arcs], self._below[rows]
         base = ((below * self._arc_costs[arcs] - self._above[rows] * weight) << self._shift) + weight
         return base, (HUNDRED * below * weight) << self._shift
-
-    def _take(self, made: Integers, here: Integers, rows: Integers, arcs: Integers, word: Integers) -> None:
-        """Match words of the candidate with the words of arcs."""
-        cost = self._meetings(rows, arcs, word)
-        width = cost.shape[1]
-        for mask, ahead, after, gone in self._moves:
-            if width - ahead < 1:
-                continue
-            there = here[:, mask, : width - ahead] + cost[:, ahead:]
-            if ahead:
-                there = there + self._price[rows, None]
-            end = min(width - ahead, width + 1 - gone)
-            part = made[:, after, gone : gone + end]
-            np.minimum(part, there[:, :end], out=part)
 
     def _meetings(self, rows: Integers, arcs: Integers, word: Integers) -> Integers:
         """Costs of words of the candidate in the place of arcs' words, less the costs of leaving them out."""
@@ -319,7 +290,7 @@ class CostTable:
         arcs = np.arange(self._lattices.offsets[number], self._lattices.offsets[number + 1])
         rows = np.full(len(arcs), row)
         base, word = self._prices_of(rows, arcs)
-        exact = self._cells[row, :, 0]
+        exact = self._cells[row]
 
         @lru_cache(2)
         def closed(state: int) -> Integers:
@@ -355,26 +326,10 @@ class CostTable:
                 state = source
                 break
 
-    def _with_insertions(self, rows: Integers, cells: Integers) -> Integers:
-        """Let words that are left be left out."""
-        for mask in range(self._masks - 1, 0, -1):
-            after, gone = _taken(mask, 0)
-            part = cells[:, after, gone:]
-            np.minimum(part, cells[:, mask, : part.shape[1]], out=part)
-        np.minimum.accumulate(cells[:, 0], axis=1, out=cells[:, 0])
-        return cells
-
     def least(self) -> tuple[Integers, Integers]:
         """Least ``below * cost - above * weight`` of a path, and that path's weight: of each lattice of the batch."""
         rows = np.arange(len(self._batch))
-        cells = self._with_insertions(rows, self._cells[rows, self._lattices.ends[self._batch]])
+        cells = np.minimum.accumulate(self._cells[rows, self._lattices.ends[self._batch]], axis=1)
         lengths = self._texts.lengths[self._batch]
-        packed: Integers = cells[rows, 0, lengths] + self._before[rows, lengths]
+        packed: Integers = cells[rows, lengths] + self._before[rows, lengths]
         return packed >> self._shift, packed & ((1 << self._shift) - 1)
-
-
-def _taken(mask: int, ahead: int) -> tuple[int, int]:
-    """Which words ahead are taken once one more is, and how far the first that is left then moves."""
-    full = mask << 1 | 1 << ahead
-    gone = (~full & (full + 1)).bit_length() - 1
-    return full >> gone >> 1, gone

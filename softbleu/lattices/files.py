@@ -16,18 +16,15 @@ from softbleu.errors import InputError
 from softbleu.lattices.build import meaning_network
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.paths import count_texts
-from softbleu.lattices.texts import parse_brackets, parse_line, read_att
+from softbleu.lattices.texts import parse_brackets, parse_line
 
-FileNotation = Literal["network", "brackets", "att"]
+FileNotation = Literal["network", "brackets"]
 FILE_NOTATIONS = get_args(FileNotation)
 
 
 def read_networks(name: str, notation: FileNotation = "network", encoding: str = "utf-8") -> Iterator[WordNetwork]:
-    """Read the networks of a file, one a line, or in AT&T text; an `InputError` names file and line."""
+    """Read the networks of a file, one a line; an `InputError` names file and line."""
     lines = open_text(name, encoding)
-    if notation == "att":
-        yield from read_att(lines, name)
-        return
     parse = parse_brackets if notation == "brackets" else parse_line
     for number, line in enumerate(lines, start=1):
         yield parse(line, f"{name}, line {number}")

@@ -1,4 +1,4 @@
-"""The references of a network: counted, drawn, listed best first; the network made smaller."""
+"""The references of a network: counted, drawn, listed best first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import count
 
 from softbleu.io.limits import Limit
 from softbleu.kernels.lattices import HUNDRED
-from softbleu.lattices.lattice import NetworkArc, NetworkPath, WordNetwork
+from softbleu.lattices.lattice import NetworkPath, WordNetwork
 
 _LIMIT = Limit(
     "telling equal references apart",
@@ -205,24 +205,3 @@ def cheapest_paths(network: WordNetwork) -> Iterator[NetworkPath]:
             wait(paid + cost, target, 0, longer)
         else:
             yield NetworkPath(longer.words(), total / HUNDRED)
-
-
-def minimised(network: WordNetwork) -> WordNetwork:
-    """Merge states from which the same goes on, words, costs and kinds; every path stays, at its cost.
-
-    >>> steps = (0, 1, "a"), (0, 2, "b"), (1, 3, "c"), (2, 3, "c")
-    >>> network = WordNetwork.of(NetworkArc(*step) for step in steps)
-    >>> network.states, minimised(network).states
-    (4, 3)
-    """
-    names: dict[object, int] = {}
-    same: dict[int, int] = {network.states - 1: network.states - 1}
-    merged: list[NetworkArc] = []
-    for state in range(network.states - 2, -1, -1):
-        arcs = [arc._replace(target=same[arc.target]) for arc in network.leaving[state]]
-        key = frozenset((arc.target, arc.word, arc.cost, arc.kind) for arc in arcs)
-        if key not in names:
-            names[key] = state
-            merged += arcs
-        same[state] = names[key]
-    return WordNetwork.of(merged, same[0], [network.states - 1])

@@ -1,18 +1,16 @@
-"""Networks as text: a line of JSON each, OpenFst's (AT&T) form, and brackets; pictures in Graphviz's."""
+"""Networks as text: a line of JSON each, and brackets; pictures in Graphviz's language."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from collections.abc import Sequence
 from typing import Any
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import NotJsonError, parse_json
 from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
 
-EMPTY = "<eps>"  # What stands for no word in AT&T text
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
 _DEEPEST = 100
 
@@ -63,65 +61,6 @@ def _arc_of(
     if word.split() not in ([], [word]):
         raise InputError(f"{where}: {word!r} is not one word: give each an arc")
     return NetworkArc(state, state + steps, word, float(cost), kind)
-
-
-def read_att(lines: Iterable[str], where: str = "network") -> Iterator[WordNetwork]:
-    """Read networks in AT&T text: lines of source, target, word and cost, and ends; blank lines between networks.
-
-    A line of five fields has an output word, too, which is not looked at; the first state that is named is the start.
-
-    >>> [network.words for network in read_att(["0 1 a", "1 2 dog", "1 2 hound 0.5", "2"])]
-    [('a', 'dog', 'hound')]
-    """
-    numbered = ((number, line.split()) for number, line in enumerate(lines, start=1))
-    for blank, group in groupby(numbered, key=lambda entry: not entry[1]):
-        if not blank:
-            # Of what is too large no more is kept than tells so.
-            together = list(islice(group, 2 * LARGEST_NETWORK.allowed + 1))
-            if len(together) > 2 * LARGEST_NETWORK.allowed:
-                LARGEST_NETWORK.refuse(len(together) + sum(1 for _ in group), f"{where}, line {together[0][0]}")
-            yield _network_of(together, where)
-
-
-def _network_of(lines: Sequence[tuple[int, list[str]]], where: str) -> WordNetwork:
-    arcs: list[NetworkArc] = []
-    ends: list[tuple[int, float]] = []
-    for number, fields in lines:
-        try:
-            if len(fields) <= 2:
-                ends.append((int(fields[0]), float(fields[1]) if len(fields) == 2 else 0.0))
-                continue
-            states = [int(field) for field in fields[:2]]
-            cost = float(fields[-1]) if len(fields) > 3 else 0.0
-            word = fields[2]
-            if len(fields) > 5:
-                raise ValueError
-        except (ValueError, IndexError):
-            raise InputError(
-                f"{where}, line {number}: {' '.join(fields)[:40]!r} is no arc: write source, target, word and cost"
-            ) from None
-        arcs.append(NetworkArc(states[0], states[1], "" if word == EMPTY else word, cost))
-    here = f"{where}, line {lines[0][0]}"
-    if not arcs:
-        raise InputError(f"{here}: an empty network: give it at least one arc")
-    last = 1 + max(max(arc.source, arc.target) for arc in arcs)
-    closing = [NetworkArc(state, last, "", cost) for state, cost in ends if cost]
-    plain = [state for state, cost in ends if not cost]
-    return WordNetwork.of(
-        [*arcs, *closing], arcs[0].source, [*plain, *([last] if closing else [])] or None, where=here
-    )
-
-
-def format_att(network: WordNetwork) -> str:
-    """Write a network in AT&T text.
-
-    >>> print(format_att(WordNetwork.chain(["a", "dog"])))
-    0 1 a 0
-    1 2 dog 0
-    2
-    """
-    lines = [f"{arc.source} {arc.target} {arc.word or EMPTY} {arc.cost:g}" for arc in network.arcs()]
-    return "\n".join([*lines, str(network.states - 1)])
 
 
 def parse_brackets(line: str, where: str = "network") -> WordNetwork:

@@ -45,7 +45,7 @@ _FULL = HUNDRED * HUNDRED
 _RARE = math.log(1000)  # Rarity of a word of full weight: about that of one which none of 1,000 lines has
 _MOST_BITS = 60
 _LIMIT = Limit("hyter", "pairs of words and states", 1 << 27, "a document of 3,000 words: 9,000,000")
-"""Of one segment (1.1 GB), for each order in which words may be taken."""
+"""Of one segment (1.1 GB)."""
 _Task = tuple[Lattices, CandidateTexts, "Integers", EditPrices]
 """Networks, candidates, weights of the networks' words, prices."""
 
@@ -73,10 +73,6 @@ class Hyter(Metric):
         Cost of a candidate word that the path does not have, where one of the path that the candidate lacks costs 1.
     replacing
         A word in the place of another costs the `greater` of the two prices, or `both`.
-    window
-        Words of the candidate may be taken out of order, among so many from the first that is left; 1: none are.
-    move
-        Price of each word that is taken before the first that is left.
     shifts
         Shift phrases of the candidate to where the best path has them, as TER does (TERp, Snover et al. 2009): each
         costs a word, and the path stays.
@@ -98,8 +94,6 @@ class Hyter(Metric):
     replacing: Replacing = setting(
         "greater", "Cost of a substitution: the greater of the two words' costs, or both (deletion and insertion)"
     )
-    window: int = setting(1, "Size of the window within which candidate words may be reordered", least=1, most=6)
-    move: float = setting(0.0, "Cost of a reordered word", least=0, most=10)
     shifts: bool = setting(False, "Let phrases of the candidate be shifted, as TER does, to match the best path")
     idf: IdfCorpus | Literal["references"] | None = idf_setting("words")
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 gives all the same weight", least=0, most=4)
@@ -122,11 +116,9 @@ class Hyter(Metric):
 
     def check(self) -> None:
         """See that the settings go together."""
-        plain = self.idf is None and (self.window, self.extra, self.replacing) == (1, 1.0, "greater")
+        plain = self.idf is None and (self.extra, self.replacing) == (1.0, "greater")
         if self.shifts and not plain:
-            raise InputError(
-                "shifts are counted in words of equal weight: leave out idf, window, extra and replacing"
-            )
+            raise InputError("shifts are counted in words of equal weight: leave out idf, extra and replacing")
 
     @property
     def label(self) -> str:
@@ -168,8 +160,8 @@ class Hyter(Metric):
         InputError
             Words are not taken in their order.
         """
-        if self.window > 1 or self.shifts:
-            raise InputError("the best path is shown for words in their order: leave out window and shifts")
+        if self.shifts:
+            raise InputError("the best path is shown for words in their order: leave out shifts")
         single = chunk.by_reference()
         task = self._task(single, words)
         costs, lengths, _ = least_ratios(*task)
@@ -185,16 +177,14 @@ class Hyter(Metric):
     def _task(self, single: Chunk, words: WordTable | None) -> _Task:
         """Input of the search: a network per segment."""
         lattices = lattices_of(single.references)
-        orders = 1 << (self.window - 1)
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
             what = f"a segment of {length:,} candidate words and a network of {states:,} states"
-            _LIMIT.check(orders * states * length, what)
+            _LIMIT.check(states * length, what)
         full = 1 if self._weighs_equally else HUNDRED
         texts = self._texts(single.candidates, words)
         weights = np.where(lattices.empty, 0, self._word_weights(words, lattices.words.astype(np.int64)))
         longest = lattices.greatest(weights)
-        move = round(HUNDRED * full * self.move)
-        edits = EditPrices(round(HUNDRED * self.extra), self.replacing == "both", self.window, move, full)
+        edits = EditPrices(round(HUNDRED * self.extra), self.replacing == "both", full)
         if greatest_exponent(lattices, texts, weights, edits, longest) > _MOST_BITS:
             most = int(max(texts.lengths.max(), lattices.states.max()))
             raise InputError(f"a segment of some {most:,} words is too long for hyter's whole numbers: split it")
@@ -212,7 +202,7 @@ class Hyter(Metric):
     @property
     def _weighs_equally(self) -> bool:
         """Whether all words have full weight, of which whole hundredths are counted."""
-        return (self.idf is None or not self.rarity) and round(_FULL * self.move) % HUNDRED == 0
+        return self.idf is None or not self.rarity
 
     def _word_weights(self, words: WordTable | None, codes: Integers) -> Integers:
         """Weights of words in hundredths; words that no text has are of full weight."""

@@ -68,8 +68,6 @@ class Settings(MatchSettings, total=False):
     sampling: Literal["python2", "python3"]
     extra: float
     replacing: Literal["greater", "both"]
-    window: int
-    move: float
     shifts: bool
     rarity: float
     notation: Literal["text", "brackets", "network"]

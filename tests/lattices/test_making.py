@@ -20,10 +20,10 @@ from softbleu.errors import InputError
 from softbleu.lattices import WordNetwork
 from softbleu.lattices.build import meaning_network, merge_references
 from softbleu.lattices.files import describe_networks, read_networks
-from softbleu.lattices.lattice import LARGEST_NETWORK
+from softbleu.lattices.lattice import LARGEST_NETWORK, NetworkArc
 from softbleu.lattices.paths import cheapest_paths
 from softbleu.lattices.rules import NetworkRules, NetworkVectors
-from softbleu.lattices.texts import format_line, parse_brackets, parse_line, read_att
+from softbleu.lattices.texts import format_line, parse_brackets, parse_line
 from softbleu.thesaurus.resources import MeteorData
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
@@ -117,20 +117,17 @@ def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence(
     assert zero == {sentence for sentence in sentences if meaning(sentence) == first}
 
 
-def att(text):
-    return list(read_att(text.split(","), "file"))
+def arcs(text):
+    return WordNetwork.of([NetworkArc(int(one), int(other), word) for one, other, word in text.split()], 0)
 
 
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
-        (att, "0 1 a,1 0 b,1 2 c", r"line 1: the states 1 -> 0 -> 1 are a cycle"),
-        (att, "0 1 a,2 1 b", "state 2 is not reached from the start 0"),
-        (att, "0 1 a,0 2 b,1", "state 2 leads to no end"),
-        (att, "0 1 a -0.5,1", "the arc from 0 to 1 costs -0.5, not 0 to 1000"),
-        (att, "0 1 a nan,1", "costs nan"),
-        (att, ",0 1 a cheap,1", "line 2: '0 1 a cheap' is no arc"),
-        (att, "3", "an empty network"),
+        (arcs, "01a 10b 12c", "the states 1 -> 0 -> 1 are a cycle"),
+        (arcs, "01a 21b", "state 2 is not reached from the start 0"),
+        (arcs, "", "an empty network"),
+        (parse_line, '[[["a",1,-0.5]]]', "the arc from 0 to 1 costs -0.5, not 0 to 1000"),
         (parse_line, "[]", "an empty network"),
         (parse_line, "the dog", "'the dog' is no network"),
         (parse_line, '[[["a",1,null]]]', "is no network"),
@@ -170,12 +167,10 @@ def test_too_many_arcs_are_refused(monkeypatch):
         lambda: WordNetwork.chain(["a", "b", "c"]),
         lambda: parse_line('[[["a"],["b"]],[["c"]]]'),
         lambda: parse_brackets("a b c"),
-        lambda: list(read_att(["0 1 a", "1 2 b", "2 3 c"])),
-        lambda: list(read_att(["0 1 a", "1 2 b", "2 3 c", "3", "2"])),
     ]
     for make in makers:
         monkeypatch.delenv("SOFTBLEU_LIMITS", raising=False)
-        refused(InputError, r"a network \([35] arcs, 2 are .*: allow fewer .*SOFTBLEU_LIMITS=[23]", make)
+        refused(InputError, r"a network \(3 arcs, 2 are .*: allow fewer .*SOFTBLEU_LIMITS=[23]", make)
         monkeypatch.setenv("SOFTBLEU_LIMITS", "3")
         assert make()
 
@@ -206,7 +201,7 @@ def test_the_commands(tmp_path, monkeypatch, capsys):
     assert say("sample", "n.jsonl", "--seed", "1").count("\n") == 10
     assert say("show", "n.jsonl", "--line", "2").startswith("digraph network {")
     assert "edits        1.00" in say("show", "n.jsonl", "--beside", "c.txt")
-    assert say("show", "n.jsonl", "--line", "2", "--format", "att") == "0 1 a 0\n1 2 cat 0\n2\n"
+    say("show", "n.jsonl", "--notation", "att", code=2)
     assert say("make", "--grammar", "alternations", "--count", "3").count("\n") == 3
     for wrong in (("show", "n.jsonl", "--line", "9"), ("info", "b.txt"), ("make",)):
         say(*wrong, code=2)

@@ -41,31 +41,27 @@ def edit_cost(
     *,
     extra: Fraction = Fraction(1),
     both: bool = False,
-    window: int = 1,
-    move: Fraction = Fraction(0),
 ) -> Fraction:
-    """Least cost of edits, words of the candidate being taken one by one out of a window."""
+    """Least cost of edits."""
 
     @cache
-    def cost(place: int, left: tuple[int, ...]) -> Fraction:
+    def cost(place: int, taken: int) -> Fraction:
         ways = []
-        if not left and place == len(reference):
+        if taken == len(candidate) and place == len(reference):
             return Fraction(0)
-        if left:
-            ways.append(extra * weights[candidate[left[0]]] + cost(place, left[1:]))
+        if taken < len(candidate):
+            superfluous = extra * weights[candidate[taken]]
+            ways.append(superfluous + cost(place, taken + 1))
         if place < len(reference):
             lost = weights[reference[place]]
-            ways.append(lost + cost(place + 1, left))
-            for each in left:
-                if each < left[0] + window:
-                    found = extra * weights[candidate[each]]
-                    same = candidate[each] == reference[place]
-                    price = Fraction(0) if same else (found + lost if both else max(found, lost))
-                    price += move if each > left[0] else 0
-                    ways.append(price + cost(place + 1, tuple(other for other in left if other != each)))
+            ways.append(lost + cost(place + 1, taken))
+            if taken < len(candidate):
+                same = candidate[taken] == reference[place]
+                price = Fraction(0) if same else (superfluous + lost if both else max(superfluous, lost))
+                ways.append(price + cost(place + 1, taken + 1))
         return min(ways)
 
-    return cost(0, tuple(range(len(candidate))))
+    return cost(0, 0)
 
 
 def best_ratio(

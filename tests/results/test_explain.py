@@ -62,8 +62,8 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
     unseen = Segments.of({"A": ["x"]}, [["a (dog|hound)"]])
     (found,) = explain_corpus(unseen, make_metric("hyter", notation="brackets"), [1])
     assert found.references in ((("a", "dog"),), (("a", "hound"),))
-    with pytest.raises(InputError, match="leave out window and shifts"):
-        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])
+    with pytest.raises(InputError, match="leave out shifts"):
+        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", shifts=True), [1])
 
 
 @pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])

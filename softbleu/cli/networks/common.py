@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from softbleu.lattices import WordNetwork
 
 NETWORK_OPTIONS = """
-  networks FILE !: Networks, one a line; or AT&T text.
-  --notation NAME =network <network,brackets,att>: How the file has its networks: network (as make writes them),
-    brackets, att (OpenFst's text) (default: =).
+  networks FILE !: Networks, one a line.
+  --notation NAME =network <network,brackets>: How the file has its networks: network (as make writes them),
+    brackets (default: =).
   --line N =1: Which network of the file, from 1 (default: =).
 """
 

@@ -7,7 +7,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "reference shared grammar count seed output format tokenize lowercase encoding",
+    "reference shared grammar count seed output tokenize lowercase encoding",
     """
 Input
   --reference -r FILE…: Reference text, a segment per line, or several, whose networks are merged.
@@ -15,8 +15,6 @@ Input
   --grammar NAME: Make networks of all paraphrases of sentences drawn from a grammar instead.
   --count N =100: Number of networks with --grammar (default: =).
   --seed N =0: Seed of the draws with --grammar (default: =).
-Output
-  --format -f NAME =network <network,att>: network (one a line), att (OpenFst's text) (default: =).
 """,
     settings_of="lattices.rules:NetworkRules",
 )
@@ -25,12 +23,11 @@ def make_networks(given: Given) -> None:
 
     They are scored as references: softbleu score -m hyter --notation network -r NETWORKS -c FILE.
     """
-    from softbleu.errors import InputError, known_name
+    from softbleu.errors import InputError
     from softbleu.lattices.files import draw_meanings, parallel_lines
     from softbleu.lattices.rules import NetworkRules
-    from softbleu.lattices.texts import format_att, format_line
+    from softbleu.lattices.texts import format_line
 
-    known_name("format", given.format, ("network", "att"))
     if (given.grammar is None) == (not given.reference):
         raise InputError("name references with --reference, or a grammar with --grammar")
     rules = given.declared(NetworkRules).resolved()
@@ -48,7 +45,6 @@ def make_networks(given: Given) -> None:
             else:
                 yield rules.merged([split(text) for text in texts], given.shared)
 
-    write, end = (format_att, "\n\n") if given.format == "att" else (format_line, "\n")
     place = given.open_place(names)
     with given.progress():
-        place.write(write(network) + end for network in made())
+        place.write(f"{format_line(network)}\n" for network in made())

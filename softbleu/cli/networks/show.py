@@ -5,13 +5,11 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 
 
 @command(
-    "networks line notation beside format smaller tokenize lowercase encoding output",
+    "networks line notation beside format tokenize lowercase encoding output",
     f"""
 {NETWORK_OPTIONS.strip()}
   --beside FILE: Show the path that the candidate in this file's line is closest to, word by word.
-  --format -f NAME =dot <dot,att,network>: dot (Graphviz: dot -Tsvg draws it), att (OpenFst's text), network (default:
-    =).
-  --smaller: Merge equivalent states.
+  --format -f NAME =dot <dot,network>: dot (Graphviz: dot -Tsvg draws it), network (default: =).
 """,
 )
 def show_network(given: Given) -> None:
@@ -20,18 +18,17 @@ def show_network(given: Given) -> None:
     from softbleu.errors import known_name
     from softbleu.io.tabular import Records
     from softbleu.lattices.files import pick_network
-    from softbleu.lattices.paths import minimised
-    from softbleu.lattices.texts import format_att, format_dot, format_line
+    from softbleu.lattices.texts import format_dot, format_line
     from softbleu.metrics.hyter import closest_path
     from softbleu.report import RECORD_WRITERS
     from softbleu.text.tokenizers import make_tokenizer
 
-    writers = {"dot": format_dot, "att": format_att, "network": format_line}
+    writers = {"dot": format_dot, "network": format_line}
     write = writers[known_name("format", given.format, list(writers))]
     network = pick_network(read_named(given), given.line, given.networks)
     if given.beside is None:
         target = given.open_place([given.networks])
-        target.write([write(minimised(network) if given.smaller else network) + "\n"])
+        target.write([write(network) + "\n"])
         return
     text = dict(enumerate(open_text(given.beside, given.encoding), start=1)).get(given.line, "")
     # Paths are sought as HyTER does, which folds case.
