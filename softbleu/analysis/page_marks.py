@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from softbleu.analysis.corrections import find_corrections
+from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.plan import Plan
 from softbleu.metrics.marks import CANDIDATE, SOURCE, Mark
 from softbleu.metrics.optional import ShowsEdits, ShowsMarks, ShowsSimilarities
+from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -42,6 +44,18 @@ class ShownMarks:
     kind: Integers
     link: Integers
     label: Integers
+    title: str = field(default="word edits", kw_only=True)  # What they are called where a page shows n-grams, too
+
+    @classmethod
+    def of(cls, lines: Iterable[Iterable[Mark]], title: str = "word edits") -> Self:
+        """Put the marks of all rows together."""
+        rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
+        for row, marks in enumerate(lines):
+            for mark in marks:
+                kind, label = kinds.setdefault(mark.kind, len(kinds)), labels.setdefault(mark.said, len(labels))
+                rows.append((row, mark.text, mark.start, mark.length, kind, mark.link, label))
+        columns = np.array(rows, np.int64).reshape(-1, 7).T
+        return cls(list(kinds), list(labels), *columns, title=title)
 
 
 @dataclass(frozen=True)
@@ -70,13 +84,49 @@ def find_marks(corpus: Corpus, metric: Metric, text: CodedBlock, words: WordTabl
         lines = chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks())
     else:
         return None
-    rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
-    for row, marks in enumerate(lines):
-        for mark in marks:
-            numbers = kinds.setdefault(mark.kind, len(kinds)), mark.link, labels.setdefault(mark.said, len(labels))
-            rows.append((row, mark.text, mark.start, mark.length, *numbers))
-    columns = np.array(rows, np.int64).reshape(-1, 7).T
-    return ShownMarks(list(kinds), list(labels), *columns)
+    return ShownMarks.of(lines)
+
+
+def mark_spans(
+    tables: Sequence[SpanTable], systems: Sequence[str], raw: Sequence[Sequence[str]], text: CodedBlock
+) -> ShownMarks:
+    """Mark the words that lie in spans, whole words where a span begins or ends within one.
+
+    Parameters
+    ----------
+    tables
+        Spans of judges or metrics.
+    systems
+        Names of the systems of the page.
+    raw
+        Lines of each system, as its file has them.
+    text
+        The same as the page shows them.
+    """
+
+    def marks() -> Iterator[Iterator[Mark]]:
+        for system, lines, tokens in zip(systems, raw, text.candidates, strict=True):
+            for number, (line, codes) in enumerate(zip(lines, tokens.by_line(), strict=True)):
+                places = list(token_places([text.words[code] for code in codes], line))
+                yield _marks_in(tables, system, number, places)
+
+    return ShownMarks.of(marks(), "marked spans")
+
+
+def _marks_in(
+    tables: Sequence[SpanTable], system: str, segment: int, places: Sequence[tuple[int, int]]
+) -> Iterator[Mark]:
+    link = 0
+    for table in tables:
+        for output in table.outputs.get(system, {}).get(segment, ()):
+            for start, end, severity in output.spans:
+                end = max(end, start + 1)
+                covered = [n for n, (first, last) in enumerate(places) if first < end and start < last]
+                if covered:
+                    size = covered[-1] - covered[0] + 1
+                    kind = severity or "marked"
+                    yield Mark(CANDIDATE, covered[0], size, kind, link, f"{kind}, by {table.name}")
+                    link += 1
 
 
 def find_heat(metric: Metric, text: CodedBlock, words: WordTable | None) -> ShownHeat | None:

@@ -39,7 +39,7 @@ _LEAST = 0.2  # Share of the letters that are of the script
 
 
 def written_text(
-    corpus: Corpus, text: CodedBlock, tokenizer: Tokenizer, *, words: bool
+    raw: Sequence[Sequence[str]], text: CodedBlock, tokenizer: Tokenizer, *, words: bool
 ) -> tuple[CodedBlock, Integers]:
     """Take the text of a page as its files have it, and whether a blank stands before each token.
 
@@ -49,10 +49,10 @@ def written_text(
 
     Parameters
     ----------
-    corpus
-        Where the lines are read.
+    raw
+        Lines of each system, the references of all segments, and the source.
     text
-        The tokens of its first segments.
+        The tokens of these.
     tokenizer
         What made them.
     words
@@ -60,11 +60,11 @@ def written_text(
     """
     codes: dict[str, int] = {}
     lines, blanks = [], list[int]()
-    for tokens, raw in zip(text.lines, _raw_lines(corpus, len(text), text), strict=True):
+    for tokens, written in zip(text.lines, raw, strict=True):
         plain = type(tokens) is Tokens
         sizes = [0]
         places: list[int] = []
-        for (start, stop), line in zip(pairwise(tokens.offsets.tolist()), raw, strict=True):
+        for (start, stop), line in zip(pairwise(tokens.offsets.tolist()), written, strict=True):
             forms = [text.words[code] for code in tokens.codes[start:stop].tolist()]
             shown = _cut(line) if words and plain else _spelled(forms, line, bool(tokenizer.glue))
             for form, blank in shown:
@@ -75,7 +75,7 @@ def written_text(
     return replace(text.with_lines(lines), words=list(codes)), np.array(blanks, np.int64)
 
 
-def _raw_lines(corpus: Corpus, segments: int, text: CodedBlock) -> Iterator[Sequence[str]]:
+def raw_lines(corpus: Corpus, segments: int, text: CodedBlock) -> Iterator[Sequence[str]]:
     """Lines of the first segments: of each system, the references of all segments, and the source."""
     parts: list[Segments] = []
     left = segments

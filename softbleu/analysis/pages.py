@@ -16,9 +16,9 @@ import numpy as np
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.differences import differences_in
-from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
+from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks, mark_spans
 from softbleu.analysis.page_matches import Matching, ShownMatches, shown_segments, shown_text
-from softbleu.analysis.page_text import language_of_text, written_text
+from softbleu.analysis.page_text import language_of_text, raw_lines, written_text
 from softbleu.engine.plan import Plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
@@ -39,6 +39,7 @@ from softbleu.results.significance import (
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.judgements import SpanTable
     from softbleu.corpora.labels import Documents
     from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
@@ -112,11 +113,12 @@ def make_page(
     kernels: KernelName = "auto",
     progress: Progress | None = None,
     title: str = "",
+    spans: Sequence[SpanTable] = (),
 ) -> Page:
     """Score a corpus and collect what a page shows of it.
 
-    `level` is `corpus` or `segment`; `title` is that of the page. The other parameters are those of
-    `softbleu.score_corpus`.
+    `level` is `corpus` or `segment`; `title` is that of the page; `spans` are marked in its lines. The other
+    parameters are those of `softbleu.score_corpus`.
 
     BLEU over a soft matcher is scored at every threshold from 0 to 1 in hundredths, and at the run's own; where each
     threshold needs a matching of its own (assignment `optimal`, consumption `similarity`), in twentieths.
@@ -129,7 +131,7 @@ def make_page(
         )
     options = RunOptions(jobs, executor, kernels, progress=progress)
     with _collected(corpus, plan_metrics(metrics), options) as collected:
-        return _page_of(*collected, level, title)
+        return _page_of(*collected, level, title, spans=spans)
 
 
 @contextmanager
@@ -154,6 +156,7 @@ def _page_of(
     level: Level,
     title: str,
     documents: Documents | None = None,
+    spans: Sequence[SpanTable] = (),
 ) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
@@ -173,7 +176,11 @@ def _page_of(
     matches, clipped, too_long = _matched(runner, metric, order, text, table)
     marks, heat = find_marks(corpus, metric, text, words), find_heat(metric, text, words)
     plain = not order and marks is None and heat is None
-    written, blanks = written_text(corpus, text, metric.tokenizer, words=plain)
+    raw = list(raw_lines(corpus, shown, text))
+    written, blanks = written_text(raw, text, metric.tokenizer, words=plain)
+    for marked in spans:
+        marked.check(dict(zip(corpus.systems, raw, strict=False)), shown)
+    marks = mark_spans(spans, corpus.systems, raw[: len(corpus.systems)], written) if spans else marks
     significance = SignificanceSettings(documents=documents).settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
@@ -197,7 +204,7 @@ def _page_of(
         text=written,
         blanks=blanks,
         language=_language(metric.tokenizer, written),
-        plain=plain,
+        plain=plain and not spans,
         matches=matches,
         too_long=too_long,
         marks=marks,
@@ -287,18 +294,19 @@ def make_comparison_page(
     executor: Executor | None = None,
     progress: Progress | None = None,
     title: str = "",
+    spans: Sequence[SpanTable] = (),
 ) -> Page:
     """Make the page of a comparison: the baseline beside the best other system, and tables of where they differ.
 
-    The page is about the first metric; lines show scores by the others, too. `title` is that of the page, and the
-    other parameters are those of `compare_corpus`.
+    The page is about the first metric; lines show scores by the others, too. `title` is that of the page,
+    `spans` are marked in its lines, and the other parameters are those of `compare_corpus`.
     """
     options = RunOptions(jobs, executor, progress=progress)
     with _collected(corpus, plan_metrics(metrics), options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         tables = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
-        page = _page_of(runner, statistics, "corpus", title, settings.documents)
+        page = _page_of(runner, statistics, "corpus", title, settings.documents, spans)
         first = tables[0]
         others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
         pair = None

@@ -8,7 +8,7 @@ from softbleu.cli.command import Given, command
 @command(
     "candidate reference source gold pairs input_format resegment encoding metric scores lower signature preset "
     "language baseline test samples trials seed correction compatible documents all_pairs show top by "
-    "distribution page_format columns long title digits output plot jobs cluster resume",
+    "distribution page_format columns long spans title digits output plot jobs cluster resume",
     """
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -17,7 +17,7 @@ Output
 )
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
     from softbleu.cli.output import Output
     from softbleu.corpora.labels import Documents
     from softbleu.errors import InputError, known_name
@@ -48,6 +48,8 @@ def compare(given: Given) -> None:
     how, signed = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed, "significance": how, **given.values("jobs executor")}
     checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
+    if given.spans and not page_wanted:
+        raise InputError("--spans are marked on a page: add --format html")
     if page_wanted and (resampled or picture or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
@@ -56,7 +58,7 @@ def compare(given: Given) -> None:
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
-            run["title"] = given.title or ""
+            run |= {"title": given.title or "", "spans": read_marks(given)}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=checkpoint, progress=progress, **run)

@@ -8,7 +8,7 @@ from softbleu.errors import InputError
 
 @command(
     "segment show top candidate reference source gold pairs input_format resegment encoding metric preset "
-    "language table_format digits output",
+    "language spans table_format digits output",
     """
 Input
   --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
@@ -23,7 +23,7 @@ def explain(given: Given) -> None:
     For other metrics it shows the numbers that the score of a segment is made of.
     """
     from softbleu.analysis import choose_lines
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
     from softbleu.metrics.making import make_metric
     from softbleu.report import EXPLAINERS
     from softbleu.results.explain import check_explained, explain_corpus
@@ -39,7 +39,7 @@ def explain(given: Given) -> None:
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(given.segment or [f"1-{min(3, len(corpus))}"], len(corpus))
-        explanations = explain_corpus(corpus, plan.metrics[0], chosen)
+        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=read_marks(given))
     output.write(explanations)
 
 

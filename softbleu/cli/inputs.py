@@ -26,11 +26,20 @@ def input_files(given: Given) -> list[str]:
     settings += [value for texts in read for value in texts.values() if isinstance(value, str)]
     return [
         *given.files("pairs"),
-        *(split_file(text)[1] for text in given.files("scores")),
+        *(split_file(text)[1] for text in given.files("scores", "spans")),
         *system_files(given).values(),
         *given.files("reference", "source", "gold"),
         *settings,
     ]
+
+
+def read_marks(given: Given) -> list[Any]:
+    """Spans of the files that --spans names."""
+    from softbleu.corpora import split_file
+    from softbleu.corpora.judgements import read_spans
+
+    named = map(split_file, given.spans or ())
+    return [read_spans(file, label=label, encoding=given.encoding) for label, file in named]
 
 
 def system_files(given: Given) -> dict[str, str]:

@@ -211,6 +211,7 @@ Output
   --long/--short: Print signatures with all settings, defaults included, in text, markdown and latex (others: always).
   --columns NAME… <report.comparisons:COMPARISON_COLUMNS>: Columns of the table, in this order: rank, ranks, score,
     mean, interval, difference, difference-interval, effect, segments, p, vectors (default: those of the format).
+  --spans [NAME=]FILE…: Mark in the text what judges or programs mark: spans of ESA, MQM, xCOMET, `softbleu spans`.
   --title TEXT: Title of an html page.
   --digits N =2: Decimals in text, markdown and latex (default: =); other formats print all digits.
   --output -o FILE: Write to this file, atomically (default: standard output).

@@ -7,7 +7,7 @@ from softbleu.cli.command import Given, command
 
 @command(
     "candidate reference source gold pairs input_format resegment encoding metric scores lower signature preset "
-    "language level page_format score_only long title digits output jobs cluster resume kernels",
+    "language level page_format score_only long spans title digits output jobs cluster resume kernels",
     settings=lambda option: True,
 )
 def score(given: Given) -> None:
@@ -15,7 +15,7 @@ def score(given: Given) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
     from softbleu.cli.signatures import find_level
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS
@@ -26,6 +26,8 @@ def score(given: Given) -> None:
     write: Any = PAGES.find(given.output_format) if page_wanted else WRITERS.find(given.output_format, PAGES)
     if page_wanted and given.resume:
         raise InputError("--resume goes with scores, not with a page: leave out one")
+    if given.spans and not page_wanted:
+        raise InputError("--spans are marked on a page: add --format html")
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
     output = given.open_output(input_files(given), write_numbers if given.score_only else write)
@@ -38,7 +40,7 @@ def score(given: Given) -> None:
         if page_wanted:
             from softbleu.analysis.pages import make_page
 
-            page = make_page(corpus, plan, progress=progress, title=given.title or "", **run)
+            page = make_page(corpus, plan, progress=progress, title=given.title or "", spans=read_marks(given), **run)
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=kept, progress=progress, **run)

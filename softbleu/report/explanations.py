@@ -86,6 +86,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in lay_out(heads, [False, False])]
+    marked = [[f"by {one.by}", one_line(str(one))] for one in explanation.marked]
+    lines += [("", line) for line in (lay_out(marked, [False, False]) if marked else ())]
     if explanation.numbers is not None:
         shown = explanation.numbers.shown().items()
         if shown:

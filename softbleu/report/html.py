@@ -102,7 +102,9 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
             name: [[_shown(round(value, _PART_DIGITS)) for value in row] for row in values]
             for name, values in page.parts.items()
         },
-        "marks": None if page.marks is None else {"kinds": page.marks.kinds, "labels": page.marks.labels},
+        "marks": None
+        if page.marks is None
+        else {"kinds": page.marks.kinds, "labels": page.marks.labels, "title": page.marks.title},
         "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": HEAT_STEPS},
         "tables": [_table(table, layout.digits) for table in page.tables],
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from softbleu.corpora.edits import apply_edits
+from softbleu.corpora.judgements.spans import MarkedSpan, SpanTable
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.engine.plan import Plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
@@ -95,6 +96,26 @@ class AlignedWords:
 
 
 @dataclass(frozen=True)
+class MarkedText:
+    """A candidate as it was written, with the spans that one judge, or one program, marks."""
+
+    by: str
+    text: str
+    spans: tuple[MarkedSpan, ...]
+
+    def __str__(self) -> str:
+        """The text with the spans in brackets.
+
+        >>> str(MarkedText("judge", "a bad cat", (MarkedSpan(2, 5, "minor"),)))
+        'a [minor: bad] cat'
+        """
+        shown = self.text
+        for start, end, severity in sorted(self.spans, reverse=True):
+            shown = f"{shown[:start]}[{severity or 'marked'}: {shown[start:end]}]{shown[end:]}"
+        return shown
+
+
+@dataclass(frozen=True)
 class Explanation:
     """All matches of one segment of one system."""
 
@@ -115,6 +136,8 @@ class Explanation:
 
     pairs: tuple[WordPair, ...] | None = None
     """Of metrics that align words which of the candidate's stand for which of the best reference's, or for none."""
+
+    marked: tuple[MarkedText, ...] = ()  # The text with what judges or programs mark, where spans are given
 
     def figures(self) -> Iterator[Finding]:
         """The numbers that the score is made of, as findings of kind `total`, then the findings."""
@@ -205,9 +228,14 @@ def explain(
 
 
 def explain_corpus(
-    corpus: Corpus, metric: GivenMetric | Plan = "bleu", segments: Sequence[int] = (1,)
+    corpus: Corpus,
+    metric: GivenMetric | Plan = "bleu",
+    segments: Sequence[int] = (1,),
+    spans: Sequence[SpanTable] = (),
 ) -> Explanations:
     """Show matched n-grams of chosen segments (numbered from 1) of every system, closest paths, edits, or findings.
+
+    With `spans`, each explanation has the text with these, too.
 
     Raises
     ------
@@ -217,7 +245,24 @@ def explain_corpus(
     segments = _checked(segments, len(corpus))
     if not segments:
         return Explanations()
-    plan = plan_metrics(metric)
+    explanations = _explained(corpus, plan_metrics(metric), segments)
+    if not spans:
+        return explanations
+    texts = pick_segments(corpus, segments).candidates
+    return Explanations(
+        replace(one, marked=tuple(_marked(spans, one, texts[one.system][segments.index(one.segment)])))
+        for one in explanations
+    )
+
+
+def _marked(spans: Sequence[SpanTable], one: Explanation, text: str) -> Iterator[MarkedText]:
+    for table in spans:
+        for output in table.outputs.get(one.system, {}).get(one.segment - 1, ()):
+            table.check_output(output, text, one.system, one.segment)
+            yield MarkedText(table.name, text, output.spans)
+
+
+def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanations:
     metric = plan.only
     check_explained(metric)
     if isinstance(metric, ShowsEdits):

@@ -15,6 +15,7 @@ from softbleu.analysis import page_matches
 from softbleu.analysis.page_marks import LEAST_HEAT, _edit_marks
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
+from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.marks import Mark, marks_of_pairs
@@ -47,6 +48,23 @@ def test_edits_are_those_that_m2_counts() -> None:
         assert kinds["hit"] == result.numbers.correct
         assert kinds.total() == result.numbers.proposed
     assert page.parts["gold"] == [[4.0, 1.0], [4.0, 0.0]]
+
+
+@pytest.mark.parametrize("metric", ["chrf", "bleu", "ter"])
+def test_given_spans_are_marked_in_words_as_written(metric: str) -> None:
+    """A span that ends within a word marks it whole; it stands on the page of any metric."""
+    text = "Ein  Haus, das brennt"
+    spans = (MarkedSpan(5, 12, "major"), MarkedSpan(15, 15, ""))
+    judges = SpanTable("judges", {"A": {0: [MarkedOutput("f, line 1", spans)]}})
+    corpus = Segments.of({"A": [text]}, ["Ein Haus brennt"])
+    page = make_page(corpus, make_metric(metric), spans=[judges])
+    words = [page.text.words[code] for code in page.text.candidates[0].codes]
+    marked = [(words[start : start + size], kind, said) for _, start, size, kind, said in marks_of(page, 0)]
+    house = ["Haus", ",", "das"] if metric != "bleu" else ["Haus,", "das"]
+    assert marked == [(house, "major", "major, by judges"), (["brennt"], "marked", "marked, by judges")]
+    assert (page.plain, page.marks.title) == (False, "marked spans")
+    (explained,) = explain_corpus(corpus, metric, [1], spans=[judges])
+    assert [str(one) for one in explained.marked] == ["Ein  [major: Haus, d]as [marked: ]brennt"]
 
 
 def test_edits_that_are_like_gold_edits_say_how_much() -> None:

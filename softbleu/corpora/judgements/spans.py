@@ -48,21 +48,27 @@ class SpanTable:
     def __len__(self) -> int:
         return sum(len(marked) for segments in self.outputs.values() for marked in segments.values())
 
-    def check(self, texts: Mapping[str, Sequence[str]]) -> None:
-        """See that all spans lie within the texts of the systems. InputError: one does not, or has no text."""
-        for system, segments in self.outputs.items():
-            lines = texts.get(system)
-            for number, marked in segments.items() if lines is not None else ():
-                if lines is None or number >= len(lines):
-                    raise InputError(f"{marked[0].location}: segment {number + 1}, {system} has {len(lines or ()):,}")
-                for output in marked:
-                    # Tools let people mark the end of a line as well.
-                    if any(max(span[:2]) > len(lines[number]) + 1 for span in output.spans):
-                        end = max(span.end for span in output.spans)
-                        raise InputError(
-                            f"{output.location}: a span ends at character {end} of segment {number + 1} of {system}, "
-                            f"which has {len(lines[number])}"
-                        )
+    def check(self, texts: Mapping[str, Sequence[str]], first: int | None = None) -> None:
+        """See that all spans lie within the texts of the systems. InputError: one does not, or has no text.
+
+        Of longer texts, `texts` may have so many `first` segments.
+        """
+        for system in self.outputs.keys() & texts.keys():
+            lines = texts[system]
+            for number, marked in self.outputs[system].items():
+                if number >= len(lines) and first is None:
+                    raise InputError(f"{marked[0].location}: segment {number + 1}, {system} has {len(lines):,}")
+                for output in marked if number < len(lines) else ():
+                    self.check_output(output, lines[number], system, number + 1)
+
+    @staticmethod
+    def check_output(output: MarkedOutput, text: str, system: str, segment: int) -> None:
+        """See that all spans lie within a text, of a segment from 1. InputError: one does not."""
+        end = max((span.end for span in output.spans), default=0)
+        # Tools let people mark the end of a line as well.
+        if end > len(text) + 1:
+            said = f"a span ends at character {end} of segment {segment} of {system}, which has {len(text)}"
+            raise InputError(f"{output.location}: {said}")
 
 
 def read_spans(

@@ -201,7 +201,7 @@ function setUpControls() {
     drawSegments();
   });
   at("order-choice").hidden = !order;
-  if (order && data.marks) addOrder(0, "word edits");
+  if (order && data.marks) addOrder(0, data.marks.title);
   for (let n = 1; n <= order; n += 1) addOrder(n, `${n}-grams`);
   const turn = (step) => () => {
     state.page += step;
