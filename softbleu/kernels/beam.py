@@ -46,7 +46,6 @@ def best_matches(
     [2, 0]
     """
     bounds = np.searchsorted(indices, np.arange(length + 1)).tolist()
-    search = _Search(*(column.tolist() for column in (sizes, starts, widths, gains)))
     paths: list[Path] = [(0, 0, -1, -1, None)]
     for index in range(length):
         new: list[Path] = []
@@ -56,7 +55,9 @@ def best_matches(
                 closed = last >= 0 and (end != start or last != index)
                 new.append((rank + _CHUNK if closed else rank, taken, start + width, index + size, trail))
         elif bounds[index] < bounds[index + 1]:
-            paths = search.extended(paths, index, range(bounds[index], bounds[index + 1]))
+            part = slice(*bounds[index : index + 2])
+            columns = (column[part].tolist() for column in (sizes, starts, widths, gains))
+            paths = _Matches(part.start, *columns).extended(paths, index)
             continue
         elif any(0 <= path[3] <= index for path in paths):
             for path in paths:
@@ -78,37 +79,36 @@ def _left(path: Path) -> Path:
     return path[0] + _CHUNK, path[1], -1, -1, path[4]
 
 
-class _Search:
-    """The matches to choose from, by number, and the words of the candidate that each takes, as bits."""
+class _Matches:
+    """The matches to choose from at a word of the reference, and the candidate's words that each takes, as bits."""
 
-    def __init__(self, sizes: list[int], starts: list[int], widths: list[int], gains: list[int]) -> None:
+    def __init__(
+        self, first: int, sizes: list[int], starts: list[int], widths: list[int], gains: list[int]
+    ) -> None:
+        self._first = first  # Number of the first
         self._sizes, self._starts, self._widths, self._gains = sizes, starts, widths, gains
-        words = [1 << place for place in range(max(starts, default=-1) + 1)]
-        self._bits = [
-            words[start] if width == 1 else ((1 << width) - 1) << start
-            for start, width in zip(starts, widths, strict=True)
-        ]
+        self._bits = [((1 << width) - 1) << start for start, width in zip(starts, widths, strict=True)]
 
-    def extended(self, paths: Sequence[Path], index: int, matches: range) -> list[Path]:
-        """The best of the paths that go on from these with one of the matches at a word of the reference, or none."""
+    def extended(self, paths: Sequence[Path], index: int) -> list[Path]:
+        """The best of the paths that go on from these with one of the matches, or none."""
         onward = []
-        for rank, place, match in self._best(paths, index, matches):
+        for rank, place, match in self._best(paths, index):
             path = paths[place]
-            if match == matches.stop:
+            if match == len(self._starts):
                 path = rank, path[1], -1, -1, path[4]
             elif match >= 0:
-                end = self._starts[match] + self._widths[match]
-                path = rank, path[1] | self._bits[match], end, index + self._sizes[match], (match, path[4])
+                end, last = self._starts[match] + self._widths[match], index + self._sizes[match]
+                path = rank, path[1] | self._bits[match], end, last, (self._first + match, path[4])
             onward.append(path)
         return onward
 
-    def _best(self, paths: Sequence[Path], index: int, matches: range) -> list[tuple[int, int, int]]:
+    def _best(self, paths: Sequence[Path], index: int) -> list[tuple[int, int, int]]:
         """Ranks of the best paths, the places of those that they go on from, and the matches; -1 within a match.
 
         Paths from which the same matches are left, at the same cost, make a group. In a group the k-th cheapest match
         of the i-th path ranks behind i k others, so that few need a look.
         """
-        differ = self._differing(paths, matches)
+        differ = self._differing(paths)
         groups: dict[tuple[int, int], tuple[list[int], _Costs, _Costs]] = {}
         new: list[tuple[int, int, int]] = []
         bound: float = inf
@@ -120,7 +120,7 @@ class _Search:
             goes_on = end if last == index else -1 if last >= 0 else -2
             key = taken & differ, goes_on
             if key not in groups:
-                groups[key] = [0], *self._costs(taken, goes_on, index, matches)
+                groups[key] = [0], *self._costs(taken, goes_on, index)
             count, following, others = groups[key]
             count[0] += 1
             new += [(rank + cost, place, match) for cost, match in following]
@@ -137,16 +137,16 @@ class _Search:
         new.sort()
         return new[:BEAM]
 
-    def _differing(self, paths: Sequence[Path], matches: range) -> int:
+    def _differing(self, paths: Sequence[Path]) -> int:
         """The words of the matches, as bits, or none if all paths have taken the same of these, as nearly always."""
         words, differing = 0, 0
-        for bits in self._bits[matches.start : matches.stop]:
+        for bits in self._bits:
             words |= bits
         for path in paths:
             differing |= path[1] ^ paths[0][1]
         return words if differing & words else 0
 
-    def _costs(self, taken: int, goes_on: int, index: int, matches: range) -> tuple[_Costs, _Costs]:
+    def _costs(self, taken: int, goes_on: int, index: int) -> tuple[_Costs, _Costs]:
         """List the costs of the matches that are left and continue a chunk, and the least cost of the others.
 
         To take none has the number after the last.
@@ -154,13 +154,10 @@ class _Search:
         following: _Costs = []
         others: _Costs = []
         distance = 0
-        part = slice(matches.start, matches.stop)
-        for match, start, bits, gain in zip(
-            matches, self._starts[part], self._bits[part], self._gains[part], strict=True
-        ):
+        for match, (start, bits, gain) in enumerate(zip(self._starts, self._bits, self._gains, strict=True)):
             if not taken & bits:
                 (following if start == goes_on else others).append((distance - gain * _WORD, match))
                 distance += abs(index - start)
-        others.append((distance, matches.stop))
+        others.append((distance, len(self._starts)))
         others.sort()
         return following, others[:BEAM]

@@ -93,6 +93,8 @@ def _stem(language: str, word: str) -> str:
     return stem_of(word.replace("ё", _NO_LETTER), find_language(language).stemmer or "").replace(_NO_LETTER, "ё")
 
 
+_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
+_MATCHES = Limit("meteor", "pairs of equal words", 1 << 22, "a document of 3,000 words: 100,000")
 _NO_LETTER = "\ue000"
 STAGES = ("exact", "stem", "synonym", "paraphrase")
 
@@ -244,6 +246,7 @@ def _joined(
     ranked = others[order]
     first, last = (np.searchsorted(ranked, keys, side) for side in ("left", "right"))
     counts = last - first
+    _MATCHES.check(int(np.bincount(line, counts).max(initial=0)), "a segment that repeats the same words")
     ours = np.repeat(np.arange(len(keys)), counts)
     indices = np.arange(len(ours)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
     return ours, order[indices]
@@ -284,7 +287,6 @@ def _paraphrases(
     return paraphrases
 
 
-_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
 _CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
 
 
