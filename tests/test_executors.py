@@ -6,7 +6,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -61,9 +61,10 @@ def _kill(number: int) -> int:
 
 
 @posix
-def test_a_killed_worker_is_told_in_one_line() -> None:
+@pytest.mark.parametrize("tasks", [range(2), [1 << 10**7] * 8], ids=["small", "large, so one is half sent"])
+def test_a_killed_worker_is_told_in_one_line(tasks: Sequence[int]) -> None:
     with pytest.raises(WorkerError, match="run again with fewer jobs") as error, chosen_executor(None, 2, 2) as pool:
-        list(run_in_order(_kill, range(2), pool))
+        list(run_in_order(_kill, tasks, pool))
     assert "\n" not in str(error.value)
     assert isinstance(error.value.__cause__, BrokenExecutor)
 

@@ -81,13 +81,17 @@ def end_processes(executor: Executor) -> None:
     """End the workers of a pool at once, whatever they do.
 
     They are not asked to: one that was killed at rest may have taken with it the lock of the queue that the others
-    would hear it from. Nor is the rest of a result awaited whose writer was killed. Without the one or the other the
-    same test hangs at the pool's end.
+    would hear it from. Nor is the rest of a result awaited whose writer was killed, nor the rest of a task sent that
+    nobody reads any more. Without any of these the pool's end may hang.
     """
     for process in processes_of(executor) or ():
         process.terminate()
     results: Any = vars(executor)["_result_queue"]
     results._writer.close()
+    if sys.version_info < (3, 11, 5):  # Later ones do so themselves
+        tasks: Any = vars(executor)["_call_queue"]
+        with suppress(OSError):
+            tasks._reader.close()
 
 
 @cache

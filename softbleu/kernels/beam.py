@@ -82,9 +82,7 @@ def _left(path: Path) -> Path:
 class _Matches:
     """The matches to choose from at a word of the reference, and the candidate's words that each takes, as bits."""
 
-    def __init__(
-        self, first: int, sizes: list[int], starts: list[int], widths: list[int], gains: list[int]
-    ) -> None:
+    def __init__(self, first: int, sizes: list[int], starts: list[int], widths: list[int], gains: list[int]) -> None:
         self._first = first  # Number of the first
         self._sizes, self._starts, self._widths, self._gains = sizes, starts, widths, gains
         self._bits = [((1 << width) - 1) << start for start, width in zip(starts, widths, strict=True)]
