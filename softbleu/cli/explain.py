@@ -7,7 +7,7 @@ from softbleu.errors import InputError
 
 
 @command(
-    "segment show top candidate reference source gold pairs input_format resegment encoding metric preset "
+    "segment show top candidate reference source gold pairs input_format resegment documents encoding metric preset "
     "language spans table_format digits output",
     """
 Input

@@ -15,8 +15,9 @@ from typing import Self
 from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, TextPart, open_text, read_parts
+from softbleu.corpora.labels import Documents
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.segments import BLOCK, Segments, check_edited, check_source, write_edited
+from softbleu.corpora.segments import BLOCK, Preceding, Segments, check_edited, check_source, write_edited
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.arguments import check_run, several
 from softbleu.io.files import TemporaryFolder
@@ -37,13 +38,17 @@ class FileBlock:
     lines: int
     gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
+    before: Preceding[FileBlock] | None = None  # What stands before them, of a corpus that has documents
 
     def __len__(self) -> int:
         return self.lines
 
     def carried(self) -> FileBlock:
         """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
-        return self.with_parts([part.carried() for part in self.parts])
+        carried = self.with_parts([part.carried() for part in self.parts])
+        if self.before is None or self.before.block is None:
+            return carried
+        return replace(carried, before=replace(self.before, block=self.before.block.carried()))
 
     @property
     def parts(self) -> list[TextPart]:
@@ -68,17 +73,22 @@ class FileBlock:
         """Read the block into memory."""
         candidates = [part.read_lines() for part in self.candidates]
         named = dict(zip(self.systems, candidates, strict=True))
+        before = None
+        if self.before is not None:
+            block = None if self.before.block is None else self.before.block.load()
+            before = Preceding(block, self.before.lines)
         if self.gold is not None:
             if self.source is not None:
                 check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
             source = [segment.source for segment in self.gold]
-            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits)
+            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits, before=before)
         references = [part.read_lines() for part in self.references]
         return Segments(
             named,
             list(zip(*references, strict=True)) if references else [()] * len(self),
             None if self.source is None else self.source.read_lines(),
             edits=self.edits,
+            before=before,
         )
 
 
@@ -94,7 +104,9 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
         gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
         parts = [replace(one, stop=other.stop) for one, other in zip(first.parts, last.parts, strict=True)]
         edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
-        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits)
+        lines = tuple(chain.from_iterable(block.before.lines for block in files if block.before))
+        before = first.before and replace(first.before, lines=lines)
+        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits, before=before)
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
@@ -122,6 +134,7 @@ class ParallelFiles:
     gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict, repr=False)
     resegmented: bool = False
+    documents: Documents | None = None
 
     @classmethod
     def open(
@@ -135,6 +148,7 @@ class ParallelFiles:
         executor: Executor | None = None,
         jobs: int = 1,
         resegment: bool = False,
+        documents: Documents | None = None,
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
@@ -143,9 +157,9 @@ class ParallelFiles:
         paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
         edits make the references, and which has the source. The executor finds the lines of files that are named by
         URLs; so many jobs, threads no more than there are processors, find those of others. With `resegment`,
-        candidates may have other line breaks than the references, into whose segments they are cut. Raises
-        `InputError`: no or unreadable files, no lines, different numbers of lines (both files are named), or edits of
-        another source.
+        candidates may have other line breaks than the references, into whose segments they are cut. `documents` are
+        those of the segments. Raises `InputError`: no or unreadable files, no lines, different numbers of lines (both
+        files are named) or of documents, or edits of another source.
         """
         check_run(jobs, executor, None)
         candidates, references = several(candidates), several(references)
@@ -181,6 +195,8 @@ class ParallelFiles:
                 _check_lines(opened, len(edits), gold or "", "sentences")
             else:
                 _check_lines(opened, opened[len(named)].lines, opened[len(named)].name)
+            if documents is not None:
+                documents.fitting(opened[0].lines)
             if edits is not None:
                 check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
@@ -198,6 +214,7 @@ class ParallelFiles:
             edits,
             {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
             resegment,
+            documents,
         )
 
     def __enter__(self) -> Self:
@@ -233,17 +250,25 @@ class ParallelFiles:
 
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""
-        for number in range(-(-len(self) // BLOCK)):
-            part = slice(number * BLOCK, (number + 1) * BLOCK)
-            yield FileBlock(
-                self.systems,
-                tuple(file.part(number) for file in self.candidates),
-                tuple(file.part(number) for file in self.references),
-                None if self.source is None else self.source.part(number),
-                min(BLOCK, len(self) - number * BLOCK),
-                None if self.gold is None else self.gold[part],
-                {name: segments[part] for name, segments in self.edits.items()},
-            )
+        for start in range(0, len(self), BLOCK):
+            stop = min(start + BLOCK, len(self))
+            block = self._block(start, stop)
+            if self.documents is not None:
+                block = replace(block, before=Preceding.of(self.documents, start, stop, self._block))
+            yield block
+
+    def _block(self, start: int, stop: int) -> FileBlock:
+        """The block that begins at a segment."""
+        number, part = start // BLOCK, slice(start, stop)
+        return FileBlock(
+            self.systems,
+            tuple(file.part(number) for file in self.candidates),
+            tuple(file.part(number) for file in self.references),
+            None if self.source is None else self.source.part(number),
+            stop - start,
+            None if self.gold is None else self.gold[part],
+            {name: segments[part] for name, segments in self.edits.items()},
+        )
 
 
 def has_edits(name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from softbleu.corpora.labels import Documents
 from softbleu.corpora.segments import BLOCK
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, Checkpoint
@@ -94,7 +95,9 @@ class Runner:
         systems = self.corpus.systems if system is None else (system,)
         once = np.ones(len(self.corpus), np.int64)
         statistics = {
-            number: Statistics(systems, metric, metric.read_rows(systems, len(once)), once, (0, 0))
+            number: Statistics(
+                systems, metric, metric.read_rows(systems, len(once)), once, (0, 0), documents=self.corpus.documents
+            )
             for number, metric in enumerate(metrics)
             if isinstance(metric, ReadsRows)
         }
@@ -117,11 +120,12 @@ class Runner:
         ]
         work = self._work(metrics, keeps)
         identities = [table.identity for table in work.tables]
+        identities += [corpus.documents.fingerprint] if corpus.documents is not None and self.plan.context else []
         key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities)
         with single_threaded_blas() if work.tables or any(streams) else nullcontext():
             totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
         return [
-            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number], corpus.resegmented)
+            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number], corpus)
             for number, (metric, total) in enumerate(zip(metrics, totals, strict=True))
         ]
 
@@ -266,6 +270,8 @@ def running(
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, tasks, threads=threads))
         whole = cast("Corpus", corpus)  # lists have no systems to take one of
+        if plan.context and whole.documents is None:
+            whole = replace(cast("Any", whole), documents=Documents.of([""] * len(whole)))
         checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack)
 
@@ -311,16 +317,15 @@ def _statistics(
     total: BlockStatistics,
     table: CorpusWords | None,
     stream: StreamingAggregation | None,
-    resegmented: bool = False,
+    corpus: Corpus | None = None,
 ) -> Statistics:
     identity, coverage = None, None
     if table is not None and metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
         if identity != NO_VECTORS:
             coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
-    return Statistics(
-        systems, metric, total.rows, total.counts, total.references, identity, coverage, stream, resegmented
-    )
+    made = Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
+    return made if corpus is None else replace(made, resegmented=corpus.resegmented, documents=corpus.documents)
 
 
 def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:

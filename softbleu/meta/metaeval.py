@@ -256,7 +256,8 @@ def metaeval(
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         by_output = texts is not None or aggregate or judges.asks_of_outputs(question)
-        with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
+        given_texts = texts, candidates, references, source, gold, encoding
+        with open_outputs(*given_texts, unescape=unescape, documents=named) as corpus:
             computed, firsts = make_score_tables(
                 corpus, scorers, segments=bool(by_output), jobs=jobs, executor=executor, progress=progress
             )
