@@ -29,6 +29,7 @@ from softbleu.meta.accuracy import (
     Accuracy,
     output_accuracies,
     preference_taus,
+    segment_accuracies,
     soft_accuracy,
     system_accuracies,
 )
@@ -376,6 +377,8 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
         for human, judged in evidence.of_judges if table.segments else ():
             accuracies += filter(None, [soft_accuracy(table, judged, human, *draws)])
             accuracies += output_accuracies(table, judged, human, *draws)
+            if not isinstance(judged, Comparisons):
+                accuracies += segment_accuracies(table, judged, human, *draws)
     if not accuracies:
         raise InputError("an accuracy needs judgements, ", *_JUDGEMENTS, ", and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
