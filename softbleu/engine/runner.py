@@ -21,7 +21,7 @@ from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
 from softbleu.engine.plan import Plan, by_tokenizer, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.statistics import Statistics, StreamingAggregation
+from softbleu.engine.statistics import SegmentRows, Statistics
 from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.io.arguments import check_run
@@ -191,7 +191,7 @@ class Runner:
     def _add_up(
         self,
         work: _Work,
-        streams: Sequence[StreamingAggregation | None],
+        streams: Sequence[SegmentRows | None],
         corpus: Corpus,
         step: int,
         progress: Progress | None,
@@ -276,11 +276,11 @@ def running(
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack)
 
 
-def _streaming(metric: Metric, level: Level) -> StreamingAggregation | None:
+def _streaming(metric: Metric, level: Level) -> SegmentRows | None:
     """Make what takes the rows of a metric whose score needs more than their sum but not all rows at once."""
     aggregation, segments = metric.at_level(level).aggregation, level == "segment"
     streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
-    return StreamingAggregation(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
+    return SegmentRows(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 
 
 def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
@@ -316,7 +316,7 @@ def _statistics(
     metric: Metric,
     total: BlockStatistics,
     table: CorpusWords | None,
-    stream: StreamingAggregation | None,
+    stream: SegmentRows | None,
     corpus: Corpus | None = None,
 ) -> Statistics:
     identity, coverage = None, None

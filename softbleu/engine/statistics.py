@@ -30,9 +30,10 @@ _MOST_KEPT = 1 << 18  # Numbers that are kept in memory; more are in a file that
 
 
 class SegmentRows:
-    """Rows of consecutive segments, block by block."""
+    """Rows of one metric, block by block: reduced as they come; kept, too, where `segments` are asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
+        self._aggregation, self._stream, self._segments = aggregation, aggregation.stream(), segments
         self._parts: list[tuple[Integers, Integers] | int] = []
         self._stops: list[int] = []
         self._size = 0
@@ -41,13 +42,24 @@ class SegmentRows:
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else 0
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether they are few."""
-        return self._file is None
+    def take(self, part: BlockStatistics) -> BlockStatistics:
+        """Take the rows of the next blocks, and give back what else there is."""
+        self._stream.add(part.rows, part.counts)
+        if self._segments:
+            self.keep(part.rows, part.counts)
+        return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
 
-    def add(self, rows: Integers, counts: Integers) -> None:
-        """Add the next segments: (systems, rows, k), and how many rows each segment has."""
+    def scores(self) -> Sequence[Score]:
+        """Score the corpus, for each system."""
+        return self._stream.scores()
+
+    def segments(self, system: int) -> Sequence[Score]:
+        """Score the segments of a system; those of a long text when they are looked at."""
+        scores = SegmentScores(self, self._aggregation, system)
+        return tuple(scores) if self._file is None else scores
+
+    def keep(self, rows: Integers, counts: Integers) -> None:
+        """Keep the next segments: (systems, rows, k), and how many rows each segment has."""
         self._stops.append(len(self) + len(counts))
         self._size += rows.size
         if self._size <= _MOST_KEPT:
@@ -105,32 +117,6 @@ class SegmentScores(Sequence[Score]):
             yield from self._aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
 
 
-class StreamingAggregation:
-    """Reduces the rows of one metric as they come, by its aggregation; keeps those of segments where asked for."""
-
-    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
-        self._aggregation, self._stream = aggregation, aggregation.stream()
-        self._rows = SegmentRows() if segments else None
-
-    def take(self, part: BlockStatistics) -> BlockStatistics:
-        """Take the rows of the next blocks, and give back what else there is."""
-        self._stream.add(part.rows, part.counts)
-        if self._rows is not None:
-            self._rows.add(part.rows, part.counts)
-        return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
-
-    def scores(self) -> Sequence[Score]:
-        """Score the corpus, for each system."""
-        return self._stream.scores()
-
-    def segments(self, system: int) -> Sequence[Score]:
-        """Score the segments of a system; those of a long text when they are looked at."""
-        if self._rows is None:
-            return ()
-        scores = SegmentScores(self._rows, self._aggregation, system)
-        return tuple(scores) if self._rows.in_memory else scores
-
-
 @dataclass(frozen=True)
 class Statistics:
     """Statistics of a corpus by one metric, for every system."""
@@ -142,7 +128,7 @@ class Statistics:
     references: tuple[int, int]  # Fewest and most references of a segment
     vectors: str | None = None  # Name and content of the vectors; None when no similarity was looked at
     coverage: tuple[Coverage, ...] | None = None  # None when no similarity was looked at
-    streamed: StreamingAggregation | None = None  # What became of the rows, where they were not kept
+    streamed: SegmentRows | None = None  # What became of the rows, where they were not kept
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
     documents: Documents | None = None  # Those of the segments, where they are known
 
