@@ -30,6 +30,7 @@ _RUN = 40  # Steps in a row up to which rules look at parts; longer ones are one
 _BACK = 4  # Equal words before the first change that are aligned, too
 _ANCHOR = 3  # Words that two texts must have in common for a cut there
 _LETTERS = 1000  # Of a word that are compared; no word of a language is longer
+_ROUNDING = 1e-6  # Of costs that are added up
 _ALIKE = 0.75  # Likeness of letters from which two words are one word, changed
 _DIFFERENT_BASE, _OTHER_CLASS, _OTHER_CONTENT = 0.499, 0.5, 0.25
 _JOINED = str.maketrans("", "", "-'")
@@ -186,8 +187,10 @@ def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[Al
                 least, chosen = cost[column] + 1, -1
             if above[column + 1] + 1 < least:
                 least, chosen = above[column + 1] + 1, -2
-            if moves and reorder.output[column] >= 0:
-                moved = reorder.size(costs, row, column)
+            # What stands before n words in another order costs no less than the words that one text is ahead.
+            room = least - abs(row - column)
+            if moves and room >= 1 - _ROUNDING and reorder.output[column] >= 0:
+                moved = reorder.size(costs, row, column, int(room + _ROUNDING) + 1)
                 if moved and (there := costs[row + 1 - moved][column + 1 - moved] + moved - 1) <= least:
                     least, chosen = there, moved
             cost[column + 1], way[column + 1] = least, chosen
@@ -224,15 +227,15 @@ class _Reordering:
         first, second = ([0, *accumulate(number * number for number in text)] for text in (one, other))
         return cls(one, other, (first, second))
 
-    def size(self, costs: Sequence[Sequence[float]], row: int, column: int) -> int:
-        """Number of words, 2 or more, that end here and are the same in another order; 0 if there are none.
+    def size(self, costs: Sequence[Sequence[float]], row: int, column: int, most: int) -> int:
+        """Number of words, 2 to `most`, that end here and are the same in another order; 0 if there are none.
 
         Both texts have the words that stand here. Order is looked for back to where equal words stand in order.
         """
         source, output = self.source, self.output
         one, other = self.sums
         gap = one[row + 1] - other[column + 1]
-        for here, there in zip(range(row - 1, -1, -1), range(column - 1, -1, -1), strict=False):
+        for here, there in zip(range(row - 1, max(row - most, -1), -1), range(column - 1, -1, -1), strict=False):
             if source[here] < 0 or output[there] < 0 or costs[here + 1][there + 1] == costs[here][there]:
                 return 0
             # Only words whose squares have the same sum can be the same.
