@@ -6,9 +6,9 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source gold pairs input_format resegment encoding metric scores lower signature preset "
-    "language baseline test samples trials seed correction compatible documents all_pairs show top by "
-    "distribution page_format columns long spans title digits output plot jobs cluster resume",
+    "candidate reference source gold pairs input_format blank_references resegment encoding metric scores lower "
+    "signature preset language baseline test samples trials seed correction compatible documents all_pairs show top "
+    "by distribution page_format columns long spans title digits output plot jobs cluster resume",
     """
 Output
   --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -78,7 +78,7 @@ def _write_view(given: Given) -> None:
     from softbleu.report import LINE_WRITERS, VIEWS
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
-    unused += ["resume"]
+    unused += ["resume", "documents"]
     other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

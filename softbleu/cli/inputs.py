@@ -28,7 +28,7 @@ def input_files(given: Given) -> list[str]:
         *given.files("pairs"),
         *(split_file(text)[1] for text in given.files("scores", "spans")),
         *system_files(given).values(),
-        *given.files("reference", "source", "gold", "documents"),
+        *given.files("reference", "source", "gold"),
         *settings,
     ]
 
@@ -56,23 +56,14 @@ def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[f
     Once all is done it notes thresholds that were recommended, as nobody chose one; options that contradict one
     another are an InputError.
     """
-    from softbleu.corpora.labels import Documents
     from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.results.samples import notes_on
 
-    corpus: Any
     with _open_corpus(given, metrics) as corpus:
-        if named := given.get("documents"):
-            documents = Documents.read(named, given.encoding)
-            documents.fitting(len(corpus))
-            corpus = replace(corpus, documents=documents)
         # The sample is known.
         for note in notes_on(corpus, metrics) if given.candidate or given.pairs else ():
             given.note(note)
         yield corpus
-    in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
-    if in_context and not given.get("documents"):
-        given.note("no documents are named, so that the context of a line is whatever stands before it")
     for threshold in recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")
@@ -80,16 +71,21 @@ def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[f
 
 @contextmanager
 def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
+    from softbleu.config.signature import parse_signature
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.results.samples import open_sample
 
     references, source, gold = given.reference or [], given.source, given.gold
+    blank: Any = given.get("blank_references")
+    if blank is None and given.get("signature"):
+        blank = parse_signature(given.signature).get("blank", "empty")
     if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if given.pairs:
         if given.candidate or references or source or gold:
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
-        yield read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
+        segments = read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
+        yield replace(segments, blank_references=blank or segments.blank_references)
         return
     if given.get("scores") and not given.candidate and not references and not gold:
         from softbleu.metrics.scores import corpus_of
@@ -112,6 +108,7 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         gold=gold,
         encoding=given.encoding,
         resegment=bool(given.get("resegment")),
+        blank_references=blank,
         **read,
     ) as corpus:
         yield corpus

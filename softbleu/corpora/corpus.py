@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from softbleu.corpora.labels import Documents
     from softbleu.corpora.parallel import FileBlock
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.segments import Blank, Segments
 
 
 class Corpus(Protocol):
@@ -31,8 +30,12 @@ class Corpus(Protocol):
         """Whether candidates were cut into the segments of the references."""
 
     @property
-    def documents(self) -> Documents | None:
-        """Documents of the segments, where they are known."""
+    def blank(self) -> int:
+        """How many references are blank beside one of the same segment with text."""
+
+    @property
+    def blank_references(self) -> Blank:
+        """Whether these are empty texts, or missing."""
 
     @property
     def has_references(self) -> bool:

@@ -125,6 +125,11 @@ class TextFile:
             return self.name, hash_files(Path(self.place))
         return os.path.realpath(path), path.stat().st_size, path.stat().st_mtime_ns
 
+    def head(self, size: int) -> str:
+        """The first `size` bytes, as text as far as they are such."""
+        start, stop = int(self.bounds[0]), int(self.bounds[-1])
+        return _read_bytes(self.place, start, min(start + size, stop)).decode(errors="replace")
+
     def part(self, number: int) -> TextPart:
         """Block `number`."""
         start, stop = self.bounds[number : number + 2].tolist()

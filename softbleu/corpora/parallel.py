@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Self, get_args
 
 from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
-from softbleu.corpora.files import STDIN, TextFile, TextPart, open_text, read_parts
+from softbleu.corpora.essays import aligned_essays, has_essays
+from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.segments import BLOCK, Preceding, Segments, check_edited, check_source, write_edited
-from softbleu.errors import InputError, Parameter, without_secrets
+from softbleu.corpora.segments import (
+    BLOCK,
+    Blank,
+    Segments,
+    check_edited,
+    check_source,
+    count_blank,
+    usual_blank,
+    write_edited,
+)
+from softbleu.errors import InputError, Parameter, known_name, without_secrets
 from softbleu.io.arguments import check_run, several
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.urls import is_url
 
+_BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
 Naming = Callable[[Sequence[str]], dict[str, str]]
 _JOINED = 4  # Blocks that a worker reads and codes at once
 
@@ -38,17 +49,15 @@ class FileBlock:
     lines: int
     gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
-    before: Preceding[FileBlock] | None = None  # What stands before them, of a corpus that has documents
+    blank: int = 0
+    blank_references: Blank = "empty"  # See `Segments`
 
     def __len__(self) -> int:
         return self.lines
 
     def carried(self) -> FileBlock:
         """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
-        carried = self.with_parts([part.carried() for part in self.parts])
-        if self.before is None or self.before.block is None:
-            return carried
-        return replace(carried, before=replace(self.before, block=self.before.block.carried()))
+        return self.with_parts([part.carried() for part in self.parts])
 
     @property
     def parts(self) -> list[TextPart]:
@@ -73,22 +82,19 @@ class FileBlock:
         """Read the block into memory."""
         candidates = [part.read_lines() for part in self.candidates]
         named = dict(zip(self.systems, candidates, strict=True))
-        before = None
-        if self.before is not None:
-            block = None if self.before.block is None else self.before.block.load()
-            before = Preceding(block, self.before.lines)
         if self.gold is not None:
             if self.source is not None:
                 check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
             source = [segment.source for segment in self.gold]
-            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits, before=before)
+            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits)
         references = [part.read_lines() for part in self.references]
         return Segments(
             named,
             list(zip(*references, strict=True)) if references else [()] * len(self),
             None if self.source is None else self.source.read_lines(),
             edits=self.edits,
-            before=before,
+            blank=self.blank,
+            blank_references=self.blank_references,
         )
 
 
@@ -104,9 +110,7 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
         gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
         parts = [replace(one, stop=other.stop) for one, other in zip(first.parts, last.parts, strict=True)]
         edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
-        lines = tuple(chain.from_iterable(block.before.lines for block in files if block.before))
-        before = first.before and replace(first.before, lines=lines)
-        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits, before=before)
+        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits)
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
@@ -134,7 +138,9 @@ class ParallelFiles:
     gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict, repr=False)
     resegmented: bool = False
-    documents: Documents | None = None
+    blank: int = 0  # See `Segments`
+    blank_references: Blank = "empty"
+    documents: Documents | None = field(default=None, compare=False, repr=False)  # The essays, where files have such
 
     @classmethod
     def open(
@@ -148,35 +154,30 @@ class ParallelFiles:
         executor: Executor | None = None,
         jobs: int = 1,
         resegment: bool = False,
-        documents: Documents | None = None,
+        blank_references: Blank | None = None,
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
         Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
         to paths; a `.m2` file has the edits of a system, whose text is what they make of the source. References are
         paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
-        edits make the references, and which has the source. The executor finds the lines of files that are named by
-        URLs; so many jobs, threads no more than there are processors, find those of others. With `resegment`,
-        candidates may have other line breaks than the references, into whose segments they are cut. `documents` are
-        those of the segments. Raises `InputError`: no or unreadable files, no lines, different numbers of lines (both
-        files are named) or of documents, or edits of another source.
+        edits make the references, and which has the source. Files with headings `### essay_id = …` have essays, whose
+        lines, but for headings and blank ones, are the segments.
+
+        The executor finds the lines of files that are named by URLs; so many jobs, threads no more than there are
+        processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
+        into whose segments they are cut. Blank lines of references beside others with text are empty texts, or
+        missing, as `blank_references` says; unless it does, they are missing where there are more of them than one in
+        a hundred segments. Raises `InputError`: no or unreadable files, no lines, different numbers of lines (both
+        files are named), or edits of another source.
         """
         check_run(jobs, executor, None)
+        if blank_references is not None:
+            known_name("way to take blank references", blank_references, get_args(Blank))
         candidates, references = several(candidates), several(references)
         others = [name for name in (source, gold) if name is not None]
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
-        if not named:
-            raise InputError("no candidate file: name one with ", Parameter("candidates"))
-        if not references and gold is None and source is None:
-            raise InputError(
-                "no reference file: name one with ",
-                Parameter("references"),
-                ", or for metrics that do without one with ",
-                Parameter("source"),
-            )
-        if references and gold is not None:
-            either = (Parameter("references"), " or ", Parameter("gold"))
-            raise InputError("gold edits make the references: leave out either ", *either)
+        _check_given(named, references, source, gold)
         names = [*named.values(), *references, *([] if source is None else [source])]
         _check_stdin([*names, gold])
         folder = TemporaryFolder()
@@ -185,22 +186,25 @@ class ParallelFiles:
             edits = None if gold is None else tuple(read_m2(gold, encoding))
             edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
             written = _write_edited(Path(folder.name), edited, encoding)
-            if resegment:
-                written |= _write_resegmented(Path(folder.name), named.values(), references, encoding)
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
                 places = [written.get(name, str(name)) for name in names]
                 opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
+            documents = None
+            of_references = slice(len(named), len(named) + len(references))
+            if any(map(has_essays, opened)):
+                opened, documents = aligned_essays(opened, of_references, Path(folder.name), cut=resegment)
+            elif resegment:
+                opened = _resegmented(opened, of_references, edited, Path(folder.name))
             if edits is not None:
                 _check_lines(opened, len(edits), gold or "", "sentences")
             else:
                 _check_lines(opened, opened[len(named)].lines, opened[len(named)].name)
-            if documents is not None:
-                documents.fitting(opened[0].lines)
             if edits is not None:
                 check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
                 check_edited(edited, list(opened[-1].all_lines()))
+            blank = _count_blank(opened[of_references])
         except BaseException:
             folder.cleanup()
             raise
@@ -214,6 +218,8 @@ class ParallelFiles:
             edits,
             {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
             resegment,
+            blank,
+            usual_blank(blank, opened[0].lines) if blank_references is None else blank_references,
             documents,
         )
 
@@ -239,7 +245,7 @@ class ParallelFiles:
     def states(self) -> tuple[object, ...]:
         """Describe the text by what changes when it does."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
-        made = tuple(self.edits.items()), self.resegmented
+        made = tuple(self.edits.items()), self.resegmented, self.blank_references
         return self.systems, len(self.references), self.gold, made, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
@@ -250,25 +256,19 @@ class ParallelFiles:
 
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""
-        for start in range(0, len(self), BLOCK):
-            stop = min(start + BLOCK, len(self))
-            block = self._block(start, stop)
-            if self.documents is not None:
-                block = replace(block, before=Preceding.of(self.documents, start, stop, self._block))
-            yield block
-
-    def _block(self, start: int, stop: int) -> FileBlock:
-        """The block that begins at a segment."""
-        number, part = start // BLOCK, slice(start, stop)
-        return FileBlock(
-            self.systems,
-            tuple(file.part(number) for file in self.candidates),
-            tuple(file.part(number) for file in self.references),
-            None if self.source is None else self.source.part(number),
-            stop - start,
-            None if self.gold is None else self.gold[part],
-            {name: segments[part] for name, segments in self.edits.items()},
-        )
+        for number in range(-(-len(self) // BLOCK)):
+            part = slice(number * BLOCK, (number + 1) * BLOCK)
+            yield FileBlock(
+                self.systems,
+                tuple(file.part(number) for file in self.candidates),
+                tuple(file.part(number) for file in self.references),
+                None if self.source is None else self.source.part(number),
+                min(BLOCK, len(self) - number * BLOCK),
+                None if self.gold is None else self.gold[part],
+                {name: segments[part] for name, segments in self.edits.items()},
+                self.blank,
+                self.blank_references,
+            )
 
 
 def has_edits(name: str) -> bool:
@@ -287,22 +287,52 @@ def _write_edited(folder: Path, edited: Mapping[str, list[GoldSegment]], encodin
     return written
 
 
-def _write_resegmented(
-    folder: Path, candidates: Iterable[str], references: Sequence[str], encoding: str
-) -> dict[str, str]:
-    """Cut candidates into the segments of the references, and say where they lie by the name of their file."""
+def _check_given(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
+    """See that there are systems, and something that they are compared with."""
+    if not named:
+        raise InputError("no candidate file: name one with ", Parameter("candidates"))
+    if not references and gold is None and source is None:
+        raise InputError(
+            "no reference file: name one with ",
+            Parameter("references"),
+            ", or for metrics that do without one with ",
+            Parameter("source"),
+        )
+    if references and gold is not None:
+        either = (Parameter("references"), " or ", Parameter("gold"))
+        raise InputError("gold edits make the references: leave out either ", *either)
+
+
+def _resegmented(
+    files: Sequence[TextFile], references: slice, edited: Collection[str], folder: Path
+) -> list[TextFile]:
+    """Cut systems, which come first, into the segments of the references."""
     from softbleu.corpora.resegment import resegment
 
-    segments = read_segments_of(references, encoding)
-    written: dict[str, str] = {}
-    for name in candidates:
-        if has_edits(name):
-            raise InputError(f"{name}: edits have the segments of their source, and cannot be cut anew")
-        place = folder / f"resegmented-{len(written)}"
-        cut = resegment(list(open_text(str(name), encoding)), segments)
-        place.write_text("".join(f"{line}\n" for line in cut.texts), encoding=encoding)
-        written[str(name)] = str(place)
-    return written
+    if not files[references]:
+        raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
+    _check_lines(files[references], files[references][0].lines, files[references][0].name)
+    segments = list(zip(*(file.all_lines() for file in files[references]), strict=True))
+    cut = list(files)
+    for number, file in enumerate(files[: references.start]):
+        if file.name in edited:
+            raise InputError(f"{file.name}: edits have the segments of their source, and cannot be cut anew")
+        place = folder / f"resegmented-{number}"
+        lines = resegment(list(file.all_lines()), segments).texts
+        place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        cut[number] = replace(TextFile.open(str(place), "utf-8", folder, file.block), name=file.name)
+    return cut
+
+
+def _count_blank(references: Sequence[TextFile]) -> int:
+    """Count blank lines of references beside others with text; see `count_blank`."""
+    if len(references) < 2:
+        return 0
+    numbers = range(-(-references[0].lines // references[0].block))
+    parts = ([file.part(number) for file in references] for number in numbers)
+    # Most blocks have no blank line at all.
+    blank = (some for some in parts if any(_BLANK.search(b"\n" + part.read()) for part in some))
+    return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
 
 
 def read_segments_of(references: Sequence[str], encoding: str = "utf-8") -> list[tuple[str, ...]]:

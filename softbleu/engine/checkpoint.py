@@ -38,7 +38,7 @@ def corpus_identity(corpus: Corpus) -> str:
         return digest.hexdigest()
     for block in corpus.blocks():
         segments = block.load()
-        text = repr((dict(segments.candidates), segments.references, segments.source))
+        text = repr((dict(segments.candidates), segments.references, segments.source, segments.blank_references))
         digest.update(text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 

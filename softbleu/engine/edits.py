@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def edits_of(segments: Segments, split: Split) -> tuple[Sequence[EditedSegment], ...]:
     """Edits of each system of some segments, and of the references, in the words that `split` makes of a text."""
     sources = [tuple(split(text)) for text in segments.source or ()]
-    texts = [] if segments.gold is not None else segments.references
+    texts = [] if segments.gold is not None else segments.present()
     lines = segments.source or ()
     references = [
         tuple(_extracted(line, text, split) for text in many) for line, many in zip(lines, texts, strict=False)

@@ -17,11 +17,11 @@ from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokenizers import TextTokenizer, Tokenizer, Tokenizer13a
-from softbleu.text.tokens import LinesInText, TextLines, Tokens, Vocabulary, WordParts
+from softbleu.text.tokens import TextLines, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.corpora.segments import Preceding, Segments
+    from softbleu.corpora.segments import Segments
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
@@ -184,7 +184,7 @@ class CodedBlock:
     @classmethod
     def of(cls, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
         """Code those texts of a block that are needed."""
-        references = segments.references if needed.references else [()] * len(segments)
+        references = segments.present() if needed.references else [()] * len(segments)
         offsets = np.zeros(len(segments) + 1, np.int64)
         np.cumsum([len(texts) for texts in references], out=offsets[1:])
         gold = segments.gold if needed.gold else None
@@ -195,35 +195,6 @@ class CodedBlock:
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
             edits_of(segments, coder.split) if needed.edits else (),
-        )._in_documents(segments.before, coder, needed)
-
-    def _in_documents(self, before: Preceding[Segments] | None, coder: LineCoder, needed: Requirements) -> CodedBlock:
-        """Put lines behind as many lines of their documents as are `needed`."""
-        if before is None or not needed.context:
-            return self
-        earlier = None
-        if before.block is not None:
-            last = before.block.part(max(len(before.block) - needed.context, 0), len(before.block))
-            earlier = CodedBlock.of(replace(last, before=None), coder, replace(needed, edits=False))
-        numbers = [np.arange(len(self) + 1), self.offsets]
-        if earlier is not None:
-            numbers = [
-                np.arange(len(self) + len(earlier) + 1),
-                np.append(earlier.offsets, self.offsets[1:] + earlier.offsets[-1]),
-            ]
-        of_each, of_references = (_numbers_before(ends, before.lines, needed.context) for ends in numbers)
-        texts = (
-            self.lines
-            if earlier is None
-            else [Tokens.joined(pair) for pair in zip(earlier.lines, self.lines, strict=True)]
-        )
-        places = [of_each] * len(self.candidates) + [of_references] + [of_each] * (self.source is not None)
-        # Networks, and lines that are looked at as strings, have no context.
-        return self.with_lines(
-            [
-                LinesInText(line.codes, line.offsets, text, numbers) if type(line) is Tokens else line
-                for line, text, numbers in zip(self.lines, texts, places, strict=True)
-            ]
         )
 
     @classmethod
@@ -239,11 +210,17 @@ class CodedBlock:
             return tokens.lines(number * segments, (number + 1) * segments)
 
         # The files stand one behind the other; the references of a segment must.
-        lines = np.arange(count * segments).reshape(count, segments).T.reshape(-1)
-        by_segment = text(0) if count == 1 else tokens.chosen(lines)
+        lines = np.arange(count * segments).reshape(count, segments).T
+        present = np.ones(lines.shape, bool)
+        if count > 1 and block.blank and block.blank_references == "missing":
+            written = (reference.decode().removesuffix("\n").split("\n") for reference in references)
+            blank = np.array([[not line.strip() for line in of_one] for of_one in written]).T
+            present = ~blank | blank.all(axis=1, keepdims=True)
+        by_segment = text(0) if count == 1 else tokens.chosen(lines[present])
         systems = tuple(text(count + number) for number in range(len(candidates)))
         source_tokens = text(count + len(candidates)) if source else None
-        return cls(systems, by_segment, np.arange(segments + 1) * count, source_tokens)
+        offsets = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
+        return cls(systems, by_segment, offsets, source_tokens)
 
     @property
     def lines(self) -> list[Tokens]:
@@ -337,23 +314,6 @@ class CodedBlock:
             yield Chunk(tokens.lines(start, end), references, bounds - bounds[0], source, coded, words)
 
 
-def _numbers_before(ends: Integers, counts: Sequence[int], most: int) -> Integers:
-    """Numbers of up to so many lines before those of the last segments, nearest last: (lines, most), -1 for none.
-
-    Segment s has the lines ``ends[s]`` to ``ends[s + 1]``, and the last segments so many segments before them. Before
-    the n-th line of a segment stand the n-th lines of those before it, or their last.
-    """
-    first = len(ends) - 1 - len(counts)
-    sizes = np.diff(ends)
-    segments = np.repeat(np.arange(first, len(sizes)), sizes[first:])
-    ranks = np.arange(ends[first], ends[-1]) - ends[segments]
-    left = np.minimum(np.repeat(counts, sizes[first:]), most)[:, None]
-    steps = np.arange(most, 0, -1)
-    earlier = np.maximum(segments[:, None] - steps, 0)
-    places: Integers = ends[earlier] + np.minimum(ranks[:, None], np.maximum(sizes[earlier], 1) - 1)
-    return np.where((steps <= left) & (sizes[earlier] > 0), places, -1)
-
-
 class BlockCoder:
     """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
 
@@ -381,8 +341,7 @@ class BlockCoder:
 
     def code(self, block: Segments | FileBlock | ListCorpus) -> CodedBlock:
         """Code a block."""
-        plain = isinstance(block, FileBlock) and block.gold is None and not self._needed.context
-        if isinstance(block, FileBlock) and plain and self._coder is not None:
+        if isinstance(block, FileBlock) and block.gold is None and self._coder is not None:
             if self._texts is None or self._texts.size > MOST_WORDS:
                 self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
             return CodedBlock.of_texts(block, self._texts, self._needed)

@@ -16,7 +16,6 @@ import numpy as np
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with, plain_names, read_scores
-from softbleu.corpora.segments import make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
@@ -34,7 +33,6 @@ from softbleu.results.samples import note_coverage, notes_on
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.labels import Documents
     from softbleu.io.tabular import Value
     from softbleu.types import Integers, Progress
 
@@ -379,7 +377,6 @@ def open_outputs(
     encoding: str,
     *,
     unescape: bool,
-    documents: Documents | None = None,
 ) -> Iterator[Corpus]:
     """Open the corpus that metrics are computed on: those texts, or candidates with their references.
 
@@ -399,18 +396,16 @@ def open_outputs(
         Of the files.
     unescape
         Whether entities become characters.
-    documents
-        Documents of the segments of candidates.
     """
     opened: AbstractContextManager[Corpus]
     if texts is not None:
         opened, unescape = nullcontext(texts), False
     elif isinstance(candidates, Mapping):
-        opened = nullcontext(make_corpus(candidates, references, source, documents=documents))
+        opened = nullcontext(Segments.of(candidates, references, source))
     elif candidates:
         files, sources = [str(name) for name in references], source if isinstance(source, str) else None
         named = name_systems(candidates, files, [name for name in (sources, gold) if name is not None], name_outputs)
-        opened = ParallelFiles.open(named, files, sources, gold=gold, encoding=encoding, documents=documents)
+        opened = ParallelFiles.open(named, files, sources, gold=gold, encoding=encoding)
     else:
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
         raise InputError("metrics need a corpus to score: name it with ", *texts_of)
@@ -430,4 +425,4 @@ def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
     candidates = {name: lines(block.candidates[name] for block in blocks) for name in corpus.systems}
     references = [tuple(map(clean, texts)) for block in blocks for texts in block.references]
     source = None if corpus.source is None else lines(block.source or () for block in blocks)
-    return replace(Segments.of(candidates, references), source=source, documents=corpus.documents)
+    return replace(Segments.of(candidates, references), source=source)

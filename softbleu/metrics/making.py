@@ -15,8 +15,8 @@ _NOT_SETTINGS = (
     "version",
     "level",
     "nrefs",
+    "blank",
     "resegment",
-    "documents",
 )  # What a signature says of a run, not of the metric
 
 

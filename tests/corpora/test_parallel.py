@@ -6,15 +6,16 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from refusing import refused
 
 from softbleu import InputError
-from softbleu.corpora import ParallelFiles, name_files
+from softbleu.corpora import ParallelFiles, Segments, name_files
 from softbleu.corpora.parallel import joined
-from softbleu.metrics import Bleu
+from softbleu.metrics import Bleu, Cleme, Gleu
 from softbleu.results.api import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
@@ -218,3 +219,68 @@ def test_copies_go_when_files_are_closed_or_refused(tmp_path, monkeypatch):
 )
 def test_name_files(paths, expected):
     assert name_files(paths.split()) == dict(zip(expected.split(), paths.split(), strict=True))
+
+
+ESSAYS = "### essay_id = 7\n\nhe go home\nit rain\n\n### essay_id = b 2\nall is well\n"
+
+
+def test_essays(tmp_path):
+    """Headings and blank lines are no segments; a reference may lack an essay, or have it in other lines."""
+
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    source, one = write("s.md", ESSAYS), write("1.md", ESSAYS.replace("go", "goes").replace("rain", "rains"))
+    some = write("2.md", "### essay_id=7\nhe went home\nit rained")
+    whole = write("c.md", "### essay_id = b 2\nall is well\n\n### essay_id = 7\nhe went home it rains")
+    with ParallelFiles.open([whole], [one, some], source, resegment=True) as corpus:
+        (block,) = corpus.blocks()
+        assert corpus.documents.numbers.tolist() == [0, 0, 1]
+        assert (block.load().source, block.load().candidates["c"]) == (
+            ["he go home", "it rain", "all is well"],
+            ["he went home", "it rains", "all is well"],
+        )
+        assert block.load().present()[1:] == [("it rains", "it rained"), ("all is well",)]
+    refused(
+        InputError, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment", ParallelFiles.open, [whole], [one]
+    )
+    refused(InputError, "2.md lacks essay 'b 2', which .*1.md has", ParallelFiles.open, [some], [one])
+    refused(InputError, "has an essay 'b 2', which .*2.md lacks", ParallelFiles.open, [one], [some])
+    plain = write("p.txt", "a\nb\nc\n")
+    refused(InputError, "1.md has essays .*p.txt has none", ParallelFiles.open, [plain], [one])
+    twice = write("twice.md", ESSAYS.replace("b 2", "7"))
+    refused(InputError, "line 6: a second essay '7'", ParallelFiles.open, [twice], [one])
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "numba"])
+def test_blank_references(kernels, tmp_path, monkeypatch):
+    """They are missing beside others with text, in files as in memory; of many segments a few are empty texts."""
+    if kernels == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 2)
+    lines, one, two = ["a b c d", "b c", "", "d"], ["a b c x", "b c", "", "d e"], ["a b y d", " ", "", "\u3000"]
+    paths = [str(tmp_path / name) for name in "c12"]
+    ragged = [tuple(filter(str.strip, texts)) or texts for texts in zip(one, two, strict=True)]
+
+    def scores(corpus):
+        metrics = [Gleu(iterations=9), Bleu(order=2), Cleme()]
+        return [(found.score, found.signature) for found in score_corpus(corpus, metrics, kernels=kernels)]
+
+    without = scores(Segments.of({"c": lines}, ragged, lines))
+    for chosen, many in ((None, 1), ("missing", 101), (None, 101), ("empty", 1)):
+        pairs = list(zip(one, two, strict=True)) * many
+        made = Segments.of({"c": lines * many}, pairs, lines * many)
+        assert (made.blank, made.blank_references) == (2 * many, "missing")
+        for path, text in zip(paths, (lines, one, two), strict=True):
+            Path(path).write_text("".join(f"{line}\n" for line in text * many), encoding="utf-8")
+        with ParallelFiles.open(paths[:1], paths[1:], paths[0], blank_references=chosen) as corpus:
+            if chosen == "empty":
+                assert scores(corpus) != scores(made)
+                assert all("blank" not in signature for _, signature in scores(corpus))
+            else:
+                assert scores(corpus) == scores(made)
+                assert many > 1 or [score for score, _ in scores(made)] == [score for score, _ in without]
+                assert all("|blank:missing|" in signature for _, signature in scores(corpus))
+    few = Segments.of(["a"] * 200, [["a", ""], *[["a", "b"]] * 199])
+    assert (few.blank, few.blank_references) == (1, "empty")
