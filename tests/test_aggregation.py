@@ -11,7 +11,7 @@ import pytest
 from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure, Requirements
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.cleme import Cleme2
-from softbleu.metrics.optional import matcher_of, shares_matches
+from softbleu.metrics.protocols import matcher_of, shares_matches
 
 SET: dict[str, Any] = {"idf": "references", "parts": ("spelling",)}
 

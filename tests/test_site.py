@@ -16,7 +16,8 @@ import pytest
 
 import softbleu
 
-pytestmark = pytest.mark.slow
+# One worker builds it, and no other waits for that.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))

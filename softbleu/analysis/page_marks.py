@@ -12,8 +12,8 @@ import numpy as np
 from softbleu.analysis.corrections import find_corrections
 from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.plan import Plan
-from softbleu.metrics.marks import CANDIDATE, SOURCE, Mark
-from softbleu.metrics.optional import ShowsEdits, ShowsMarks, ShowsSimilarities
+from softbleu.metrics.protocols import ShowsEdits, ShowsMarks, ShowsSimilarities
+from softbleu.metrics.shown import CANDIDATE, SOURCE, Mark
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:

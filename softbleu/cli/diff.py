@@ -18,7 +18,7 @@ def diff(given: Given) -> None:
     Scores that were made with other settings cannot be compared; then it says so.
     """
     from softbleu.report.tables import difference_records
-    from softbleu.results.diff import diff_files
+    from softbleu.results.runs import diff_files
 
     output = given.open_output([given.one, given.two])
     difference = diff_files(given.one, given.two, given.encoding)

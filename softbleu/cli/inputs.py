@@ -57,7 +57,7 @@ def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[f
     another are an InputError.
     """
     from softbleu.matching.base import DEFAULT_THRESHOLD
-    from softbleu.results.samples import notes_on
+    from softbleu.results.notes import notes_on
 
     with _open_corpus(given, metrics) as corpus:
         # The sample is known.
@@ -125,7 +125,7 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
     from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
     from softbleu.metrics.base import Metric
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
-    from softbleu.metrics.optional import matcher_of
+    from softbleu.metrics.protocols import matcher_of
 
     if given.get("signature"):
         if given.metric:
@@ -161,7 +161,7 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
 
 def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> None:
     """See that settings without effect are valid, and note them."""
-    from softbleu.metrics.optional import matcher_of
+    from softbleu.metrics.protocols import matcher_of
 
     matchers = [matcher_of(measure) for measure in measures]
     what = f"these metrics: {', '.join(map(str, measures))}"

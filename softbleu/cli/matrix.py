@@ -22,8 +22,8 @@ def matrix(given: Given) -> None:
     from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
     from softbleu.report.tables import matrix_records, text_pair_records
+    from softbleu.results.notes import notes_on
     from softbleu.results.pairs import pair_systems, score_pairs, score_systems
-    from softbleu.results.samples import notes_on
 
     lists = given.lists
     if bool(lists) == bool(given.candidate) or (lists and given.reference):

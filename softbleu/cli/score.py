@@ -46,7 +46,7 @@ def score(given: Given) -> None:
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=kept, progress=progress, **run)
     if given.signature is not None:
-        from softbleu.results.diff import broken_promises
+        from softbleu.results.runs import broken_promises
 
         for note in broken_promises(given.signature, results[0].signature):
             given.note(note)

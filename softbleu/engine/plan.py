@@ -13,7 +13,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.forks import cached_property
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking
-from softbleu.metrics.optional import NeedsData, ReadsRows, matcher_of
+from softbleu.metrics.protocols import NeedsData, ReadsRows, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

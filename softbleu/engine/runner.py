@@ -29,7 +29,7 @@ from softbleu.io.progress import note
 from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.optional import ReadsRows
+from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Coverage
 from softbleu.version import __version__
 

@@ -21,7 +21,7 @@ from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.optional import average_statistics, pair_statistics, shares_matches
+from softbleu.metrics.protocols import average_statistics, pair_statistics, shares_matches
 from softbleu.metrics.rows import check_widths, checked_rows
 from softbleu.text.tokenizers import Tokenizer
 

@@ -26,10 +26,10 @@ from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, ra
 from softbleu.meta.spans import Marks
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.metrics.optional import matcher_of
+from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
-from softbleu.results.samples import note_coverage, notes_on
+from softbleu.results.notes import note_coverage, notes_on
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

@@ -10,7 +10,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.base import MATCHERS, SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import matcher_of
+from softbleu.metrics.protocols import matcher_of
 
 PLAIN = "plain"
 VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; several are joined by `+`

@@ -23,7 +23,7 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result
-from softbleu.results.samples import note_coverage
+from softbleu.results.notes import note_coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

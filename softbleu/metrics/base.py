@@ -181,7 +181,7 @@ class Metric(PartFields, metaclass=MetricClass):
 
     Metrics are frozen dataclasses: their fields are their identity and their settings. Settings of parts (matcher,
     tokenizer, vectors) are given by name, as the metric's own. `str` of a metric is the expression that makes it.
-    What else a metric may offer stands in `softbleu.metrics.optional`.
+    What else a metric may offer stands in `softbleu.metrics.protocols`.
 
     Raises
     ------

@@ -16,9 +16,9 @@ from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, idf_setting
-from softbleu.metrics.optional import one_by_one
+from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, column
-from softbleu.metrics.word_pairs import SimilarityTable, WordPair, best_references, pairs_of
+from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

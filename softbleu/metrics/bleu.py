@@ -25,7 +25,7 @@ from softbleu.metrics.base import (
     requirements_of,
     tokenizer_setting,
 )
-from softbleu.metrics.optional import no_mean, one_by_one
+from softbleu.metrics.protocols import no_mean, one_by_one
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 from softbleu.text.tokens import Tokens

@@ -34,8 +34,8 @@ from softbleu.metrics.base import (
     order_setting,
     requirements_of,
 )
-from softbleu.metrics.marks import CANDIDATE, Mark
 from softbleu.metrics.result import ReferenceScore, Score, column
+from softbleu.metrics.shown import CANDIDATE, Mark
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

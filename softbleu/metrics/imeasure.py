@@ -17,8 +17,8 @@ from softbleu.io.limits import Limit
 from softbleu.kernels import choose_kernels
 from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
-from softbleu.metrics.marks import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.shown import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.types import Words
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
-from softbleu.metrics.marks import Mark, marks_of_pairs
 from softbleu.metrics.result import Score, column
-from softbleu.metrics.word_pairs import WordPair
+from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
 from softbleu.text.tokenizers import Blanks, Tokenizer
 from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem

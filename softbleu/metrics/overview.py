@@ -11,7 +11,7 @@ from softbleu.io.tabular import Records
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, language_of
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import ReadsRows, matcher_of
+from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.text.tokenizers import TOKENIZERS
 
 

@@ -29,9 +29,9 @@ from softbleu.metrics.base import (
 )
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor import MeteorWords, find_matches
-from softbleu.metrics.optional import one_by_one
+from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, column
-from softbleu.metrics.word_pairs import SimilarityTable, WordPair, best_references, pairs_of
+from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data

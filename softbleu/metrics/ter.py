@@ -18,7 +18,7 @@ from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
 from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column
-from softbleu.metrics.word_pairs import WordPair
+from softbleu.metrics.shown import WordPair
 from softbleu.text.tokenizers import ChangedTokenizer, Split, Tokenizer, Whitespace
 
 if TYPE_CHECKING:

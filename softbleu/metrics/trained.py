@@ -25,7 +25,7 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, tokenizer_setting
 from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head, head_setting
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import NeedsData
+from softbleu.metrics.protocols import NeedsData
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokenizers import Tokenizer, Whitespace, make_tokenizer
 from softbleu.text.tokens import Tokens

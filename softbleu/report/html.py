@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.page_marks import HEAT_STEPS
-from softbleu.metrics.optional import BleuFormula
+from softbleu.metrics.protocols import BleuFormula
 from softbleu.report.records import dump, p_text
 from softbleu.version import __version__
 

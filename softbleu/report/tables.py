@@ -11,8 +11,8 @@ from softbleu.io.tabular import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
-    from softbleu.results.diff import RunDifference
     from softbleu.results.pairs import PairScores
+    from softbleu.results.runs import RunDifference
 
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _DIGITS = 4

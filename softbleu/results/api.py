@@ -16,7 +16,7 @@ from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result, Results
-from softbleu.results.samples import note_coverage
+from softbleu.results.notes import note_coverage
 from softbleu.results.significance import (
     ComparisonTable,
     ComparisonTables,

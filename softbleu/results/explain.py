@@ -23,7 +23,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import (
+from softbleu.metrics.protocols import (
     JudgesLines,
     NamesCauses,
     ShowsEdits,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
-    from softbleu.metrics.word_pairs import WordPair
+    from softbleu.metrics.shown import WordPair
     from softbleu.text.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]

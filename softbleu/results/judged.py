@@ -11,7 +11,7 @@ from softbleu.corpora.edits import Annotation
 from softbleu.engine.runner import running
 from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
-from softbleu.metrics.optional import ShowsEdits
+from softbleu.metrics.protocols import ShowsEdits
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:

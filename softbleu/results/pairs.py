@@ -23,7 +23,7 @@ from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
 from softbleu.results.api import GivenMetric, plan_metrics
-from softbleu.results.samples import note_coverage
+from softbleu.results.notes import note_coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

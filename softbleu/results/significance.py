@@ -17,7 +17,7 @@ from softbleu.io.executors import single_threaded_blas
 from softbleu.io.forks import cached_property
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.optional import KnowsDocuments
+from softbleu.metrics.protocols import KnowsDocuments
 from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:

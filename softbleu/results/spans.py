@@ -15,7 +15,7 @@ from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, known_name
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.optional import ShowsPairs, shows_matches
+from softbleu.metrics.protocols import ShowsPairs, shows_matches
 from softbleu.results.api import plan_metrics
 from softbleu.results.explain import matching_of
 from softbleu.text.tokens import token_places

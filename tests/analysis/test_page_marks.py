@@ -18,8 +18,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.marks import Mark, marks_of_pairs
-from softbleu.metrics.word_pairs import WordPair
+from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
 from softbleu.results.explain import explain_corpus
 
 CORPUS = Segments.of_gold({name: SYSTEMS[name] for name in ("good", "mixed")}, GOLD)

@@ -25,7 +25,7 @@ from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read_variations, sweep, table_of
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import matcher_of
+from softbleu.metrics.protocols import matcher_of
 from softbleu.results.api import score_corpus
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")

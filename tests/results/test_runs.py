@@ -8,7 +8,7 @@ import pytest
 
 import softbleu
 from softbleu.report import WRITERS, Layout
-from softbleu.results.diff import Change, RunOfMetric, diff_files, diff_runs, read_run
+from softbleu.results.runs import Change, RunOfMetric, diff_files, diff_runs, read_run
 
 REFERENCES = ["a dog sat here", "it rains all day", "so be it then"]
 ONE = {"A": ["a cat sat here", "it rains all day", "so be it"], "B": REFERENCES}

@@ -19,7 +19,7 @@ from softbleu.metrics import Bleu
 from softbleu.metrics.base import language_of
 from softbleu.metrics.making import make_metric
 from softbleu.results.api import make_metrics
-from softbleu.results.samples import notes_on
+from softbleu.results.notes import notes_on
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 

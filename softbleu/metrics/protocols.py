@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
-    from softbleu.metrics.marks import Mark
-    from softbleu.metrics.word_pairs import SimilarityTable, WordPair
+    from softbleu.metrics.shown import Mark, SimilarityTable, WordPair
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 

@@ -1,10 +1,10 @@
-"""Which words of a candidate stand for which of its best reference, alone or by a table of their similarities."""
+"""What metrics show of a segment: which words stand for which, tables of similarities, and marks in its lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
     from softbleu.types import Floats, Integers
+
+
+CANDIDATE, REFERENCE, SOURCE = range(3)  # Texts that have marks
 
 
 @dataclass(frozen=True)
@@ -83,3 +86,26 @@ def best_references(metric: Metric, chunk: Chunk, words: WordTable | None) -> In
         return np.arange(len(chunk))
     scores = metric.scores(metric.statistics(chunk.by_reference(), words, choose_kernels("numpy")))
     return best_rows(chunk.segment_offsets, scores)
+
+
+class Mark(NamedTuple):
+    """Some tokens of a text in a row."""
+
+    text: int  # `CANDIDATE`, `REFERENCE` (those of a segment count as one text) or `SOURCE`
+    start: int  # First token, from 0
+    length: int
+    kind: str  # What they are coloured by
+    link: int  # Number that marks which belong together share
+    said: str
+
+
+def marks_of_pairs(chunk: Chunk, pairs: Iterable[Iterable[WordPair]]) -> Iterator[list[Mark]]:
+    """Mark the words of each candidate of a chunk, and of its references, that `pairs` align."""
+    offsets = chunk.references.offsets
+    for first, aligned in zip(chunk.segment_offsets.tolist(), pairs, strict=False):
+        marks: list[Mark] = []
+        for link, pair in enumerate(aligned):
+            other = int(offsets[first + pair.reference] - offsets[first]) + pair.reference_start
+            marks.append(Mark(CANDIDATE, pair.start, pair.length, pair.kind, link, pair.kind))
+            marks.append(Mark(REFERENCE, other, pair.reference_length, pair.kind, link, pair.kind))
+        yield marks

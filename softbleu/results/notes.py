@@ -1,0 +1,114 @@
+"""Notes on a corpus: what a look at its first lines says, and how much of it has vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+from unicodedata import is_normalized
+
+from softbleu.config.languages import UNSPACED
+from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
+from softbleu.io.progress import note
+from softbleu.metrics.base import language_of
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.segments import Segments
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.result import Coverage
+
+LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
+LEAST_WORDS = 60  # Fewer words do not tell a language, nor whether vectors fit
+LEAST_COVERAGE = 0.8  # Share of tokens with a vector below which a note is due: English news has .95 and more
+_TOKENISED = (" .", " ,", " !", " ?")
+
+
+def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Note what the first lines of a corpus show to users of metrics: blank text, tokenised text, or no English."""
+    again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
+    english = list(dict.fromkeys(metric.label for metric in metrics if language_of(metric) == "en"))
+    first = next(corpus.blocks()).load()
+    texts: dict[str, Sequence[str]] = dict(first.candidates)
+    for system, lines in texts.items() if again else ():
+        if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):
+            yield (
+                f"most lines of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
+                f"again ({', '.join(again)}): give the text as it was, or no tokenizer (none)"
+            )
+            break
+    yield from _note_oddities(first)
+    referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
+    texts["the references"] = [line for lines in referred for line in lines]
+    for name, lines in texts.items():
+        if lines and not any(map(str.strip, lines)):
+            yield f"{name}: all of the first {len(lines):,} lines are blank"
+    forms = {name: is_normalized("NFC", "\n".join(lines)) for name, lines in texts.items() if lines}
+    if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
+        other = next(name for name, normal in forms.items() if not normal)
+        yield (
+            f"{other}: letters and their marks are apart, and together in other texts (normal forms of Unicode): "
+            "equal words differ; NFC brings them together (normalize_unicode)"
+        )
+    foreign = False
+    for name, lines in texts.items() if english else ():
+        share, words = english_share(lines)
+        foreign = words >= LEAST_WORDS and share < LEAST_ENGLISH
+        if foreign:
+            yield (
+                f"{name}: {share:.0%} English function words, so the text is not English, but the data of "
+                f"{', '.join(english)} is English: name its language or vectors of it, or use another metric"
+            )
+            break
+    at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
+    blank = sorted({metric.label for metric in at_blanks})
+    for name, lines in texts.items() if blank and not foreign else ():
+        text = "".join(lines[:LEAST_LINES])
+        unspaced = len(_UNSPACED.findall(text))
+        if unspaced >= LEAST_WORDS and 2 * unspaced > len(text):
+            yield (
+                f"{name}: words without blanks between them, at which {', '.join(blank)} would split: name the "
+                "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced"
+            )
+            break
+
+
+_NEED_BLANKS = ("13a", "intl", "none", "blanks")  # Tokenizers that leave words together where no blank stands
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+def _by_letters(metric: Metric) -> bool:
+    """Whether a metric looks at characters or pieces, or at words that are given."""
+    requires = metric.requires
+    return requires.pieces or requires.by_annotator or any("character" in str(part) for part in requires.parts)
+
+
+def _note_oddities(first: Segments) -> Iterator[str]:
+    """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
+    from softbleu.corpora.odd_lines import count_oddities
+
+    if first.gold is not None or len(first) < LEAST_LINES:
+        return
+    counts = {system: count for system, count in count_oddities(first).items() if 100 * count.total() >= len(first)}
+    shown = [f"{name}: {', '.join(f'{n} {check}' for check, n in count.items())}" for name, count in counts.items()]
+    if shown:
+        more = f"; and {len(shown) - 3} more systems" * (len(shown) > 3)
+        yield f"odd lines among the first {len(first):,} ({'; '.join(shown[:3])}{more}): softbleu check shows them"
+
+
+def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:
+    """Note once where few tokens have a vector, of each system and metric: those without match equal words only."""
+    low: list[tuple[float, str, str, str]] = []
+    for system, metric, coverage in covered:
+        for side in ("candidate", "reference") if coverage else ():
+            tokens, known = (getattr(coverage, f"{side}_{what}") for what in ("tokens", "known"))
+            if tokens >= LEAST_WORDS and known < LEAST_COVERAGE * tokens:
+                low.append((known / tokens, system, metric, side))
+    if low:
+        share, system, metric, side = min(low)
+        more = len({system for _, system, *_ in low}) - 1
+        note(
+            f"{system}, {metric}: {share:.0%} of the {side}'s tokens have a vector"
+            f"{f' (below {LEAST_COVERAGE:.0%} in {more} more)' * bool(more)}"
+            "; the others match equal words only: use vectors that know the words of the text"
+        )
