@@ -17,7 +17,8 @@ from oracles import softbleu as softbleu_oracle
 from strategies import GREEDY, PATHS, SOFT, limits, lines
 
 import softbleu
-from softbleu.corpora import Segments
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.corpora.labels import Documents
 from softbleu.encoders import kept
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics import Metric
@@ -159,6 +160,42 @@ def inner_pieces(line: list[str]) -> int:
     return int((MadeUpEncoder().tokenize([line]).words >= 0).sum())
 
 
+@given(
+    texts=st.lists(st.tuples(lines(4), lines(4), lines(4)), min_size=1, max_size=6),
+    documents=st.lists(st.integers(0, 1), min_size=6, max_size=6),
+    most=st.integers(0, 3),
+)
+@settings(max_examples=30)
+def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[int], most: int) -> None:
+    """The pieces of earlier lines of the document and text are read, and do not count."""
+    encoder = MadeUpEncoder()
+    columns, labels = list(zip(*texts, strict=True)), documents[: len(texts)]
+
+    def weighed(column: int, segment: int) -> list[tuple[context.Vector, float]]:
+        pieces = [encoder.tokenize([line]).ids.tolist()[1:] for line in columns[column]]
+        first = segment
+        while first and segment - first < most and labels[first - 1] == labels[segment]:
+            first -= 1
+        before = [piece for line in pieces[first:segment] for piece in line] if pieces[segment] else []
+        every = np.array([0, *before, *pieces[segment]], np.int32)
+        together = replace(encoder.tokenize([[]]), ids=every, offsets=np.array([0, len(every)]))
+        rows = encoder.encode(together, encoder.layers).astype(float).tolist()
+        return [(row, float(place > 0)) for place, row in enumerate([rows[0], *rows[1 + len(before) :]])]
+
+    joined = [[" ".join(line) for line in column] for column in columns]
+    corpus = Segments.of(joined[0], list(zip(*joined[1:], strict=True)))
+    placed = replace(corpus, documents=Documents.of(labels), blank_references="empty")
+    measure = make_metric("bertscore", vectors=encoder, context=most)
+    parts = score_corpus(placed, measure, level="segment")[0].segments or ()
+    for number, part in enumerate(parts):
+        scores = []
+        for column in (1, 2):
+            text = inner_pieces(columns[0][number]) and inner_pieces(columns[column][number])
+            pair = weighed(0, number), weighed(column, number)
+            scores.append(100 * context.bertscore(*pair)[2] if text else 0)
+        assert part.score == pytest.approx(max(scores), abs=2e-6)
+
+
 def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces():
     candidates, references = ["the cat sat", "a", ""], ["the dog sat down there", "the cat", "mat"]
     encoder = MadeUpEncoder()
@@ -232,7 +269,49 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
             assert score_all(CORPUS, measures(encoder), executor=given_) == expected
 
 
-def score_all(corpus: Segments, wanted: list[Metric], **run: Any) -> dict[Any, Any]:
+def test_what_stands_before_a_line_is_found_in_any_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In files and in memory, whoever does the work; without documents the text is one."""
+    labels = [number // 9 for number in range(len(CORPUS))]
+    found, known = {}, {}
+    for documents in (None, labels):
+        encoder = MadeUpEncoder()
+        wanted = [make_metric(name, vectors=encoder, context=3) for name in ("bertscore", "vleu", "softbleu")]
+        found[documents is None] = score_all(CORPUS, wanted, documents=documents)
+        assert list(found[documents is None]) == list(found[True])
+        known[documents is None] = wanted
+    assert found[True] != found[False]
+    files = {name: tmp_path / name for name in ("A", "B", "r0", "r1")}
+    columns = [*CORPUS.candidates.values(), *zip(*CORPUS.references, strict=True)]
+    for path, texts in zip(files.values(), columns, strict=True):
+        path.write_text("".join(f"{text}\n" for text in texts))
+    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 8)
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 8)
+    monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 3)
+    place, given_ = {name: str(files[name]) for name in "AB"}, [str(files["r0"]), str(files["r1"])]
+    with ParallelFiles.open(place, given_) as corpus, ThreadPoolExecutor(2) as executor:
+        for one in (corpus, CORPUS):
+            for whole, wanted in known.items():
+                documents = None if whole else labels
+                assert score_all(one, wanted, documents=documents) == found[whole]
+                assert score_all(one, wanted, documents=documents, executor=executor) == found[whole]
+
+
+def test_context_has_entries_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
+    monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
+    for lines_before, encoded in ((2, True), (0, True), (1, True), (2, False)):
+        kept._OPEN.clear()
+        encoder = MadeUpEncoder()
+        result = softbleu.score(
+            ["a b", "c d", "e f"], ["a", "c", "e"], metric="bertscore", vectors=encoder, context=lines_before
+        )
+        assert bool(encoder.encoded) is encoded
+        assert (f"|context:{lines_before}|" in result.signature) is (lines_before > 0)
+
+
+def score_all(corpus: Any, wanted: list[Metric], **run: Any) -> dict[Any, Any]:
+    if (labels := run.pop("documents", None)) is not None:
+        corpus = replace(corpus, documents=Documents.of(labels))
     return {(each.metric, each.name): each.numbers for each in score_corpus(corpus, wanted, **run)}
 
 

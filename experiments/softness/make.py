@@ -38,10 +38,10 @@ from cells import FACTORIALS, PLAIN, SETTINGS, Contrast, compared, interactions,
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from measures import judge, measured, measures_of, pearson, soft_accuracy, tau
-from pooling import pool
 from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set, report
 
 from softbleu.embeddings import open_vectors, write_store
+from softbleu.meta.pooling import pool
 from softbleu.report.plots import Scatter, draw
 from softbleu.results.significance import correct
 

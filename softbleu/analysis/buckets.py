@@ -89,7 +89,8 @@ def bucket_scores(
         `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
         references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
         precision, recall and F1 of the words themselves, clipped as in BLEU. `order`: what the metrics say of each
-        order of n-grams. Else a file with a label per line, or ``FILE:COLUMN``, such as the segments' documents.
+        order of n-grams. `document`: the documents of the corpus. Else a file with a label per line, or
+        ``FILE:COLUMN``.
     encoding
         Of that file.
     jobs, executor, progress
@@ -117,21 +118,26 @@ def bucket_scores(
                 " takes a source",
             )
         return scores_by_word(prepare_corpus(corpus, first.tokenizer, Requirements()), first, by)
+    if by == "document" and corpus.documents is None:
+        raise InputError("to score documents, name them with ", Parameter("documents"))
     labels: list[str] | None = None
-    if by not in ("length", "order"):
+    if by not in ("length", "order", "document"):
         if not Path(by).is_file() and ":" not in by:
-            raise InputError(f"{by}: no such file, nor one of length, rarity, coverage, order")
+            raise InputError(f"{by}: no such file, nor one of length, rarity, coverage, order, document")
         labels = read_labels(by, len(corpus), encoding)
         if len(set(labels)) > MOST_LABELS:
             raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     if by == "order":
         return BucketScores(by, "", corpus.systems, [row for scored in statistics for row in _orders(scored)])
-    if labels is None:
+    if by == "document" and corpus.documents is not None:
+        names, buckets = corpus.documents.names, corpus.documents.fitting(len(corpus))
+    elif labels is None:
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
         return scores_by_length(prepare_corpus(corpus, first.tokenizer, needed), statistics)
-    names = sorted(set(labels))
-    buckets = np.array([names.index(label) for label in labels])
+    else:
+        names = tuple(sorted(set(labels)))
+        buckets = np.array([names.index(label) for label in labels])
     rows = [row for scored in statistics for row in _segment_rows(scored, buckets, names)]
     return BucketScores(by.rpartition(":")[2].rpartition("/")[2], "segments", corpus.systems, rows)
 
@@ -154,14 +160,8 @@ def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics])
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
     """Score the segments of each bucket that has any."""
-    metric, counts = statistics.metric.at_level("corpus"), np.diff(statistics.offsets)
-    of_rows = np.repeat(buckets, counts)
-    for number, name in enumerate(names):
-        size = int((buckets == number).sum())
-        if size:
-            offsets = np.concatenate(([0], np.cumsum(counts[buckets == number])))
-            scores = [metric.aggregation.score(rows[of_rows == number], offsets).score for rows in statistics.rows]
-            yield _Row(str(statistics.metric), name, size, list(scores))
+    for number, size, scores in statistics.scores_of_parts(buckets):
+        yield _Row(str(statistics.metric), names[number], size, [score.score for score in scores])
 
 
 def _orders(statistics: Statistics) -> Iterator[_Row]:

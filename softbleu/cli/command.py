@@ -173,12 +173,12 @@ class Declaration:
         lines[place:place] = [option.line for option in settings.values()]
         parameters = [line.parameter for line in lines]
 
-        def call(context: typer.Context, **values: Any) -> None:
+        def call(program: typer.Context, **values: Any) -> None:
             if values["limits"] is not None:
                 allow(values["limits"])
             for line in lines:
                 line.check(values[line.name])
-            given = Given(context, values, settings)
+            given = Given(program, values, settings)
             try:
                 self.work(given)
             except SoftbleuError as error:
@@ -191,7 +191,7 @@ class Declaration:
                 )
                 raise
 
-        parameters.insert(0, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
+        parameters.insert(0, inspect.Parameter("program", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
         call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -78,7 +78,7 @@ def _write_view(given: Given) -> None:
     from softbleu.report import LINE_WRITERS, VIEWS
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
-    unused += ["resume", "documents"]
+    unused += ["resume"]
     other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

@@ -28,7 +28,7 @@ def input_files(given: Given) -> list[str]:
         *given.files("pairs"),
         *(split_file(text)[1] for text in given.files("scores", "spans")),
         *system_files(given).values(),
-        *given.files("reference", "source", "gold"),
+        *given.files("reference", "source", "gold", "documents"),
         *settings,
     ]
 
@@ -56,14 +56,23 @@ def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[f
     Once all is done it notes thresholds that were recommended, as nobody chose one; options that contradict one
     another are an InputError.
     """
+    from softbleu.corpora.labels import Documents
     from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.results.notes import notes_on
 
+    corpus: Any
     with _open_corpus(given, metrics) as corpus:
+        if named := given.get("documents"):
+            documents = Documents.read(named, given.encoding)
+            documents.fitting(len(corpus))
+            corpus = replace(corpus, documents=documents)
         # The sample is known.
         for note in notes_on(corpus, metrics) if given.candidate or given.pairs else ():
             given.note(note)
         yield corpus
+    in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
+    if in_context and not given.get("documents"):
+        given.note("no documents are named, so that the context of a line is whatever stands before it")
     for threshold in recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")

@@ -166,8 +166,8 @@ Score
   --language CODE: Language of the text, such as cs, de or zh (BCP 47): chooses tokenizer, similarity of words and
     other defaults, and refuses data of other languages (see `softbleu metrics --language CODE`).
   --signature TEXT: Run the settings of a signature (long or short) again; other options override them.
-  --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
-    (default: corpus).
+  --level NAME <metrics.base:Level>: corpus; segment, document or reference: each of them, too; macro: mean of
+    segments (default: corpus).
   --tokenize NAME <text.tokenizers:TOKENIZERS>: How lines are split into tokens (see `softbleu tokenizers`)
     (default: none).
   --lowercase: Fold the text to lower case first.
@@ -193,17 +193,17 @@ Significance
   --correction NAME <holm,fdr,none>: Correct p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or
     none (default: holm).
   --documents FILE: Documents of the segments, a label per line or FILE:COLUMN of a table: samples and trials draw
-    whole documents.
+    whole documents, levels and buckets score them, and a --context does not leave them.
   --all-pairs: All pairs of systems: a matrix of tests below each table, or a row per pair.
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
 Differences
   --show NAME <worst,different,disagreeing,ngrams>: Show lines instead: the worst, the most different (two systems) or
     disagreeing ones (two metrics); or n-grams that one system matches and another misses (ngrams).
   --top N: How many lines or n-grams --show shows (default: 20).
-  --by NAME|FILE <length,rarity,coverage,order,type,category,operation,errant>: Score parts instead: by length,
-    rarity or coverage (of words), order (of n-grams), by a file with a label per segment (FILE:COLUMN of a table;
-    the number of the column where it has no header); of the edits of M2, ERRANT, CLEME by type, category, operation
-    or errant.
+  --by NAME|FILE <length,rarity,coverage,order,document,type,category,operation,errant>: Score parts instead: by
+    length, rarity or coverage (of words), order (of n-grams), document (of --documents), by a file with a label per
+    segment (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2, ERRANT,
+    CLEME by type, category, operation or errant.
 Output
   page_format --format -f NAME <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default: by the
     suffix of --output, else text).

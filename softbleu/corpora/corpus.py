@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
+    from softbleu.corpora.labels import Documents
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Blank, Segments
 
@@ -28,6 +29,10 @@ class Corpus(Protocol):
     @property
     def resegmented(self) -> bool:
         """Whether candidates were cut into the segments of the references."""
+
+    @property
+    def documents(self) -> Documents | None:
+        """Documents of the segments, where they are known."""
 
     @property
     def blank(self) -> int:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Documents of the segments of a corpus, which samples draw as wholes."""
+    """Documents of the segments of a corpus, which samples draw as wholes, and contexts do not leave."""
 
-    numbers: Integers  # Of each segment that of its document, from 0, in the order in which documents first appear
+    names: tuple[str, ...]  # Of the documents, in the order in which they first appear
+    numbers: Integers  # Of each segment that of its document, from 0
     location: str  # File, as the user named it; empty where there is none
     fingerprint: str  # Hex SHA-256 of the labels
 
@@ -39,7 +40,7 @@ class Documents:
             raise InputError("documents need a label per segment, and there is none")
         digest = sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        return cls(np.array([places[text] for text in texts]), location, digest)
+        return cls(tuple(places), np.array([places[text] for text in texts]), location, digest)
 
     @classmethod
     def read(cls, place: str, encoding: str = "utf-8") -> Self:
@@ -49,10 +50,17 @@ class Documents:
     @property
     def count(self) -> int:
         """How many documents there are."""
-        return int(self.numbers.max()) + 1
+        return len(self.names)
 
     def __str__(self) -> str:
         return f"{Path(self.location).name or 'documents'}#{self.fingerprint[:12]}"
+
+    def lines_before(self, start: int, stop: int) -> tuple[int, ...]:
+        """How many lines before each of some segments are of its document and stand with it."""
+        numbers = self.numbers[:stop]
+        begun = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
+        places = np.arange(start, stop)
+        return tuple((places - begun[np.searchsorted(begun, places, "right") - 1]).tolist())
 
     def fitting(self, segments: int) -> Integers:
         """Numbers of the documents of so many segments. InputError: there are labels for more, or for fewer."""

@@ -21,6 +21,7 @@ from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.segments import (
     BLOCK,
     Blank,
+    Preceding,
     Segments,
     check_edited,
     check_source,
@@ -51,13 +52,17 @@ class FileBlock:
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
     blank: int = 0
     blank_references: Blank = "empty"  # See `Segments`
+    before: Preceding[FileBlock] | None = None  # What stands before them, of a corpus that has documents
 
     def __len__(self) -> int:
         return self.lines
 
     def carried(self) -> FileBlock:
         """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
-        return self.with_parts([part.carried() for part in self.parts])
+        carried = self.with_parts([part.carried() for part in self.parts])
+        if self.before is None or self.before.block is None:
+            return carried
+        return replace(carried, before=replace(self.before, block=self.before.block.carried()))
 
     @property
     def parts(self) -> list[TextPart]:
@@ -82,11 +87,15 @@ class FileBlock:
         """Read the block into memory."""
         candidates = [part.read_lines() for part in self.candidates]
         named = dict(zip(self.systems, candidates, strict=True))
+        before = None
+        if self.before is not None:
+            block = None if self.before.block is None else self.before.block.load()
+            before = Preceding(block, self.before.lines)
         if self.gold is not None:
             if self.source is not None:
                 check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
             source = [segment.source for segment in self.gold]
-            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits)
+            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits, before=before)
         references = [part.read_lines() for part in self.references]
         return Segments(
             named,
@@ -95,6 +104,7 @@ class FileBlock:
             edits=self.edits,
             blank=self.blank,
             blank_references=self.blank_references,
+            before=before,
         )
 
 
@@ -110,7 +120,9 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
         gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
         parts = [replace(one, stop=other.stop) for one, other in zip(first.parts, last.parts, strict=True)]
         edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
-        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits)
+        lines = tuple(chain.from_iterable(block.before.lines for block in files if block.before))
+        before = first.before and replace(first.before, lines=lines)
+        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits, before=before)
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
@@ -140,7 +152,7 @@ class ParallelFiles:
     resegmented: bool = False
     blank: int = 0  # See `Segments`
     blank_references: Blank = "empty"
-    documents: Documents | None = field(default=None, compare=False, repr=False)  # The essays, where files have such
+    documents: Documents | None = field(default=None, compare=False, repr=False)  # Those named, or the essays
 
     @classmethod
     def open(
@@ -154,6 +166,7 @@ class ParallelFiles:
         executor: Executor | None = None,
         jobs: int = 1,
         resegment: bool = False,
+        documents: Documents | None = None,
         blank_references: Blank | None = None,
     ) -> Self:
         """Find the files and see that they have the same number of lines.
@@ -168,8 +181,9 @@ class ParallelFiles:
         processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
         into whose segments they are cut. Blank lines of references beside others with text are empty texts, or
         missing, as `blank_references` says; unless it does, they are missing where there are more of them than one in
-        a hundred segments. Raises `InputError`: no or unreadable files, no lines, different numbers of lines (both
-        files are named), or edits of another source.
+        a hundred segments. `documents` are those of the segments; without any, essays are. Raises `InputError`: no or
+        unreadable files, no lines, different numbers of lines (both files are named) or of documents, or edits of
+        another source.
         """
         check_run(jobs, executor, None)
         if blank_references is not None:
@@ -190,16 +204,18 @@ class ParallelFiles:
                 places = [written.get(name, str(name)) for name in names]
                 opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
-            documents = None
             of_references = slice(len(named), len(named) + len(references))
             if any(map(has_essays, opened)):
-                opened, documents = aligned_essays(opened, of_references, Path(folder.name), cut=resegment)
+                opened, essays = aligned_essays(opened, of_references, Path(folder.name), cut=resegment)
+                documents = documents or essays
             elif resegment:
                 opened = _resegmented(opened, of_references, edited, Path(folder.name))
             if edits is not None:
                 _check_lines(opened, len(edits), gold or "", "sentences")
             else:
                 _check_lines(opened, opened[len(named)].lines, opened[len(named)].name)
+            if documents is not None:
+                documents.fitting(opened[0].lines)
             if edits is not None:
                 check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
@@ -256,19 +272,27 @@ class ParallelFiles:
 
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""
-        for number in range(-(-len(self) // BLOCK)):
-            part = slice(number * BLOCK, (number + 1) * BLOCK)
-            yield FileBlock(
-                self.systems,
-                tuple(file.part(number) for file in self.candidates),
-                tuple(file.part(number) for file in self.references),
-                None if self.source is None else self.source.part(number),
-                min(BLOCK, len(self) - number * BLOCK),
-                None if self.gold is None else self.gold[part],
-                {name: segments[part] for name, segments in self.edits.items()},
-                self.blank,
-                self.blank_references,
-            )
+        for start in range(0, len(self), BLOCK):
+            stop = min(start + BLOCK, len(self))
+            block = self._block(start, stop)
+            if self.documents is not None:
+                block = replace(block, before=Preceding.of(self.documents, start, stop, self._block))
+            yield block
+
+    def _block(self, start: int, stop: int) -> FileBlock:
+        """The block that begins at a segment."""
+        number, part = start // BLOCK, slice(start, stop)
+        return FileBlock(
+            self.systems,
+            tuple(file.part(number) for file in self.candidates),
+            tuple(file.part(number) for file in self.references),
+            None if self.source is None else self.source.part(number),
+            stop - start,
+            None if self.gold is None else self.gold[part],
+            {name: segments[part] for name, segments in self.edits.items()},
+            self.blank,
+            self.blank_references,
+        )
 
 
 def has_edits(name: str) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
+from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError
 from softbleu.io.arguments import by_text, check_texts, listed
 
@@ -15,11 +16,27 @@ Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
 place of texts: the segments of a `.m2` file that has the candidates' edits."""
 References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
+Block = TypeVar("Block")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 Blank = Literal["empty", "missing"]
 _LEFT_OUT = 0.01
 """Blank references are missing where there are more of them, beside others with text, than this share of the
 segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
+
+
+@dataclass(frozen=True)
+class Preceding(Generic[Block]):
+    """What stands before the segments of a block, in their documents."""
+
+    block: Block | None  # The block before, if any document goes on from it
+    lines: tuple[int, ...]  # Of each segment how many lines before it are of its document
+
+    @classmethod
+    def of(cls, documents: Documents, start: int, stop: int, block: Callable[[int, int], Block]) -> Preceding[Block]:
+        """Find it for the segments from `start` up to `stop`; `block` makes the block of others."""
+        lines = documents.lines_before(start, stop)
+        goes_on = any(count > place for place, count in enumerate(lines))
+        return cls(block(start - BLOCK, start) if goes_on else None, lines)
 
 
 @dataclass(frozen=True)
@@ -40,6 +57,8 @@ class Segments:
     """Of each segment the edits of a system whose edits are given; those of others are found in their texts."""
     blank: int = 0  # References that are blank beside one of the same segment with text
     blank_references: Blank = "empty"  # Whether these are empty texts, or missing
+    documents: Documents | None = field(default=None, compare=False)
+    before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
 
     def __len__(self) -> int:
         return len(self.references)
@@ -140,16 +159,23 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
     def blocks(self) -> Iterator[Segments]:
         """Cut into blocks of a fixed number of segments."""
         for start in range(0, len(self), BLOCK):
-            part = slice(start, start + BLOCK)
-            yield Segments(
-                {name: texts[part] for name, texts in self.candidates.items()},
-                self.references[part],
-                None if self.source is None else self.source[part],
-                None if self.gold is None else self.gold[part],
-                {name: segments[part] for name, segments in self.edits.items()},
-                self.blank,
-                self.blank_references,
-            )
+            block, stop = self.part(start, start + BLOCK), min(start + BLOCK, len(self))
+            if self.documents is not None:
+                block = replace(block, before=Preceding.of(self.documents, start, stop, self.part))
+            yield block
+
+    def part(self, start: int, stop: int) -> Segments:
+        """Segments from `start` up to `stop`."""
+        part = slice(start, stop)
+        return Segments(
+            {name: texts[part] for name, texts in self.candidates.items()},
+            self.references[part],
+            None if self.source is None else self.source[part],
+            None if self.gold is None else self.gold[part],
+            {name: segments[part] for name, segments in self.edits.items()},
+            self.blank,
+            self.blank_references,
+        )
 
     @property
     def resegmented(self) -> bool:
@@ -276,6 +302,7 @@ def make_corpus(
     references: References | None,
     source: Iterable[str] | None = None,
     gold: Sequence[GoldSegment] | None = None,
+    documents: Sequence[object] | Documents | None = None,
 ) -> Segments:
     """Put texts together; gold edits make the references.
 
@@ -289,9 +316,17 @@ def make_corpus(
         One text a segment.
     gold
         Segments of a ``.m2`` file.
+    documents
+        A label per segment, those of one document the same; None: they are not known.
     """
     if gold is None:
-        return Segments.of(candidates, references, source)
-    if references is not None:
+        made = Segments.of(candidates, references, source)
+    elif references is not None:
         raise InputError("gold edits make the references: leave out either references or gold")
-    return Segments.of_gold(candidates, gold, source)
+    else:
+        made = Segments.of_gold(candidates, gold, source)
+    if documents is None:
+        return made
+    labelled = documents if isinstance(documents, Documents) else Documents.of(documents)
+    labelled.fitting(len(made))
+    return replace(made, documents=labelled)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ExactWords = Literal["one", "cosine"]
 NO_VECTORS = "none"
+MOST_CONTEXT = 1000  # Lines before one with which it can be encoded; corpora have as many at hand
 _KIND = re.compile(r"(spelling|stems:[a-z]{2,3}|stems)(?:\+|$)")
 
 
@@ -120,6 +121,13 @@ class VectorChoice(Declared):
         "In context: layers whose mean is taken, such as 4,6",
         metavar="LIST",
         unset="what the encoder recommends",
+    )
+    context: int = setting(
+        0,
+        "In context: encode each line with so many lines before it in its document, which do not count themselves",
+        least=0,
+        most=MOST_CONTEXT,
+        signed_if_set=True,
     )
     exact_words: ExactWords | None = setting(
         None,
@@ -212,6 +220,8 @@ class VectorChoice(Declared):
                 raise InputError(
                     f"{self.vectors}: layers and exact-words are for vectors in context; name an encoder"
                 )
+            if self.context:
+                raise InputError(f"{self.vectors}: lines of context are for an encoder: name one")
             return self
         self._check_unused("vectors in context have", VectorChoice(), ("vector_case", "normalize"))
         encoder = self.encoder

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.encoders.pieces import in_texts
 from softbleu.io.forks import lock
 from softbleu.io.line_cache import kept_lines
 
@@ -29,10 +30,20 @@ class EncodedLines:
         self._kept: dict[str, NDArray[np.int16]] = {}
         self._size = 0
 
-    def rows(self, lines: Sequence[Sequence[str]]) -> tuple[Pieces, NDArray[np.float32]]:
-        """Pieces of distinct lines, given as their words, and the hidden state of each: (pieces, dimension)."""
-        pieces = self.encoder.tokenize(lines)
-        texts = [" ".join(line) for line in lines]
+    def rows(
+        self, lines: Sequence[Sequence[str]], before: Sequence[Sequence[Sequence[str]]] = ()
+    ) -> tuple[Pieces, NDArray[np.float32]]:
+        """Pieces of distinct lines, given as their words, and the hidden state of each: (pieces, dimension).
+
+        `before` has the lines before each line with which it is encoded; lines are distinct together with these.
+        """
+        in_text = [(*earlier, line) for earlier, line in zip(before or [()] * len(lines), lines, strict=True)]
+        places: dict[tuple[str, ...], int] = {}
+        numbers = [tuple(places.setdefault(tuple(line), len(places)) for line in text) for text in in_text]
+        every = self.encoder.tokenize(list(places))
+        pieces = every.chosen([text[-1] for text in numbers]) if before else every
+        # No line of a file begins with a line feed.
+        texts = [("\n" if len(text) > 1 else "") + "\n".join(map(" ".join, text)) for text in in_text]
         sizes = dict(zip(texts, (np.diff(pieces.offsets) * self._width).tolist(), strict=True))
         if self._size > _MOST:
             self._kept, self._size = {}, 0
@@ -41,7 +52,7 @@ class EncodedLines:
         contents = kept_lines(
             f"{self.encoder.fingerprint} {self.layers}",
             [text for text in texts if text not in known],
-            partial(self._encoded, pieces, {text: number for number, text in enumerate(texts)}),
+            partial(self._encoded, every, dict(zip(texts, numbers, strict=True))),
             # What another version cut otherwise is of no use.
             lambda text, content: len(content) == 2 * sizes[text],
         )
@@ -76,16 +87,16 @@ class EncodedLines:
         return self.encoder.dimension + _SCALE
 
     def _encoded(
-        self, pieces: Pieces, numbers: Mapping[str, int], texts: Sequence[str]
+        self, pieces: Pieces, numbers: Mapping[str, Sequence[int]], texts: Sequence[str]
     ) -> Iterator[Mapping[str, bytes]]:
         """Encode texts, of which these numbers are those of their lines; those of about one length together."""
         lengths = np.diff(pieces.offsets)
-        ranked = sorted(texts, key=lambda text: (lengths[numbers[text]], numbers[text]))
+        ranked = sorted(texts, key=lambda text: (lengths[[*numbers[text]]].sum(), numbers[text]))
         for start in range(0, len(ranked), _AT_ONCE):
             some = ranked[start : start + _AT_ONCE]
-            chosen = pieces.chosen([numbers[text] for text in some])
-            states = np.split(_packed(self.encoder.encode(chosen, self.layers)), chosen.offsets[1:-1])
-            yield {text: part.tobytes() for text, part in zip(some, states, strict=True)}
+            chosen, places = in_texts(pieces, [numbers[text] for text in some])
+            states = _packed(self.encoder.encode(chosen, self.layers))
+            yield {text: states[rows].tobytes() for text, rows in zip(some, places, strict=True)}
 
 
 def _packed(states: NDArray[np.float32]) -> NDArray[np.int16]:

@@ -151,6 +151,41 @@ def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int
     return words
 
 
+def in_texts(pieces: Pieces, texts: Sequence[Sequence[int]]) -> tuple[Pieces, list[NDArray[np.int64]]]:
+    """Put lines behind those before them, and say where in all pieces those of the last line of each text stand.
+
+    A text has the numbers of its lines. Boundary pieces at the beginning of a line stand once, before all of them;
+    those at its end part it from the next (Vernikos et al. 2022, section 3). A line without words stands alone.
+
+    >>> pieces = Pieces(np.array([1, 5, 2, 1, 6, 7, 2]), np.array([-1, 0, -1, -1, 0, 1, -1]), np.array([0, 3, 7]))
+    >>> together, places = in_texts(pieces, [(0, 1)])
+    >>> together.ids.tolist(), places[0].tolist()
+    ([1, 5, 2, 6, 7, 2], [0, 3, 4, 5])
+    """
+    bounds = list(pairwise(pieces.offsets.tolist()))
+    inner = pieces.words >= 0
+    parts, offsets, places = [np.arange(0)], [0], []
+    for text in texts:
+        heads = {
+            line: int(inner[slice(*bounds[line])].argmax()) for line in text if inner[slice(*bounds[line])].any()
+        }
+        last = text[-1]
+        start, end = bounds[last]
+        head = heads.get(last, 0)
+        before = [line for line in text[:-1] if line in heads and last in heads]
+        parts.append(np.arange(start, start + head))
+        parts += [np.arange(bounds[line][0] + heads[line], bounds[line][1]) for line in before]
+        parts.append(np.arange(start + head, end))
+        size = end - start + sum(bounds[line][1] - bounds[line][0] - heads[line] for line in before)
+        stop = offsets[-1] + size
+        places.append(
+            np.append(np.arange(offsets[-1], offsets[-1] + head), np.arange(stop - (end - start - head), stop))
+        )
+        offsets.append(stop)
+    chosen = np.concatenate(parts)
+    return Pieces(pieces.ids[chosen], pieces.words[chosen], np.array(offsets)), places
+
+
 @dataclass(frozen=True)
 class Window:
     """Pieces that are encoded together: all of a line, or of a long one as many as fit."""

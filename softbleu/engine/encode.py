@@ -17,11 +17,11 @@ from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokenizers import TextTokenizer, Tokenizer, Tokenizer13a
-from softbleu.text.tokens import TextLines, Tokens, Vocabulary, WordParts
+from softbleu.text.tokens import LinesInText, TextLines, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.segments import Preceding, Segments
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
@@ -195,6 +195,35 @@ class CodedBlock:
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
             edits_of(segments, coder.split) if needed.edits else (),
+        )._in_documents(segments.before, coder, needed)
+
+    def _in_documents(self, before: Preceding[Segments] | None, coder: LineCoder, needed: Requirements) -> CodedBlock:
+        """Put lines behind as many lines of their documents as are `needed`."""
+        if before is None or not needed.context:
+            return self
+        earlier = None
+        if before.block is not None:
+            last = before.block.part(max(len(before.block) - needed.context, 0), len(before.block))
+            earlier = CodedBlock.of(replace(last, before=None), coder, replace(needed, edits=False))
+        numbers = [np.arange(len(self) + 1), self.offsets]
+        if earlier is not None:
+            numbers = [
+                np.arange(len(self) + len(earlier) + 1),
+                np.append(earlier.offsets, self.offsets[1:] + earlier.offsets[-1]),
+            ]
+        of_each, of_references = (_numbers_before(ends, before.lines, needed.context) for ends in numbers)
+        texts = (
+            self.lines
+            if earlier is None
+            else [Tokens.joined(pair) for pair in zip(earlier.lines, self.lines, strict=True)]
+        )
+        places = [of_each] * len(self.candidates) + [of_references] + [of_each] * (self.source is not None)
+        # Networks, and lines that are looked at as strings, have no context.
+        return self.with_lines(
+            [
+                LinesInText(line.codes, line.offsets, text, numbers) if type(line) is Tokens else line
+                for line, text, numbers in zip(self.lines, texts, places, strict=True)
+            ]
         )
 
     @classmethod
@@ -314,6 +343,23 @@ class CodedBlock:
             yield Chunk(tokens.lines(start, end), references, bounds - bounds[0], source, coded, words)
 
 
+def _numbers_before(ends: Integers, counts: Sequence[int], most: int) -> Integers:
+    """Numbers of up to so many lines before those of the last segments, nearest last: (lines, most), -1 for none.
+
+    Segment s has the lines ``ends[s]`` to ``ends[s + 1]``, and the last segments so many segments before them. Before
+    the n-th line of a segment stand the n-th lines of those before it, or their last.
+    """
+    first = len(ends) - 1 - len(counts)
+    sizes = np.diff(ends)
+    segments = np.repeat(np.arange(first, len(sizes)), sizes[first:])
+    ranks = np.arange(ends[first], ends[-1]) - ends[segments]
+    left = np.minimum(np.repeat(counts, sizes[first:]), most)[:, None]
+    steps = np.arange(most, 0, -1)
+    earlier = np.maximum(segments[:, None] - steps, 0)
+    places: Integers = ends[earlier] + np.minimum(ranks[:, None], np.maximum(sizes[earlier], 1) - 1)
+    return np.where((steps <= left) & (sizes[earlier] > 0), places, -1)
+
+
 class BlockCoder:
     """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
 
@@ -341,7 +387,8 @@ class BlockCoder:
 
     def code(self, block: Segments | FileBlock | ListCorpus) -> CodedBlock:
         """Code a block."""
-        if isinstance(block, FileBlock) and block.gold is None and self._coder is not None:
+        plain = isinstance(block, FileBlock) and block.gold is None and not self._needed.context
+        if isinstance(block, FileBlock) and plain and self._coder is not None:
             if self._texts is None or self._texts.size > MOST_WORDS:
                 self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
             return CodedBlock.of_texts(block, self._texts, self._needed)

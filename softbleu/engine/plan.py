@@ -36,11 +36,18 @@ class Plan:
     @cached_property
     def needed(self) -> Mapping[Tokenizer, Requirements]:
         """Join the requirements of the metrics of each tokenizer."""
-        more = () if self.prepared is None else (self.prepared,)
+        more = [] if self.prepared is None else [self.prepared]
+        if self.context:
+            more.append(Requirements(references=False, context=self.context))
         return {
             tokenizer: reduce(or_, (*(self.metrics[number].requires for number in numbers), *more))
             for tokenizer, numbers in by_tokenizer(self.metrics).items()
         }
+
+    @property
+    def context(self) -> int:
+        """How many lines before each, of its document, the metrics look at."""
+        return max((m.vector_choice.context for m in self.metrics if m.requires.vectors), default=0)
 
     @property
     def only(self) -> Metric:
@@ -139,9 +146,19 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
+    if requires.vectors and metric.vector_choice.context:
+        _check_context(corpus, metric)
     if requires.by_annotator and metric.tokenizer.name != "none":
         said = f"metric {metric.name!r} counts words as the gold file does: leave out "
         raise InputError(said, Parameter("tokenize"))
+
+
+def _check_context(corpus: Corpus | ListCorpus, metric: Metric) -> None:
+    """See that lines stand in a text, and are looked at as they are."""
+    edits, lists = metric.requires.by_annotator, isinstance(corpus, ListCorpus)
+    if edits or lists:
+        what = "lists of texts have" if lists else f"metric {metric.name!r} looks at edits of single lines and has"
+        raise InputError(f"{what} no context: leave out ", Parameter("context"))
 
 
 def threshold_of(metric: Metric) -> float | str | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from softbleu.corpora.labels import Documents
 from softbleu.corpora.segments import BLOCK
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, Checkpoint
@@ -20,7 +21,7 @@ from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
 from softbleu.engine.plan import Plan, by_tokenizer, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.statistics import Statistics, StreamingAggregation
+from softbleu.engine.statistics import SegmentRows, Statistics
 from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.io.arguments import check_run
@@ -95,7 +96,9 @@ class Runner:
         systems = self.corpus.systems if system is None else (system,)
         once = np.ones(len(self.corpus), np.int64)
         statistics = {
-            number: Statistics(systems, metric, metric.read_rows(systems, len(once)), once, (0, 0))
+            number: Statistics(
+                systems, metric, metric.read_rows(systems, len(once)), once, (0, 0), documents=self.corpus.documents
+            )
             for number, metric in enumerate(metrics)
             if isinstance(metric, ReadsRows)
         }
@@ -118,16 +121,14 @@ class Runner:
         ]
         work = self._work(metrics, keeps)
         identities = [table.identity for table in work.tables]
+        identities += [corpus.documents.fingerprint] if corpus.documents is not None and self.plan.context else []
         key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities)
         with single_threaded_blas() if work.tables or any(streams) else nullcontext():
             totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
-        statistics = [
-            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number])
+        return [
+            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number], corpus)
             for number, (metric, total) in enumerate(zip(metrics, totals, strict=True))
         ]
-        without_blank = corpus.blank > 0 and corpus.blank_references == "missing"
-        how = partial(replace, resegmented=corpus.resegmented, without_blank=without_blank)
-        return list(map(how, statistics))
 
     def compare(self) -> tuple[Statistics, Iterator[list[Rows]]]:
         """Compute the statistics of all pairs of texts of each list, by the one metric of the plan; see `Worker`.
@@ -191,7 +192,7 @@ class Runner:
     def _add_up(
         self,
         work: _Work,
-        streams: Sequence[StreamingAggregation | None],
+        streams: Sequence[SegmentRows | None],
         corpus: Corpus,
         step: int,
         progress: Progress | None,
@@ -270,6 +271,8 @@ def running(
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, tasks, threads=threads))
         whole = cast("Corpus", corpus)  # lists have no systems to take one of
+        if plan.context and whole.documents is None:
+            whole = replace(cast("Any", whole), documents=Documents.of([""] * len(whole)))
         checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
         if not lists and any(metric.requires.references or metric.requires.edits for metric in metrics):
             _note_blank(whole)
@@ -286,11 +289,11 @@ def _note_blank(corpus: Corpus) -> None:
     note(f"{many} blank beside others with text, and taken as {counted} (the other way: blank_references={other})")
 
 
-def _streaming(metric: Metric, level: Level) -> StreamingAggregation | None:
+def _streaming(metric: Metric, level: Level) -> SegmentRows | None:
     """Make what takes the rows of a metric whose score needs more than their sum but not all rows at once."""
     aggregation, segments = metric.at_level(level).aggregation, level == "segment"
     streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
-    return StreamingAggregation(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
+    return SegmentRows(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 
 
 def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
@@ -326,14 +329,19 @@ def _statistics(
     metric: Metric,
     total: BlockStatistics,
     table: CorpusWords | None,
-    stream: StreamingAggregation | None,
+    stream: SegmentRows | None,
+    corpus: Corpus | None = None,
 ) -> Statistics:
     identity, coverage = None, None
     if table is not None and metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
         if identity != NO_VECTORS:
             coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
-    return Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
+    made = Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
+    if corpus is None:
+        return made
+    without_blank = corpus.blank > 0 and corpus.blank_references == "missing"
+    return replace(made, resegmented=corpus.resegmented, documents=corpus.documents, without_blank=without_blank)
 
 
 def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:

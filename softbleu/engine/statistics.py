@@ -13,13 +13,14 @@ from weakref import finalize
 
 import numpy as np
 
-from softbleu.errors import UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.forks import cached_property
 from softbleu.metrics.base import Level, Metric
-from softbleu.metrics.result import Coverage, Result, Score
+from softbleu.metrics.result import Coverage, DocumentScore, Result, Score
 
 if TYPE_CHECKING:
+    from softbleu.corpora.labels import Documents
     from softbleu.engine.worker import BlockStatistics
     from softbleu.metrics.aggregation import Aggregation
     from softbleu.types import Integers
@@ -29,9 +30,10 @@ _MOST_KEPT = 1 << 18  # Numbers that are kept in memory; more are in a file that
 
 
 class SegmentRows:
-    """Rows of consecutive segments, block by block."""
+    """Rows of one metric, block by block: reduced as they come; kept, too, where `segments` are asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
+        self._aggregation, self._stream, self._segments = aggregation, aggregation.stream(), segments
         self._parts: list[tuple[Integers, Integers] | int] = []
         self._stops: list[int] = []
         self._size = 0
@@ -40,13 +42,24 @@ class SegmentRows:
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else 0
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether they are few."""
-        return self._file is None
+    def take(self, part: BlockStatistics) -> BlockStatistics:
+        """Take the rows of the next blocks, and give back what else there is."""
+        self._stream.add(part.rows, part.counts)
+        if self._segments:
+            self.keep(part.rows, part.counts)
+        return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
 
-    def add(self, rows: Integers, counts: Integers) -> None:
-        """Add the next segments: (systems, rows, k), and how many rows each segment has."""
+    def scores(self) -> Sequence[Score]:
+        """Score the corpus, for each system."""
+        return self._stream.scores()
+
+    def segments(self, system: int) -> Sequence[Score]:
+        """Score the segments of a system; those of a long text when they are looked at."""
+        scores = SegmentScores(self, self._aggregation, system)
+        return tuple(scores) if self._file is None else scores
+
+    def keep(self, rows: Integers, counts: Integers) -> None:
+        """Keep the next segments: (systems, rows, k), and how many rows each segment has."""
         self._stops.append(len(self) + len(counts))
         self._size += rows.size
         if self._size <= _MOST_KEPT:
@@ -104,32 +117,6 @@ class SegmentScores(Sequence[Score]):
             yield from self._aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
 
 
-class StreamingAggregation:
-    """Reduces the rows of one metric as they come, by its aggregation; keeps those of segments where asked for."""
-
-    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
-        self._aggregation, self._stream = aggregation, aggregation.stream()
-        self._rows = SegmentRows() if segments else None
-
-    def take(self, part: BlockStatistics) -> BlockStatistics:
-        """Take the rows of the next blocks, and give back what else there is."""
-        self._stream.add(part.rows, part.counts)
-        if self._rows is not None:
-            self._rows.add(part.rows, part.counts)
-        return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
-
-    def scores(self) -> Sequence[Score]:
-        """Score the corpus, for each system."""
-        return self._stream.scores()
-
-    def segments(self, system: int) -> Sequence[Score]:
-        """Score the segments of a system; those of a long text when they are looked at."""
-        if self._rows is None:
-            return ()
-        scores = SegmentScores(self._rows, self._aggregation, system)
-        return tuple(scores) if self._rows.in_memory else scores
-
-
 @dataclass(frozen=True)
 class Statistics:
     """Statistics of a corpus by one metric, for every system."""
@@ -141,14 +128,27 @@ class Statistics:
     references: tuple[int, int]  # Fewest and most references of a segment
     vectors: str | None = None  # Name and content of the vectors; None when no similarity was looked at
     coverage: tuple[Coverage, ...] | None = None  # None when no similarity was looked at
-    streamed: StreamingAggregation | None = None  # What became of the rows, where they were not kept
+    streamed: SegmentRows | None = None  # What became of the rows, where they were not kept
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
+    documents: Documents | None = None  # Those of the segments, where they are known
     without_blank: bool = False  # Whether there are blank references that are missing
 
     @cached_property
     def offsets(self) -> Integers:
         """Segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
         return np.concatenate(([0], np.cumsum(self.counts)))
+
+    def scores_of_parts(self, numbers: Integers) -> Iterator[tuple[int, int, list[Score]]]:
+        """Score parts of the corpus, each as a corpus of its own; `numbers` say which each segment is of.
+
+        Yields the number of a part, how many segments it has, and the score of each system.
+        """
+        metric = self.metric.at_level("corpus")
+        of_rows = np.repeat(numbers, self.counts)
+        for number, size in enumerate(np.bincount(numbers).tolist()):
+            if size:
+                offsets = np.concatenate(([0], np.cumsum(self.counts[numbers == number])))
+                yield number, size, [metric.aggregation.score(rows[of_rows == number], offsets) for rows in self.rows]
 
     def signature(self, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
         """Write the signature of scores at a level, the short or the long one, with `more` keys."""
@@ -160,18 +160,27 @@ class Statistics:
             counted["blank"] = "missing"
         if self.resegmented:
             counted["resegment"] = "yes"
-        metric = self.metric.at_level(level)
+        in_context = self.metric.requires.vectors and self.metric.vector_choice.context
+        if self.documents is not None and self.documents.count > 1 and (in_context or level == "document"):
+            counted["documents"] = str(self.documents)
+        metric = scored_at(self.metric, level)
         return metric.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
+
+
+def scored_at(metric: Metric, level: Level) -> Metric:
+    """The metric as it scores at a level; documents are scored as corpora."""
+    return metric.at_level("corpus" if level == "document" else level)
 
 
 def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
     """Score the statistics of every system; for levels see `softbleu.score`."""
     check_level(level)
     # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
-    scorer, offsets = statistics.metric.at_level(level), statistics.offsets
+    scorer, offsets = scored_at(statistics.metric, level), statistics.offsets
     signature, short = (statistics.signature(level, short=short) for short in (False, True))
     aggregation = scorer.aggregation
-    macro = level == "macro" or (level != "corpus" and not aggregation.has_corpus_score)
+    documents = _document_scores(statistics) if level == "document" else None
+    macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
     label = scorer.called or scorer.label
     label = f"{label} (macro)" if level == "macro" else label
     streamed = None if statistics.streamed is None else statistics.streamed.scores()
@@ -196,8 +205,22 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
             result = replace(result, segments=tuple(aggregation.segment_scores(rows, offsets)))
         elif level == "reference":
             result = replace(result, references=tuple(aggregation.reference_scores(rows, offsets)))
+        elif documents is not None:
+            result = replace(result, documents=documents[number])
         results.append(result)
     return results
+
+
+def _document_scores(statistics: Statistics) -> list[tuple[DocumentScore, ...]]:
+    """Score the documents, for each system."""
+    documents = statistics.documents
+    if documents is None:
+        raise InputError("scores of documents need these: name them with ", Parameter("documents"))
+    parts = list(statistics.scores_of_parts(documents.fitting(len(statistics.counts))))
+    return [
+        tuple(DocumentScore(documents.names[number], size, scores[system]) for number, size, scores in parts)
+        for system in range(len(statistics.systems))
+    ]
 
 
 def check_level(level: str) -> None:

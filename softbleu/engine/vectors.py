@@ -34,7 +34,7 @@ from softbleu.matching.similarity import (
     WordTable,
     frequency_weights,
 )
-from softbleu.text.tokens import Tokens, Vocabulary, word_features
+from softbleu.text.tokens import Tokens, Vocabulary, lines_before, word_features
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
@@ -44,13 +44,14 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 
+TextBefore = tuple[tuple[int, ...], ...]  # Codes of the words of some lines
 _WORDS = "words.json"
 _WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enough for the memory
 
 
 @dataclass(frozen=True)
 class ContextVectors:
-    """Vectors of the tokens of lines, by an encoder that reads each line by itself.
+    """Vectors of the tokens of lines, by an encoder that reads each line by itself, or after those before it.
 
     The encoder reads the tokens of a line with one space between them. A token's vector is the mean of those of its
     pieces, each the mean of the chosen layers' hidden states.
@@ -64,6 +65,7 @@ class ContextVectors:
     self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
+    lines: int = 0  # How many lines before each, of its document, the encoder reads
 
     in_context: ClassVar[bool] = True
 
@@ -75,8 +77,10 @@ class ContextVectors:
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the tokens of the distinct lines of a chunk, and the row of each position."""
         tokens = Tokens.joined((chunk.candidates, chunk.references))
-        numbers, lines = _distinct(tokens)
-        pieces, states = self._states(lines)
+        before = lines_before(tokens, self.lines)
+        numbers, first = _distinct(tokens, before)
+        lines = tokens.chosen(first)
+        pieces, states = self._states(lines, [before[line] for line in first.tolist()])
         rows = word_rows(pieces, states, lines.offsets[:-1], len(lines.codes))
         places = np.arange(len(tokens.codes)) + np.repeat(
             lines.offsets[numbers] - tokens.offsets[:-1], tokens.lengths
@@ -90,13 +94,18 @@ class ContextVectors:
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces of lines."""
-        return self.pieces_of(lines_of_words(tokens, self.words))
+        before = lines_before(tokens, self.lines)
+        numbers, first = _distinct(tokens, before)
+        return self._chosen(numbers, *self._states(tokens.chosen(first), [before[line] for line in first.tolist()]))
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
         """Unit vectors of the pieces of lines that are given as words; the corpus need not have them."""
         known: dict[tuple[str, ...], int] = {}
         numbers = np.array([known.setdefault(tuple(line), len(known)) for line in lines], np.int64)
-        pieces, states = encoded_lines(self.encoder, self.layers).rows(list(known))
+        return self._chosen(numbers, *encoded_lines(self.encoder, self.layers).rows(list(known)))
+
+    def _chosen(self, numbers: Integers, pieces: Pieces, states: NDArray[np.float32]) -> PieceVectors:
+        """Vectors of the lines with these numbers, in that order."""
         chosen = pieces.chosen(numbers.tolist())
         places = pieces.offsets[numbers].repeat(np.diff(chosen.offsets)) + np.arange(len(chosen.ids))
         places -= np.repeat(chosen.offsets[:-1], np.diff(chosen.offsets))
@@ -107,8 +116,10 @@ class ContextVectors:
         """Mean of the hidden states of all pieces of each distinct line, as words: (lines, dimension)."""
         return encoded_lines(self.encoder, self.layers).means(lines)
 
-    def _states(self, lines: Tokens) -> tuple[Pieces, NDArray[np.float32]]:
-        return encoded_lines(self.encoder, self.layers).rows(lines_of_words(lines, self.words))
+    def _states(self, lines: Tokens, before: Sequence[TextBefore]) -> tuple[Pieces, NDArray[np.float32]]:
+        earlier = [[[self.words[code] for code in line] for line in text] for text in before]
+        encoded = encoded_lines(self.encoder, self.layers)
+        return encoded.rows(lines_of_words(lines, self.words), earlier if any(before) else ())
 
 
 def lines_of_words(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
@@ -118,14 +129,13 @@ def lines_of_words(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
     return [every[start:end] for start, end in pairwise(bounds)]
 
 
-def _distinct(tokens: Tokens) -> tuple[Integers, Tokens]:
-    """Give equal lines one number; return the number of each line, and the distinct lines."""
-    known: dict[bytes, int] = {}
-    bounds = tokens.offsets.tolist()
-    numbers = [known.setdefault(tokens.codes[start:end].tobytes(), len(known)) for start, end in pairwise(bounds)]
+def _distinct(tokens: Tokens, before: Sequence[TextBefore]) -> tuple[Integers, Integers]:
+    """Give lines that are equal with those before them one number: the number of each line, and the first lines."""
+    known: dict[object, int] = {}
+    lines = zip(pairwise(tokens.offsets.tolist()), before, strict=True)
+    numbers = [known.setdefault((tokens.codes[slice(*ends)].tobytes(), text), len(known)) for ends, text in lines]
     distinct = np.array(numbers, np.int64)
-    first = np.unique(distinct, return_index=True)[1]
-    return distinct, tokens.chosen(first)
+    return distinct, np.unique(distinct, return_index=True)[1]
 
 
 @dataclass(frozen=True)
@@ -186,6 +196,7 @@ class CorpusWords:
             choice.exact_words == "one",
             choice.measure.self_only(words),
             frequencies,
+            choice.context,
         )
         return cls(WordTable(vectors, features or {}), f"{encoder.name}#{encoder.fingerprint[:12]}")
 

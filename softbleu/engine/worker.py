@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -284,12 +284,6 @@ class Worker:
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
 
-def _added(one: BlockStatistics, other: BlockStatistics) -> BlockStatistics:
-    """Add sums."""
-    fewest, most = zip(one.references, other.references, strict=True)
-    return BlockStatistics(one.rows + other.rows, one.counts, one.coverage + other.coverage, (min(fewest), max(most)))
-
-
 def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
     """Put the rows of consecutive blocks together."""
     return BlockStatistics(
@@ -314,7 +308,7 @@ class Sums:
             if task.keep_rows or not before:
                 before.append(part)
             else:
-                before[0] = _added(before[0], part)
+                before[0] = replace(_joined([before[0], part]), rows=before[0].rows + part.rows, counts=part.counts)
 
     def taken(self) -> list[BlockStatistics]:
         """Give what there is, and begin anew."""

@@ -13,7 +13,7 @@ from softbleu.corpora.judgements import Comparisons, drawn_with
 from softbleu.errors import InputError, known_name
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
-from softbleu.meta.correlation import Estimate, divide, draw_counts, redraw
+from softbleu.meta.correlation import Estimate, divide, draw_batches, draw_counts, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, ScoreTable
@@ -134,6 +134,7 @@ def preference_taus(
 _LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498,500", "take fewer")
 """Of 24 bytes each, and of some 8 more for a while."""
 _MOST_TOGETHER = 2_000_000  # Pairs of all outputs of which tie thresholds are sought in each sample, 2,000 outputs
+_MOST_SEGMENTS = 1500  # Of which all pairs are compared
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: the last bits do not decide which tie threshold is best."""
 
@@ -146,7 +147,7 @@ class Accuracy(Estimate):
 
     metric: str
     human: str
-    of: str  # `systems`, `systems softly`, `outputs` or `outputs by segment`
+    of: str  # `systems`, `systems softly`, `outputs`, `outputs by segment`, `segments` or `segments softly`
     chance: float  # What is to be had without looking at the texts
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
@@ -346,6 +347,67 @@ def output_accuracies(
         for of, pairs in (("outputs", together), ("outputs by segment", within))
         if pairs is not None
     ]
+
+
+def segment_accuracies(
+    table: ScoreTable, judged: Assessments, human: str, samples: int = 1000, seed: int = 12345
+) -> list[Accuracy]:
+    """Accuracies between segments: tie-calibrated over all pairs of segments' means, and soft.
+
+    The soft one is soft pairwise accuracy with segments in the place of systems: p-values come from sign flips of the
+    differences of two segments, system by system. Segments are drawn for the interval. There are none where no
+    segment has several outputs, or more than `_MOST_SEGMENTS` have.
+
+    Parameters
+    ----------
+    table
+        Scores of a metric, greater for better.
+    judged
+        Scores of single outputs by judges.
+    human
+        Name of the judgements, for the result.
+    samples, seed
+        Bootstrap samples and sign flips, and the seed of both.
+    """
+    judges, scores, segments = judged.pick(table.segments, table.name)
+    places, numbers = np.unique(segments, return_inverse=True)
+    if not 2 <= len(places) <= min(_MOST_SEGMENTS, len(judges) - 1):
+        return []
+    said, by_metric = (np.bincount(numbers, column) / np.bincount(numbers) for column in (judges, scores))
+    drawn = np.unique(judged.drawn_with(places), return_inverse=True)[1]
+    accuracies = [_accuracy(table.name, human, "segments", JudgedPairs.among(said, by_metric, drawn), samples, seed)]
+    if judged.texts is None:
+        tables = judged.tables(table.segments, table.name)
+        one, other = (_soft_order(side[:, places].T, samples, seed) for side in tables)
+        accuracies.append(_soft((table.name, human, "segments softly"), one, other, drawn, samples, seed))
+    return accuracies
+
+
+def _soft_order(scores: Floats, trials: int, seed: int) -> Floats:
+    """P that each thing is better than each later one by chance, (things, things), NaN where no column has both."""
+    order = np.full((len(scores), len(scores)), np.nan)
+    for number, row in enumerate(scores[:-1]):
+        apart = row - scores[number + 1 :]
+        shared = ~np.isnan(apart).all(axis=1)
+        order[number, number + 1 :][shared] = flip_p_values(np.nan_to_num(apart[shared]), trials, seed)
+    return order
+
+
+def _soft(
+    names: tuple[str, str, str], judges: Floats, scores: Floats, clusters: Integers, samples: int, seed: int
+) -> Accuracy:
+    """1 - the mean difference of p-values, by samples of the clusters of things."""
+    known = ~np.isnan(judges)
+    whole = np.eye(int(clusters.max()) + 1)[clusters]
+    error, pairs = (whole.T @ np.where(known, side, 0) @ whole for side in (np.abs(judges - scores), known))
+    drawn = (
+        1 - divide((counts @ error * counts).sum(axis=1), (counts @ pairs * counts).sum(axis=1))
+        for counts in draw_batches(len(error), samples, seed)
+    )
+    unsure = 1 - float(np.abs(judges[known] - 0.5).mean())
+    value = 1 - float(error.sum() / pairs.sum())
+    sampled = np.concatenate([np.zeros(0), *drawn])
+    return Accuracy(value, sampled, *names, unsure, None, int(known.sum()), None)
 
 
 def _accuracy(metric: str, human: str, of: str, pairs: JudgedPairs, samples: int, seed: int) -> Accuracy:

@@ -16,6 +16,7 @@ import numpy as np
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with, plain_names, read_scores
+from softbleu.corpora.segments import make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
@@ -33,6 +34,7 @@ from softbleu.results.notes import note_coverage, notes_on
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.labels import Documents
     from softbleu.io.tabular import Value
     from softbleu.types import Integers, Progress
 
@@ -377,6 +379,7 @@ def open_outputs(
     encoding: str,
     *,
     unescape: bool,
+    documents: Documents | None = None,
 ) -> Iterator[Corpus]:
     """Open the corpus that metrics are computed on: those texts, or candidates with their references.
 
@@ -396,16 +399,18 @@ def open_outputs(
         Of the files.
     unescape
         Whether entities become characters.
+    documents
+        Documents of the segments of candidates.
     """
     opened: AbstractContextManager[Corpus]
     if texts is not None:
         opened, unescape = nullcontext(texts), False
     elif isinstance(candidates, Mapping):
-        opened = nullcontext(Segments.of(candidates, references, source))
+        opened = nullcontext(make_corpus(candidates, references, source, documents=documents))
     elif candidates:
         files, sources = [str(name) for name in references], source if isinstance(source, str) else None
         named = name_systems(candidates, files, [name for name in (sources, gold) if name is not None], name_outputs)
-        opened = ParallelFiles.open(named, files, sources, gold=gold, encoding=encoding)
+        opened = ParallelFiles.open(named, files, sources, gold=gold, encoding=encoding, documents=documents)
     else:
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
         raise InputError("metrics need a corpus to score: name it with ", *texts_of)
@@ -425,4 +430,4 @@ def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
     candidates = {name: lines(block.candidates[name] for block in blocks) for name in corpus.systems}
     references = [tuple(map(clean, texts)) for block in blocks for texts in block.references]
     source = None if corpus.source is None else lines(block.source or () for block in blocks)
-    return replace(Segments.of(candidates, references), source=source)
+    return replace(Segments.of(candidates, references), source=source, documents=corpus.documents)

@@ -29,6 +29,7 @@ from softbleu.meta.accuracy import (
     Accuracy,
     output_accuracies,
     preference_taus,
+    segment_accuracies,
     soft_accuracy,
     system_accuracies,
 )
@@ -256,7 +257,8 @@ def metaeval(
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         by_output = texts is not None or aggregate or judges.asks_of_outputs(question)
-        with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
+        given_texts = texts, candidates, references, source, gold, encoding
+        with open_outputs(*given_texts, unescape=unescape, documents=named) as corpus:
             computed, firsts = make_score_tables(
                 corpus, scorers, segments=bool(by_output), jobs=jobs, executor=executor, progress=progress
             )
@@ -375,6 +377,8 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
         for human, judged in evidence.of_judges if table.segments else ():
             accuracies += filter(None, [soft_accuracy(table, judged, human, *draws)])
             accuracies += output_accuracies(table, judged, human, *draws)
+            if not isinstance(judged, Comparisons):
+                accuracies += segment_accuracies(table, judged, human, *draws)
     if not accuracies:
         raise InputError("an accuracy needs judgements, ", *_JUDGEMENTS, ", and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]

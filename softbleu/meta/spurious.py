@@ -14,6 +14,7 @@ from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.vectors import Broadcast, broadcast
 from softbleu.engine.worker import MINI_BATCH
+from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
@@ -174,7 +175,10 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    resolved = make_plan(variant.metric for variant in variants).metrics
+    plan = make_plan(variant.metric for variant in variants)
+    if plan.context:
+        raise InputError("spurious matches are looked for in single lines: leave out ", Parameter("context"))
+    resolved = plan.metrics
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)

@@ -66,7 +66,7 @@ class Aggregation(ABC):
 
     def stream(self) -> RowStream:
         """Score a corpus whose rows come block by block, with the same digits."""
-        return RowStream(self) if self.by_segment else HeldRows(self)
+        return RowStream(self)
 
     def single(self, row: Integers) -> Score:
         """Score a row; there may be more to say of it than of a sum."""
@@ -89,10 +89,6 @@ class Aggregation(ABC):
             for index in range(start, stop)
         ]
 
-    def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Find the rows that resampling adds up, whatever is drawn; for `rows` and `offsets` see `chosen`."""
-        return ChosenRows([self.chosen(rows, offsets)])
-
     def counted(self, rows: Any, offsets: Integers) -> Integers:
         """Number the segments that count, the same of all systems; for `rows` and `offsets` see `chosen`."""
         return np.arange(len(offsets) - 1)
@@ -102,7 +98,7 @@ class Aggregation(ABC):
 
         Returns `ChosenSums`, or an object with its methods that is made of other numbers.
         """
-        return ChosenSums(systems, [self.chosen_rows(rows, offsets) for rows in systems])
+        return ChosenSums(systems, [[self.chosen(rows, offsets)] for rows in systems])
 
 
 @dataclass(frozen=True)
@@ -193,7 +189,7 @@ class SampledReferences(MeanOfReferences):
         """Score the sums of all samples; draws are shared by systems that have the same references."""
         if len(rows) == len(offsets) - 1:
             return self.metric.score(rows.sum(axis=0))
-        (sums,) = ChosenSums([rows], [self.chosen_rows(rows, offsets)]).drawn(self.samples)
+        (sums,) = self.drawn([rows], offsets).drawn(self.samples)
         return self.mean_score(sums)
 
     def mean_score(self, sums: Floats) -> Score:
@@ -204,57 +200,48 @@ class SampledReferences(MeanOfReferences):
         return replace(self.metric.score(sums.mean(axis=0)), score=mean, **more)
 
     def stream(self) -> RowStream:
-        """Draw as rows come; of very many samples all rows are held."""
-        return DrawnRows(self) if self.samples <= _MOST_STREAMS else HeldRows(self)
+        """Draw as rows come."""
+        return DrawnRows(self)
 
-    def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows of every reference, and which of them each sample draws."""
+    def drawn(self, systems: Sequence[Any], offsets: Integers) -> ChosenSums:
+        """Prepare rows of every reference, and which of them each sample draws."""
         counts = np.diff(offsets)
         if counts.max() == 1:
-            return super().chosen_rows(rows, offsets)
-        counted = counts.astype(np.int64).tobytes()
-        return ChosenRows(
-            _by_reference(counts), ReferenceDraws.shared(counted, self.samples, self.seed, self.sampling)
-        )
+            return ChosenSums(systems, [[offsets[:-1]]] * len(systems))
+        draws = ReferenceDraws.shared(counts.astype(np.int64).tobytes(), self.samples, self.seed, self.sampling)
+        return ChosenSums(systems, [_by_reference(counts)] * len(systems), draws)
 
 
 class RowStream:
-    """Corpus scores of rows that come block by block, of which only sums are held."""
+    """Corpus scores of rows that come block by block: sums are held, or all rows where a score takes them at once."""
 
     def __init__(self, aggregation: Aggregation) -> None:
         self._aggregation = aggregation
         self._sums: Any = 0
-
-    def add(self, rows: Integers, counts: Integers) -> None:
-        """Add the next segments: (systems, rows, k), and how many rows each segment has."""
-        offsets = _offsets(counts)
-        self._sums = self._sums + np.stack([self._aggregation.summed(system, offsets) for system in rows])
-
-    def scores(self) -> Sequence[Score]:
-        """Score each system."""
-        return [scored(self._aggregation.metric, row) for row in self._sums]
-
-
-class HeldRows(RowStream):
-    """Holds all rows, for scores that take them at once."""
-
-    def __init__(self, aggregation: Aggregation) -> None:
-        super().__init__(aggregation)
         self._held: list[tuple[Integers, Integers]] = []
 
     def add(self, rows: Integers, counts: Integers) -> None:
-        """Hold the next segments."""
-        self._held.append((rows, counts))
+        """Add the next segments: (systems, rows, k), and how many rows each segment has."""
+        if self._aggregation.by_segment:
+            offsets = _offsets(counts)
+            self._sums = self._sums + np.stack([self._aggregation.summed(system, offsets) for system in rows])
+        else:
+            self._held.append((rows, counts))
 
     def scores(self) -> Sequence[Score]:
         """Score each system."""
+        if not self._held:
+            return [scored(self._aggregation.metric, row) for row in self._sums]
         rows, counts = zip(*self._held, strict=True)
         offsets = _offsets(np.concatenate(counts))
         return [self._aggregation.score(system, offsets) for system in np.concatenate(rows, axis=1)]
 
 
-class DrawnRows(HeldRows):
-    """Sums of the rows that random samples draw. One block is scored as a whole; of more none is held."""
+class DrawnRows(RowStream):
+    """Sums of the rows that random samples draw. One block is scored as a whole; of more none is held.
+
+    Of very many samples all rows are held.
+    """
 
     def __init__(self, aggregation: SampledReferences) -> None:
         super().__init__(aggregation)
@@ -265,8 +252,8 @@ class DrawnRows(HeldRows):
 
     def add(self, rows: Integers, counts: Integers) -> None:
         """Add what each sample draws of the next segments."""
-        super().add(rows, counts)
-        if len(self._held) > 1 or self._passed or self._streams:
+        self._held.append((rows, counts))
+        if self._samples <= _MOST_STREAMS and (len(self._held) > 1 or self._passed or self._streams):
             for block in self._held:
                 self._draw(*block)
             self._held.clear()
@@ -280,8 +267,8 @@ class DrawnRows(HeldRows):
         if not self._streams:
             self._begin()
         draws = ReferenceDraws(counts, self._samples, self._seed, self._streams)
-        chosen = ChosenRows(_by_reference(counts), draws)
-        self._sums = self._sums + ChosenSums([*rows], [chosen] * len(rows)).drawn(self._samples)
+        places = [_by_reference(counts)] * len(rows)
+        self._sums = self._sums + ChosenSums([*rows], places, draws).drawn(self._samples)
 
     def _begin(self) -> None:
         """Draw for the segments that were passed over."""
@@ -293,9 +280,7 @@ class DrawnRows(HeldRows):
 
     def scores(self) -> Sequence[Score]:
         """Score each system."""
-        if self._held:
-            return super().scores()
-        return [self._score(sums) for sums in self._sums] if self._streams else RowStream.scores(self)
+        return [self._score(sums) for sums in self._sums] if self._streams else super().scores()
 
 
 def best_rows(offsets: Integers, *scores: Floats | Integers) -> Integers:
@@ -412,23 +397,21 @@ class ReferenceDraws:
         return bits
 
 
-@dataclass(frozen=True)
-class ChosenRows:
-    """Rows that resampling adds up: one per segment or, where references are drawn, one for each possible draw."""
-
-    places: list[Integers]  # Entry r has the row of each segment's reference r
-    draws: ReferenceDraws | None = None  # Which of them each iteration draws; None where there is one
-
-
 class ChosenSums:
-    """Sums of systems' chosen rows, which have the same draws: exact whole numbers, (systems, samples, columns)."""
+    """Sums of systems' chosen rows, which have the same draws: exact whole numbers, (systems, samples, columns).
+
+    Rows are one per segment or, where references are drawn, one for each possible draw: entry r of a system's places
+    has the row of each segment's reference r, and `draws` says which of them each iteration draws.
+    """
 
     adds_up: ClassVar[bool] = True  # Whether those of two parts of a sample make that of the whole
 
-    def __init__(self, rows: Sequence[Integers], chosen: Sequence[ChosenRows]) -> None:
-        self._rows, self._chosen, self._draws = rows, chosen, chosen[0].draws
-        self._segments, self._columns = len(chosen[0].places[0]), len(rows) * rows[0].shape[1]
-        size = len(chosen[0].places) * self._segments * self._columns
+    def __init__(
+        self, rows: Sequence[Integers], places: Sequence[list[Integers]], draws: ReferenceDraws | None = None
+    ) -> None:
+        self._rows, self._places, self._draws = rows, places, draws
+        self._segments, self._columns = len(places[0][0]), len(rows) * rows[0].shape[1]
+        size = len(places[0]) * self._segments * self._columns
         self._kept = [*self._parts()] if size <= _MOST_CONVERTED else None
 
     def drawn(self, iterations: int) -> Floats:
@@ -462,6 +445,6 @@ class ChosenSums:
             part = slice(low, min(low + _SEGMENTS, self._segments))
             first, *others = (
                 np.concatenate([row[indices[part]] for row, indices in zip(self._rows, layer, strict=True)], axis=1)
-                for layer in zip(*(system.places for system in self._chosen), strict=True)
+                for layer in zip(*self._places, strict=True)
             )
             yield part, first.astype(np.float64), [(other - first).astype(np.float64) for other in others]

@@ -52,7 +52,7 @@ else:
     GivenMatcher, PartFields, MatcherFields = Matcher, Declared, object
 
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
-Level = Literal["corpus", "segment", "macro", "reference"]
+Level = Literal["corpus", "segment", "macro", "reference", "document"]
 MAX_ORDER = 16
 UNCORRECTED = "in corrections, the source left as it is"
 IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
@@ -72,6 +72,7 @@ class Requirements:
     frequency: bool = False  # How frequent words are among the references' tokens
     idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
     parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.tokens.WORD_PARTS`, and what else is known
+    context: int = 0  # Lines before each line, in its document
 
     @property
     def table(self) -> bool:
@@ -110,6 +111,8 @@ def lacking(metric: str, what: str) -> InputError:
 def _together(one: Any, other: Any) -> Any:
     if isinstance(one, tuple):
         return tuple(dict.fromkeys((*one, *other)))
+    if isinstance(one, int):
+        return max(one, other)
     # Of texts for idf the references are counted beforehand; others are read when they are looked at.
     return other if not one or other == "references" else one
 

@@ -17,6 +17,7 @@ _NOT_SETTINGS = (
     "nrefs",
     "blank",
     "resegment",
+    "documents",
 )  # What a signature says of a run, not of the metric
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
@@ -81,6 +81,15 @@ class ReferenceScore:
     score: Score
 
 
+@dataclass(frozen=True)
+class DocumentScore:
+    """The score of a document: of its segments together."""
+
+    document: str
+    segments: int  # How many it has
+    score: Score
+
+
 class Scorer(Protocol):
     """A metric, as far as it scores rows of statistics."""
 
@@ -139,6 +148,8 @@ class Result(Tabular):
         Scores of segments, at segment level; scores of many segments are computed on access.
     references
         Scores against single references, at reference level.
+    documents
+        Scores of documents, at document level.
     """
 
     name: str
@@ -151,6 +162,23 @@ class Result(Tabular):
     coverage: Coverage | None = None
     segments: Sequence[Score] | None = None
     references: tuple[ReferenceScore, ...] | None = None
+    documents: tuple[DocumentScore, ...] | None = None
+
+    @property
+    def parts_of(self) -> str | None:
+        """Name of the field that has scores of parts; None without."""
+        return next(
+            (name for name in ("segments", "references", "documents") if getattr(self, name) is not None), None
+        )
+
+    def parts(self) -> Iterator[tuple[dict[str, Any], Score]]:
+        """Scores of segments, references or documents, each with what tells it from others."""
+        for segment, score in enumerate(self.segments or (), start=1):
+            yield {"segment": segment}, score
+        for part in self.references or ():
+            yield {"segment": part.segment, "reference": part.reference, "chosen": part.chosen}, part.score
+        for document in self.documents or ():
+            yield {"document": document.document, "segments": document.segments}, document.score
 
     @property
     def score(self) -> float:
@@ -165,30 +193,25 @@ class Result(Tabular):
         return f"{self.label} = {self.score:.2f} | {self.short_signature}"
 
     def records(self) -> list[dict[str, Any]]:
-        """Make one row, or one a segment or reference where there are scores of these."""
+        """Make one row, or one a segment, reference or document where there are scores of these."""
         named = {"system": self.name, "metric": self.metric}
-        if self.segments is not None:
-            return [
-                {**named, "segment": number, **score.as_dict()} for number, score in enumerate(self.segments, start=1)
-            ]
-        if self.references is not None:
-            return [
-                {**named, "segment": reference.segment, "reference": reference.reference, **reference.score.as_dict()}
-                for reference in self.references
-            ]
-        return [{**named, **self.numbers.as_dict()}]
+        if self.parts_of is None:
+            return [{**named, **self.numbers.as_dict()}]
+        # A table of references has no column for what was chosen.
+        rows = [{**named, **labels, **score.as_dict()} for labels, score in self.parts()]
+        return [{name: value for name, value in row.items() if name != "chosen"} for row in rows]
 
     def described(self) -> dict[str, Any]:
         """The signature."""
         return {"signature": self.signature}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: every number by name, and `segments` or `references` where there are any."""
+        """Plain data: every number by name, and `segments`, `references` or `documents` where there are any."""
         content = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
         if self.coverage is not None:
             content["vector_coverage"] = self.coverage.as_dict()
-        if self.segments is not None or self.references is not None:
-            content["references" if self.segments is None else "segments"] = self.records()
+        if self.parts_of is not None:
+            content[self.parts_of] = self.records()
         return content
 
 

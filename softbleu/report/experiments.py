@@ -12,6 +12,7 @@ from softbleu.io.tabular import Records
 from softbleu.meta.credit_tables import CREDIT_TABLES, credit_table
 from softbleu.meta.matcher_variants import PLAIN
 from softbleu.meta.metaeval import QUESTIONS
+from softbleu.meta.pooling import pooled_table
 from softbleu.meta.sweep import table_of
 from softbleu.report.figures import draw_ranks, draw_sweep, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw
@@ -19,6 +20,7 @@ from softbleu.report.plots import draw
 if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome
 
+POOLED = ("systems", "outputs", "preferences", "accuracy")  # Tables whose estimates are pooled over directions
 _UNSAFE = re.compile(r"[^\w.+-]")
 _LONGEST = 100  # Characters of the name of a text in that of a file
 
@@ -30,7 +32,7 @@ def manifest_json(outcome: Outcome) -> Iterator[str]:
 
 def output_names(kind: str, table_format: str) -> list[str]:
     """Tables that may come of a kind of experiment, as `outcome_tables` names them."""
-    parts = {"spurious": tuple(CREDIT_TABLES), "metaeval": tuple(QUESTIONS)}.get(kind, ("",))
+    parts = {"spurious": tuple(CREDIT_TABLES), "metaeval": (*QUESTIONS, "pooled")}.get(kind, ("",))
     return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
 
 
@@ -44,8 +46,16 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
                 f".{name}",
                 _joined("text", {text: credit_table(name, analysis) for text, analysis in outcome.analyses.items()}),
             )
+    pooled: list[Records] = []
     for question, answers in outcome.answers.items():
-        yield f".{question}", _joined("data", {name: answer.table for name, answer in answers.items()})
+        tables = {name: answer.table for name, answer in answers.items()}
+        yield f".{question}", _joined("data", tables)
+        if len(tables) > 1 and question in POOLED:
+            pooled.append(pooled_table(question, tables))
+    if rows := [row for table in pooled for row in table.named_rows()]:
+        columns = list(dict.fromkeys(name for table in pooled for name in table.columns))
+        columns = [name for name in columns if any(row.get(name) is not None for row in rows)]
+        yield ".pooled", Records(columns, [[row.get(name) for name in columns] for row in rows])
 
 
 def _joined(column: str, parts: Mapping[str, Records]) -> Records:

@@ -27,17 +27,17 @@ _SUFFIXES = {"per cent": "%", "tokens": " tokens"}
 
 
 def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one system as a card, several as one table; at segment level a row per segment before that.
+    """Write one system as a card, several as one table; at level segment a row per segment before that.
 
     Several metrics of systems are one table, too.
     """
     groups = _by_metric(results)
-    if len(groups) > 1 and not any(map(_has_parts, results)):
+    if len(groups) > 1 and not any(result.parts_of for result in results):
         yield from records_text(_metric_table(groups, layout), layout)
         return
     for number, group in enumerate(groups):
         yield "\n" if number else ""
-        if _has_parts(group[0]):
+        if group[0].parts_of:
             yield from records_text(_part_table(group, layout), layout)
             yield "\nAll segments together:\n\n"
         if len(group) == 1:
@@ -49,8 +49,8 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write scores alone: a line per system, or a segment; on it the metrics, and of segments the systems."""
-    if _has_parts(results[0]):
-        rows = [[score for _, score in row] for row in zip(*map(_parts_of, results), strict=True)]
+    if results[0].parts_of:
+        rows = [[score for _, score in row] for row in zip(*(result.parts() for result in results), strict=True)]
     else:
         rows = [[result.numbers for result in row] for row in zip(*_by_metric(results), strict=True)]
     yield from ("\t".join(f"{score.score:.{layout.digits}f}" for score in row) + "\n" for row in rows)
@@ -65,11 +65,11 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
         yield ",\n" if number else "\n"
         signed = {"metric": result.metric, "signature": result.signature} if several else {}
         system = dump({"name": result.name, **signed, **_numbers_of(result)})
-        if not _has_parts(result):
+        if not result.parts_of:
             yield system
             continue
-        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": '
-        yield from json_rows({**labels, **score.as_dict()} for labels, score in _parts_of(result))
+        yield system.removesuffix("}") + f', "{result.parts_of}": '
+        yield from json_rows({**labels, **score.as_dict()} for labels, score in result.parts())
         yield "}"
     yield "\n]}\n"
 
@@ -93,22 +93,9 @@ def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
     return list(groups.values())
 
 
-def _has_parts(result: Result) -> bool:
-    """Whether there are scores of segments, or of single references, too."""
-    return result.segments is not None or result.references is not None
-
-
-def _parts_of(result: Result) -> Iterator[tuple[dict[str, Any], Score]]:
-    """Scores of segments or references, each with what tells it from others."""
-    for segment, score in enumerate(result.segments or (), start=1):
-        yield {"segment": segment}, score
-    for part in result.references or ():
-        yield {"segment": part.segment, "reference": part.reference, "chosen": part.chosen}, part.score
-
-
 def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]]:
     """Go through the parts of all results, the systems side by side."""
-    for row in zip(*map(_parts_of, results), strict=True):
+    for row in zip(*(result.parts() for result in results), strict=True):
         for result, (labels, score) in zip(results, row, strict=True):
             yield {"system": result.name, **labels}, score
 
@@ -116,9 +103,9 @@ def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]
 def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
     """Make a table per metric, with the signature under it; of several metrics of systems one table."""
     groups = _by_metric(results)
-    if len(groups) > 1 and not any(map(_has_parts, results)):
+    if len(groups) > 1 and not any(result.parts_of for result in results):
         return [_metric_table(groups, layout)]
-    tables = [(_part_table if _has_parts(group[0]) else _system_table)(group, layout) for group in groups]
+    tables = [(_part_table if group[0].parts_of else _system_table)(group, layout) for group in groups]
     return [replace(table, notes=[_signature(group[0], layout)]) for table, group in zip(tables, groups, strict=True)]
 
 
@@ -287,7 +274,7 @@ def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[st
     for group in groups:
         named = {"metric": group[0].metric} if len(groups) > 1 else {}
         better = {} if group[0].higher_is_better else {"better": "lower"}
-        if _has_parts(group[0]):
+        if group[0].parts_of:
             yield from ({**labels, **named, **score.as_dict(), **better} for labels, score in _rows_of(group))
         else:
             yield from ({"system": result.name, **named, **numbers_of(result), **better} for result in group)

@@ -11,7 +11,7 @@ from softbleu.engine.plan import Plan, make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         """What `score` and `compare` take beside texts and metrics; they say what it means."""
 
         gold: Sequence[GoldSegment] | None
+        documents: Sequence[object] | None
         jobs: int
         executor: Executor | None
         progress: Progress | bool | None
@@ -107,8 +108,8 @@ def score_corpus(
     metrics
         What to compute; several share one pass over the corpus.
     level
-        `segment` gives the score of each segment, too; `macro` averages the segment scores; `reference` gives the
-        score against each reference.
+        `segment` gives the score of each segment, too, `document` that of each document, as of a corpus; `macro`
+        averages the segment scores; `reference` gives the score against each reference.
     jobs
         Processes to use (threads, where compiled kernels do the work); the digits do not depend on it.
     executor
@@ -132,7 +133,9 @@ def score_corpus(
         The text or a setting is invalid; the vectors cannot be read.
     """
     check_level(level)
-    keep_rows = level in ("macro", "reference")
+    keep_rows = level in ("macro", "reference", "document")
+    if level == "document" and corpus.documents is None:
+        raise InputError("scores of documents need these: name them with ", Parameter("documents"))
     options = RunOptions(jobs, executor, kernels, checkpoint, progress)
     statistics = collect_statistics(corpus, plan_metrics(metrics), options, keep_rows=keep_rows, level=level)
     results = Results(result for scored in statistics for result in make_results(scored, level))
@@ -211,6 +214,7 @@ def score(
     *,
     metric: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
+    documents: Sequence[object] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
@@ -234,9 +238,12 @@ def score(
     gold
         Source and annotators' edits of each segment (`softbleu.corpora.read_m2`). M2 needs them; for other metrics
         they make the references.
+    documents
+        A label per segment; those of one document are the same. A `context` does not leave its document; without
+        labels the whole text is one.
     level
-        `segment` adds the score of each segment, `reference` the score against each reference (GLEU); `macro` is the
-        mean of the segment scores.
+        `segment` adds the score of each segment, `document` that of each document (of its segments together),
+        `reference` the score against each reference (GLEU); `macro` is the mean of the segment scores.
     jobs
         Processes to use; the digits do not depend on it.
     executor
@@ -268,7 +275,7 @@ def score(
     99.86
     """
     several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
-    corpus = make_corpus(candidates, references, source, gold)
+    corpus = make_corpus(candidates, references, source, gold, documents)
     wanted = make_metrics(metric, **settings)
     with shown(progress) as shower:
         results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
@@ -300,6 +307,7 @@ def compare(
     *,
     metrics: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
+    documents: Sequence[object] | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
@@ -310,8 +318,8 @@ def compare(
     """Score several systems with intervals, and test their differences from a baseline (default: the first).
 
     Candidates are a mapping from names to texts; `significance` says how differences are tested. The other parameters
-    are those of `score`. There is one table per metric, which has all pairs of systems, too; of more than 14 systems
-    only with ``significance=SignificanceSettings(all_pairs=True)``.
+    are those of `score`; `documents` are drawn as wholes, too. There is one table per metric, which has all pairs of
+    systems, too; of more than 14 systems only with ``significance=SignificanceSettings(all_pairs=True)``.
 
     Examples
     --------
@@ -323,8 +331,10 @@ def compare(
     >>> round(pair.difference, 2), (pair.wins, pair.ties, pair.losses)
     (48.36, (1, 1, 0))
     """
-    corpus = make_corpus(candidates, references, source, gold)
+    corpus = make_corpus(candidates, references, source, gold, documents)
     wanted = make_metrics(metrics, **settings)
+    if documents is not None and significance is None:
+        significance = SignificanceSettings(documents=corpus.documents)
     with shown(progress) as shower:
         run: Any = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)

@@ -270,7 +270,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
     requires = metric.requires
     explainer = _paths if isinstance(metric, ShowsPaths) else _pairs if isinstance(metric, ShowsPairs) else _matches
     # Frequencies are those of the whole corpus.
-    whole = requires.frequency or requires.idf == "references" or requires.by_annotator
+    whole = requires.frequency or requires.idf == "references" or requires.by_annotator or plan.context
     chosen = corpus if whole else pick_segments(corpus, segments)
     numbers = segments if whole else range(1, len(segments) + 1)
     if isinstance(metric, JudgesLines | NamesCauses) or not (isinstance(metric, _SHOWN) or matcher_of(metric)):

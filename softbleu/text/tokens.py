@@ -35,7 +35,15 @@ class Tokens:
         """All lines of several texts."""
         starts = np.cumsum([0, *(len(part.codes) for part in parts[:-1])])
         ends = [start + part.offsets[1:] for start, part in zip(starts, parts, strict=True)]
-        return cls(np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends)))
+        codes, offsets = np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends))
+        placed = [part for part in parts if isinstance(part, LinesInText)]
+        if not placed or len(placed) < len(parts):
+            return cls(codes, offsets)
+        firsts = np.cumsum([0, *(len(part.text.lengths) for part in placed[:-1])]).tolist()
+        before = [
+            np.where(part.before < 0, -1, part.before + first) for part, first in zip(placed, firsts, strict=True)
+        ]
+        return LinesInText(codes, offsets, Tokens.joined([part.text for part in placed]), np.concatenate(before))
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
@@ -82,6 +90,34 @@ class TextLines(Tokens):
         """Lines with these numbers, in that order."""
         tokens = super().chosen(lines)
         return TextLines(tokens.codes, tokens.offsets, self.texts[lines])
+
+
+@dataclass(frozen=True)
+class LinesInText(Tokens):
+    """Coded lines, and the lines of their text that stand before them in their documents."""
+
+    text: Tokens
+    before: NDArray[np.int64]  # (lines, most): numbers of lines of the text, the nearest last; -1 where there is none
+
+    def lines(self, start: int, stop: int) -> LinesInText:
+        """Lines start to stop - 1."""
+        tokens = super().lines(start, stop)
+        return LinesInText(tokens.codes, tokens.offsets, self.text, self.before[start:stop])
+
+    def chosen(self, lines: NDArray[np.int64]) -> LinesInText:
+        """Lines with these numbers, in that order."""
+        tokens = super().chosen(lines)
+        return LinesInText(tokens.codes, tokens.offsets, self.text, self.before[lines])
+
+
+def lines_before(tokens: Tokens, most: int) -> list[tuple[tuple[int, ...], ...]]:
+    """Codes of up to so many lines before each line, the nearest last; of lines without a text there are none."""
+    if not most or not isinstance(tokens, LinesInText):
+        return [()] * len(tokens.lengths)
+    before = tokens.before[:, -most:]
+    numbers = np.unique(before[before >= 0])
+    codes = dict(zip(numbers.tolist(), tokens.text.chosen(numbers).by_line(), strict=True))
+    return [tuple(codes[number] for number in line if number >= 0) for line in before.tolist()]
 
 
 def texts_of(tokens: Tokens) -> list[str]:

@@ -1,6 +1,7 @@
 """Buckets: each is a corpus of its own, and words are counted one by one."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import softbleu
 from softbleu.analysis import bucket_scores
 from softbleu.analysis.buckets import FREQUENCIES, LENGTHS
 from softbleu.corpora import Segments
+from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError
 from softbleu.metrics.making import make_metric
 
@@ -96,6 +98,14 @@ def test_labels_of_a_file_and_of_a_column(tmp_path: Path) -> None:
     for place in (f"{table}:domain", f"{commas}:domain"):
         rows = bucket_scores(CORPUS, by=place).records()
         assert [(row["domain"], row["A"]) for row in rows] == [(row["labels.txt"], row["A"]) for row in expected]
+    # Documents come in the order of the text, and level `document` has the same scores.
+    placed = replace(CORPUS, documents=Documents.of(["b", "a", "b", "a"]))
+    documents = bucket_scores(placed, by="document").records()
+    assert [{"labels.txt": row.pop("document"), **row} for row in documents][::-1] == expected
+    scored = softbleu.score(SYSTEMS, REFERENCES, documents=["b", "a", "b", "a"], level="document")
+    assert [(part.document, part.segments) for part in scored["B"].documents] == [("b", 2), ("a", 2)]
+    assert [row["score"] for row in scored["B"].records()] == [row["B"] for row in documents]
+    assert scored["B"].score == softbleu.score(SYSTEMS, REFERENCES)["B"].score
     plain.write_text("".join(f"{number}\n" for number in range(201)))
     with pytest.raises(InputError, match="201 different labels"):
         bucket_scores(Segments.of(["a"] * 201, ["a"] * 201), by=str(plain))

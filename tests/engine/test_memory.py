@@ -75,17 +75,18 @@ class TwoRows(SumOfRows):
 @pytest.mark.parametrize("kept", [0, 10, 10_000])
 def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "_MOST_KEPT", kept)
-    rows, expected, number = SegmentRows(), [[], []], 0
+    metric = TwoRows(Gleu())
+    rows, expected, number = SegmentRows(metric, segments=True), [[], []], 0
     for counts in ([1, 2, 1], [3], [1, 1, 1, 2]):
         block = np.arange(number, number + 2 * sum(counts)).reshape(2, -1, 1)
         number += block.size
-        rows.add(block, np.array(counts))
+        rows.keep(block, np.array(counts))
         for own, system in zip(block, expected, strict=True):
             starts = np.cumsum([0, *counts])
             system += [int(own[start:stop].sum()) for start, stop in pairwise(starts)]
-    assert rows.in_memory == (kept == 10_000)
     for system in range(2):
-        found: Any = SegmentScores(rows, TwoRows(Gleu()), system)
+        assert isinstance(rows.segments(system), tuple) == (kept == 10_000)
+        found: Any = SegmentScores(rows, metric, system)
         wanted = expected[system]
         assert list(found) == list(found) == wanted
         assert [found[place] for place in range(-8, 8)] == [*wanted, *wanted]

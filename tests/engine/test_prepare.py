@@ -324,9 +324,9 @@ def test_the_signature_by_its_keys() -> None:
     pairs = parse_signature(score_corpus(make_corpus(), metric)[0].signature)
     name, _, digits = pairs["vectors"].partition("#")
     assert (name, len(digits), set(digits) <= set("0123456789abcdef")) == ("mapping", 12, True)
-    signed = [one.key for one, value in metric.settings() if value is not None or not one.signed_if_set]
+    signed = [one.key for one, value in metric.settings() if value != one.default or not one.signed_if_set]
     assert list(pairs) == ["metric", *signed, "level", "nrefs", "blank", "version"]
-    assert (pairs["level"], pairs["nrefs"], pairs["version"]) == ("corpus", "2", __version__)
+    assert (pairs["level"], pairs["nrefs"], pairs["version"]) == ("corpus", "var", __version__)
     # Segments are scored with effective order, the corpus without: one signature cannot be silent about that.
     corpus, segment = (score_corpus(make_corpus(), level=level)[0] for level in ("corpus", "segment"))
     assert segment.signature != corpus.signature

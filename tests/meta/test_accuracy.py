@@ -11,7 +11,7 @@ from oracles import metaeval as oracle
 import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
-from softbleu.meta.accuracy import JudgedPairs, flip_p_values, output_accuracies, soft_accuracy
+from softbleu.meta.accuracy import JudgedPairs, flip_p_values, output_accuracies, segment_accuracies, soft_accuracy
 from softbleu.meta.agreement import agreements, join_assessments
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
@@ -114,6 +114,32 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
     assert soft.value == pytest.approx(1 - np.mean(errors))
 
 
+@given(GRID, GRID, st.integers(0, 9))
+def test_accuracies_between_segments(people: list[int], metric: list[int], seed: int) -> None:
+    """Soft accuracy of segments is that of systems with systems as segments; ties are those of means."""
+    said, scores = (np.stack([*scored(grid).values()]) for grid in (people, metric))
+    points = [(said[k, n], ["ABC"[k]], n) for k in range(3) for n in range(4)]
+    graded = Assessments(np.array([point[0] for point in points]), *list(zip(*points, strict=True))[1:])
+    table = ScoreTable("m", {}, dict(zip("ABC", scores, strict=True)))
+    means, soft = segment_accuracies(table, graded, "people", 50, seed)
+    flips = (np.rint(np.random.default_rng(seed).random((50, 3), np.float32)) == 0).tolist()
+    assert soft.value == pytest.approx(oracle.soft_pairwise_accuracy(said.T.tolist(), scores.T.tolist(), flips))
+    counts = [np.bincount(drawn, minlength=4) for drawn in np.random.default_rng(seed).integers(4, size=(50, 4))]
+    pairs = list(combinations(range(4), 2))
+    errors = [
+        1 - oracle.soft_pairwise_accuracy(said.T[[*pair]].tolist(), scores.T[[*pair]].tolist(), flips)
+        for pair in pairs
+    ]
+    for drawn, count in zip(soft.drawn, counts, strict=True):
+        weights = [count[one] * count[other] for one, other in pairs]
+        assert drawn == pytest.approx(
+            1 - np.average(errors, weights=weights) if any(weights) else np.nan, nan_ok=True
+        )
+    human, said_by = said.mean(axis=0), scores.mean(axis=0)
+    group = [(sign(human[a] - human[b]), float(said_by[a] - said_by[b])) for a, b in pairs]
+    assert (means.value, means.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
+
+
 def test_p_values_of_flips() -> None:
     differences = np.array([[1.0] * 10, [-1.0] * 10, [0.0] * 10, [3.0] + [0.0] * 9])
     ahead, behind, level, once = flip_p_values(differences, 4000, 7)
@@ -159,7 +185,8 @@ def test_notes_say_what_was_left_out_and_what_says_nothing() -> None:
     tied = "direct assessment, outputs{}: to call all pairs ties is as good, to .001, as any epsilon of m, n"
     given = {"scores": tables, "assessments": people}
     found = softbleu.metaeval("accuracy", **given, samples=2)
-    assert found.notes == (*left_out, tied.format(""), tied.format(" by segment"))
+    kinds = [tied.format(""), tied.format(" by segment"), tied.format("").replace("outputs", "segments")]
+    assert found.notes == (*left_out, *kinds)
     few = softbleu.metaeval("differences", **given, samples=39).notes[-1]
     assert few == "with 39 samples and 1 test of a measure no corrected p can be below 0.05: take 40 or more"
     more = softbleu.metaeval("differences", **given, samples=40).notes[-1]

@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from softbleu.io.tabular import Records
+from softbleu.meta.pooling import pool, pooled_table
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "experiments" / "softness"
 
@@ -18,13 +21,10 @@ def study(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(STUDY)
 
 
-@pytest.mark.usefixtures("study")
 @pytest.mark.parametrize("sets", [4, 15])
 @pytest.mark.parametrize("between", [0.0, 1.0])
 def test_intervals_of_pooled_effects_cover(sets: int, between: float) -> None:
     """On made-up sets of different sizes: the mean, and the value that is measured on a new set."""
-    from pooling import pool
-
     generator, runs = np.random.default_rng(49), 1200
     covered = np.zeros(2)
     for _ in range(runs):
@@ -37,9 +37,6 @@ def test_intervals_of_pooled_effects_cover(sets: int, between: float) -> None:
 
 
 def test_pooled_effects_are_those_of_equations() -> None:
-    sys.path.insert(0, str(STUDY))
-    from pooling import pool
-
     values, deviations = np.array([0.1, 0.5, 0.2, 0.9]), np.array([0.1, 0.2, 0.1, 0.3])
     pooled = pool(values, deviations)
     weights = 1 / (pooled.between**2 + deviations**2)
@@ -47,6 +44,19 @@ def test_pooled_effects_are_those_of_equations() -> None:
     assert pooled.mean == pytest.approx(mean)
     assert weights @ (values - mean) ** 2 == pytest.approx(3)
     assert pooled.high - mean == pytest.approx(3.182446 * (1 / weights.sum()) ** 0.5)
+
+
+def test_tables_of_directions_are_pooled() -> None:
+    """By the rows that all have: an interval of 95% says how much a value varies by sampling."""
+    columns = ["human", "metric", "accuracy", "low", "high", "pairs"]
+    one, other = ["j", "m", 0.5, 0.4, 0.6, 9], ["j", "m", 0.8, 0.6, 1.0, 9]
+    tables = {"a-b": Records(columns, [one, ["j", "n", 0.6, 0.5, 0.7, 9]]), "a-c": Records(columns, [other])}
+    (row,) = pooled_table("accuracy", tables).records()
+    both = pool([0.5, 0.8], [0.1 / 1.959964, 0.2 / 1.959964])
+    assert [row[name] for name in ("human", "metric", "measure", "directions")] == ["j", "m", "accuracy", 2]
+    assert [row[name] for name in ("mean", "low", "high", "between")] == pytest.approx([*vars(both).values()][1:5])
+    none = Records(["metric", "r", "r_low", "r_high"], [["m", 0.1, 0.0, 0.2], ["n", None, None, None]])
+    assert [row["measure"] for row in pooled_table("outputs", {"x": none, "y": none}).records()] == ["r"]
 
 
 PREDICTED = """[[prediction]]

@@ -111,7 +111,8 @@ def test_idle_settings_must_be_right_all_the_same(given: dict[str, Any]) -> None
 
 
 def test_levels_and_settings_that_are_not_there_are_refused() -> None:
-    refused(InputError, "level 'document'.*corpus.*segment", score, ["a cat"], ["a dog"], level="document")
+    refused(InputError, "level 'text'.*corpus.*segment", score, ["a cat"], ["a dog"], level="text")
+    refused(InputError, "name them with documents", score, ["a cat"], ["a dog"], level="document")
     message = "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "
     refused(InputError, message, score, ["a cat"], ["a dog"], threshold=0.5)
 

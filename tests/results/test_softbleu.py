@@ -41,9 +41,9 @@ def test_single_references_have_no_scores() -> None:
 
 
 def test_the_references_say_it_unless_another_text_does(tmp_path: Path) -> None:
-    """A file of all reference lines is the references."""
+    """A file of all reference lines that are not left out is the references."""
     path = tmp_path / "idf.txt"
-    texts = [line for pair in zip(lines(3), lines(4), strict=True) for line in pair]
+    texts = [line for pair in corpus().present() for line in pair]
     path.write_text("\n".join(texts) + "\n", encoding="utf-8")
     assert scored(idf=str(path))[0].score == scored(idf="references")[0].score == scored()[0].score
     path.write_text("the\nthe cat\nof\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from softbleu.cli.options import MATCHING
 """,
     settings_of="embeddings.choice:VectorChoice",
     panel=MATCHING,
-    without=("normalize", "layers", "exact_words"),
+    without=("normalize", "layers", "exact_words", "context"),
 )
 def similarity(given: Given) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
