@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 ExactWords = Literal["one", "cosine"]
 NO_VECTORS = "none"
 MOST_CONTEXT = 1000  # Lines before one with which it can be encoded; corpora have as many at hand
-_KIND = re.compile(r"(spelling|stems:[a-z]{2,3}|stems)(?:\+|$)")
+_KIND = re.compile(r"(spelling|(?:stems|lemmas):[a-z]{2,3}|stems|lemmas)(?:\+|$)")
 
 
 class Similarity(Content):
-    """How words are compared without vectors: `spelling`, `stems:de`, and a list of similar words, joined by `+`.
+    """How words are compared without vectors: `spelling`, `stems:de` (or `lemmas:de`), and a list, joined by `+`.
 
     >>> Similarity.of("spelling+stems:de").kinds
     ('spelling', 'stems:de')
@@ -48,6 +48,8 @@ class Similarity(Content):
         kinds, named = _parts(location)
         for kind in kinds:
             name, _, code = kind.partition(":")
+            if kind == "lemmas":
+                raise InputError(Parameter("similarity"), " 'lemmas' names no language; write lemmas:CODE")
             if name == "stems" and not (code and find_language(code).stemmer):
                 stemmed = ", ".join(language.code for language in LANGUAGES.values() if language.stemmer)
                 said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
@@ -55,7 +57,9 @@ class Similarity(Content):
         if named in REMOVED:
             raise InputError(Parameter("similarity"), f" {named!r} {REMOVAL}")
         if named and not Path(named).exists():
-            raise InputError(Parameter("similarity"), f" {named!r} is neither spelling nor stems:CODE nor a file")
+            raise InputError(
+                Parameter("similarity"), f" {named!r} is neither spelling, stems:CODE, lemmas:CODE nor a file"
+            )
         return super().of(location)
 
     @classmethod
@@ -74,10 +78,10 @@ class Similarity(Content):
         return next(iter(self.files_of(self.location)), None)
 
     @property
-    def stemmer(self) -> str | None:
-        """Name of the algorithm of the stems; None where words are not stemmed."""
-        codes = [kind.partition(":")[2] for kind in self.kinds if kind.startswith("stems:")]
-        return find_language(codes[0]).stemmer if codes else None
+    def roots(self) -> tuple[str, str] | None:
+        """What words are reduced to, `stems` or `lemmas`, and the language; None where words are not reduced."""
+        parted = (kind.partition(":") for kind in self.kinds)
+        return next(((name, find_language(code).code) for name, _, code in parted if code), None)
 
     def __str__(self) -> str:
         return f"{self.location}#{self.fingerprint[:12]}" if self.pairs else self.location
@@ -136,8 +140,8 @@ class VectorChoice(Declared):
     )
     similarity: Similarity | None = setting(
         None,
-        "Compare words without vectors: by spelling, equal stems (stems:de), a file of similar words (lines WORD TAB "
-        "WORD TAB similarity), or several, joined by +",
+        "Compare words without vectors: by spelling, equal stems (stems:de) or lemmas (lemmas:de), a file of similar "
+        "words (lines WORD TAB WORD TAB similarity), or several, joined by +",
         metavar="LIST",
         unset="vectors; without them spelling",
         read=Similarity.read,

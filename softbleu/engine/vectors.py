@@ -214,14 +214,15 @@ class CorpusWords:
         `frequencies` are relative ones, (words,); `features` are arrays by name, for `WordTable.feature`.
         """
         from softbleu.thesaurus.similar_words import read_similar_words
-        from softbleu.thesaurus.stems import stem_of
+        from softbleu.thesaurus.stems import lemma_of, stem_in
 
         assert choice.similarity is not None
         more: dict[str, Any] = {}
         if "spelling" in choice.similarity.kinds:
             more["parts"], more["bounds"] = word_features("letters", words).values()
-        if (algorithm := choice.similarity.stemmer) is not None:
-            more["stems"] = Vocabulary().encode([[stem_of(word.lower(), algorithm) for word in words]]).codes
+        if (roots := choice.similarity.roots) is not None:
+            root_of = lemma_of if roots[0] == "lemmas" else stem_in
+            more["stems"] = Vocabulary().encode([[root_of(word.lower(), roots[1]) for word in words]]).codes
         if (path := choice.similarity.pairs) is not None:
             more["listed"], more["similarities"] = read_similar_words(path, words)
         compared = ComparedWords(len(words), frequencies=frequencies, **more)

@@ -24,7 +24,7 @@ from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
 from softbleu.text.tokenizers import Blanks, Tokenizer
 from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
-from softbleu.thesaurus.stems import stem_of
+from softbleu.thesaurus.stems import stem_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def code(word: str) -> int:
 
 def _stem(language: str, word: str) -> str:
     """Stem a word of another language than English; to the program's stemmer for Russian ё was no letter."""
-    return stem_of(word.replace("ё", _NO_LETTER), find_language(language).stemmer or "").replace(_NO_LETTER, "ё")
+    return stem_in(word.replace("ё", _NO_LETTER), language).replace(_NO_LETTER, "ё")
 
 
 _LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference

@@ -90,6 +90,7 @@ class Uot(Metric):
     marginal: float = setting(0.1, "Weight of mass that is left", least=1e-3, most=1e3)
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "uot"
+    also_rewards: ClassVar[str] = "errors added to the source (65% of sentences)"
     requires: ClassVar[Requirements] = Requirements(
         references=False, source=True, edits=True, vectors=True, pieces=True
     )

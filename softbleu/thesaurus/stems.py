@@ -1,11 +1,14 @@
-"""Stems of words, by the algorithms of Snowball."""
+"""Stems of words, by the algorithms of Snowball, and lemmas, by simplemma's lists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from threading import Lock
 from typing import Any
+
+from softbleu.config.languages import find_language
+from softbleu.errors import InputError, MissingExtraError, Parameter
 
 _STEMMING = Lock()  # A stemmer has its word in itself: of two threads at once, one would get half of the other's
 
@@ -21,6 +24,11 @@ def stem_of(word: str, algorithm: str) -> str:
         return _stemmer(algorithm)(word)
 
 
+def stem_in(word: str, language: str) -> str:
+    """Stem a word of a language, by its code."""
+    return stem_of(word, find_language(language).stemmer or "")
+
+
 @cache
 def _stemmer(algorithm: str) -> Callable[[str], str]:
     import snowballstemmer
@@ -28,3 +36,24 @@ def _stemmer(algorithm: str) -> Callable[[str], str]:
     made: Any = snowballstemmer.stemmer(algorithm)
     stemmed: Callable[[str], str] = made.stemWord
     return stemmed
+
+
+@lru_cache(1 << 17)
+def lemma_of(word: str, language: str) -> str:
+    """Find a word's lemma in simplemma's list of a language, by its code; an unknown word is its own."""
+    return str(_lemmatizer(language)(word)) if word.strip() else word
+
+
+@cache
+def _lemmatizer(language: str) -> Callable[[str], str]:
+    """Open a list; an `InputError` says that there is none, a `MissingExtraError` that `lemmas` is not installed."""
+    try:
+        from simplemma import lemmatize
+    except ImportError as error:
+        raise MissingExtraError("lemmas need another package: pip install 'softbleu[lemmas]'") from error
+    try:
+        lemmatize("a", lang=language)
+    except ValueError as error:
+        said = f" 'lemmas:{language}': simplemma has no such language; write lemmas:CODE, such as lemmas:cs"
+        raise InputError(Parameter("similarity"), said) from error
+    return partial(lemmatize, lang=language)

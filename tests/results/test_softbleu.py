@@ -2,6 +2,7 @@
 
 import random
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ from refusing import refused
 
 from softbleu import InputError, score
 from softbleu.corpora import Segments
+from softbleu.errors import MissingExtraError
 from softbleu.metrics.idf import rarity_of
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
+from softbleu.thesaurus.stems import _lemmatizer
 
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
 ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()
@@ -107,9 +110,23 @@ def test_words_are_as_similar_as_a_list_says(tmp_path: Path) -> None:
         refused(InputError, r"words\.tsv, line 2: two words and maybe a similarity", score, ["a"], ["b"], **options)
 
 
+def test_words_of_one_lemma_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of simplemma's list: no letters of *went* are in *go*. A mark alone is its own lemma."""
+    for settings in ({"similarity": "lemmas:en"}, {"similarity": "spelling+lemmas:en"}):
+        found = score(["They went \u200b ."], ["they go \u200b ."], metric="softbleu", tokenize="none", **settings)
+        assert found.score == 100
+    _lemmatizer.cache_clear()
+    monkeypatch.setitem(sys.modules, "simplemma", None)
+    refused(
+        MissingExtraError, r"pip install 'softbleu\[lemmas\]'", score, ["b"], ["c"], metric="softbleu", **settings
+    )
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
+        ({"similarity": "lemmas"}, r"^similarity 'lemmas' names no language; write lemmas:CODE"),
+        ({"similarity": "lemmas:zz"}, r"^similarity 'lemmas:zz': simplemma has no such language"),
         (
             {"similarity": "stems"},
             r"^similarity 'stems' names no language with stems; write stems:CODE with one of ar",
