@@ -20,9 +20,12 @@ def edits(given: Given) -> None:
     """
     from softbleu.corpora import ParallelFiles, write_m2
     from softbleu.metrics.edits.extract import edit_texts
+    from softbleu.results.notes import foreign_text
 
     place = given.open_place([given.source, *given.texts])
     named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
     with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus, given.progress("comparing"):
-        texts = [file.all_lines() for file in (corpus.source, *corpus.candidates) if file is not None]
+        texts = [list(file.all_lines()) for file in (corpus.source, *corpus.candidates) if file is not None]
+        if foreign := foreign_text(dict(zip([given.source, *given.texts], texts, strict=False))):
+            given.note(f"{foreign}, but its edits are found by rules for English")
         place.write(write_m2(edit_texts(*texts, extraction=given.extraction)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
 LEAST_WORDS = 60  # Fewer words do not tell a language, nor whether vectors fit
 LEAST_COVERAGE = 0.8  # Share of tokens with a vector below which a note is due: English news has .95 and more
+ENGLISH_EDITS = "edits are found by rules for English: give edits of all texts (.m2), or take gleu or green"
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
@@ -50,16 +51,16 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
             f"{other}: letters and their marks are apart, and together in other texts (normal forms of Unicode): "
             "equal words differ; NFC brings them together (normalize_unicode)"
         )
-    foreign = False
-    for name, lines in texts.items() if english else ():
-        share, words = english_share(lines)
-        foreign = words >= LEAST_WORDS and share < LEAST_ENGLISH
-        if foreign:
-            yield (
-                f"{name}: {share:.0%} English function words, so the text is not English, but the data of "
-                f"{', '.join(english)} is English: name its language or vectors of it, or use another metric"
-            )
-            break
+    by_rules = {metric.label: None for metric in metrics if metric.requires.edits}
+    extracted = first.gold is None or first.edits.keys() < {*first.candidates}
+    foreign = foreign_text(texts) if english or (by_rules and extracted) else None
+    if foreign and english:
+        yield (
+            f"{foreign}, but the data of {', '.join(english)} is English: name its language or vectors of it, or use "
+            "another metric"
+        )
+    if foreign and by_rules and extracted:
+        yield f"{foreign}, but {', '.join(by_rules)}: {ENGLISH_EDITS}"
     at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
     blank = sorted({metric.label for metric in at_blanks})
     for name, lines in texts.items() if blank and not foreign else ():
@@ -71,6 +72,19 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
                 "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced"
             )
             break
+
+
+def foreign_text(texts: Mapping[str, Iterable[str]]) -> str | None:
+    """Say which of some texts, by name, is not English, by its function words; None if all may be.
+
+    >>> foreign_text({"A": ["The cat sat on the mat."] * 20, "B": ["Kočka seděla na rohožce."] * 20})
+    'B: 0% English function words, so the text is not English'
+    """
+    for name, lines in texts.items():
+        share, words = english_share(lines)
+        if words >= LEAST_WORDS and share < LEAST_ENGLISH:
+            return f"{name}: {share:.0%} English function words, so the text is not English"
+    return None
 
 
 _NEED_BLANKS = ("13a", "intl", "none", "blanks")  # Tokenizers that leave words together where no blank stands
