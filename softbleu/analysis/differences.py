@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from softbleu.analysis.corrections import By, find_corrections
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.base import Requirements
+from softbleu.metrics.protocols import ShowsEdits
 from softbleu.results.api import GivenMetrics, plan_metrics
 from softbleu.results.explain import pick_segments
 from softbleu.results.significance import segment_numbers
@@ -23,8 +25,10 @@ from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.types import Floats, Progress
 
+_VERDICTS = ("hit", "wrong", "missed", "over")
 LineKind = Literal["worst", "different", "disagreeing"]
 
 
@@ -41,6 +45,8 @@ class ChosenLine:
     candidates: tuple[str, ...]
     references: tuple[str, ...]
     source: str | None
+    kinds: tuple[str, ...] = ()
+    """Of each system what becomes of edits, by their kinds, where these are asked for; see `choose_lines`."""
 
 
 class ChosenLines(list[ChosenLine], Tabular):
@@ -64,6 +70,7 @@ class ChosenLines(list[ChosenLine], Tabular):
                     for metric, score in zip(self.metrics, line.scores[number - 1], strict=True)
                 }
                 row |= {f"candidate{mark}": line.candidates[number - 1]}
+                row |= {f"edits{mark}": line.kinds[number - 1]} if line.kinds else {}
             row["reference"] = " ||| ".join(line.references)
             rows.append(row if line.source is None else {**row, "source": line.source})
         return rows
@@ -76,6 +83,7 @@ def choose_lines(
     *,
     top: int = 20,
     baseline: str | None = None,
+    by: By | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -96,6 +104,9 @@ def choose_lines(
         How many.
     baseline
         The first system unless named.
+    by
+        Say of each line which edits are hits, wrong, missed or over, by their kinds as in `correction_kinds`, and
+        as the first metric judges them that does.
     jobs, executor, progress
         Those of `softbleu.score_corpus`.
 
@@ -114,6 +125,8 @@ def choose_lines(
     plan = plan_metrics(metrics)
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(plan.metrics), top, baseline)
+    judging = next((metric for metric in plan.metrics if isinstance(metric, ShowsEdits)), plan.metrics[0])
+    judged = None if by is None else find_corrections(corpus, replace(plan, metrics=(judging,)), by)
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     scores = np.stack([segment_numbers(scored) for scored in statistics], axis=-1)
     upward = np.array([1 if scored.metric.higher_is_better else -1 for scored in statistics])
@@ -144,9 +157,20 @@ def choose_lines(
                 tuple(texts.candidates[corpus.systems[number]][at] for number in shown),
                 tuple(texts.references[at]),
                 None if texts.source is None else texts.source[at],
+                () if judged is None else tuple(_edit_kinds(judged[number][segment]) for number in shown),
             )
         )
     return ChosenLines(lines, kind, [str(scored.metric) for scored in statistics])
+
+
+def _edit_kinds(line: JudgedEdits) -> str:
+    """Count the edits of a line by verdict and kind: `hit R:VERB; over R:NOUN ×2`."""
+    edits = [*line.edits, *(edit for edit in line.gold if edit.verdict == "missed")]
+    counts = Counter((_VERDICTS.index(edit.verdict), edit.kind) for edit in edits)
+    said = {verdict: list[str]() for verdict in _VERDICTS}
+    for (verdict, kind), count in sorted(counts.items()):
+        said[_VERDICTS[verdict]].append(f"{kind} ×{count}" if count > 1 else kind)
+    return "; ".join(f"{verdict} {', '.join(kinds)}" for verdict, kinds in said.items() if kinds) or "no edits"
 
 
 def _check(corpus: Corpus, kind: str, metrics: int, top: int, baseline: str) -> None:

@@ -210,7 +210,17 @@ def _page_of(
         marks=marks,
         heat=heat,
         title=title,
+        tables=[_scores_by_all([results, *(make_results(scored, level) for scored in more)])] if more else [],
     )
+
+
+def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:
+    """Make a table of the scores of all metrics, a row per system."""
+    rows = [
+        {"system": row[0].name} | {result.metric: result.score for result in row}
+        for row in zip(*results, strict=True)
+    ]
+    return PageTable("Scores by all metrics", rows, "\n".join(of_metric[0].signature for of_metric in results))
 
 
 def _language(tokenizer: Tokenizer, text: CodedBlock) -> str:
@@ -312,7 +322,7 @@ def make_comparison_page(
         pair = None
         if others:
             pair = corpus.systems.index(first.baseline), corpus.systems.index(others[0].name)
-        return replace(page, pair=pair, tables=_tables(runner, statistics, tables))
+        return replace(page, pair=pair, tables=[*_tables(runner, statistics, tables), *page.tables])
 
 
 def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[ComparisonTable]) -> list[PageTable]:

@@ -79,10 +79,12 @@ def _write_view(given: Given) -> None:
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
     unused += ["resume"]
-    other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
+    kinds = ("type", "category", "operation", "errant")
+    lines = given.show not in (None, "ngrams")
+    both = given.show and given.by and not (lines and given.by in kinds)
+    other = next((name for name in unused if given.get(name)), "by" if both else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
-    lines = given.show not in (None, "ngrams")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.output_format)
     output = given.open_output([*input_files(given), given.by], write)
     plan = plan_from(given, also=["seed"])
@@ -91,10 +93,11 @@ def _write_view(given: Given) -> None:
     with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
-            view = choose_lines(corpus, plan, given.show.lower(), top=top, baseline=given.baseline, **run)
+            run |= {"top": top, "baseline": given.baseline, "by": given.by}
+            view = choose_lines(corpus, plan, given.show.lower(), **run)
         elif given.show:
             view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
-        elif given.by in ("type", "category", "operation", "errant"):
+        elif given.by in kinds:
             view = correction_kinds(corpus, plan, given.by)
         else:
             view = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)

@@ -203,7 +203,7 @@ Differences
   --by NAME|FILE <length,rarity,coverage,order,document,type,category,operation,errant>: Score parts instead: by
     length, rarity or coverage (of words), order (of n-grams), document (of --documents), by a file with a label per
     segment (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2, ERRANT,
-    CLEME by type, category, operation or errant.
+    CLEME by type, category, operation or errant, also of the lines that --show shows.
 Output
   page_format --format -f NAME <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default: by the
     suffix of --output, else text).

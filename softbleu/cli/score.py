@@ -36,7 +36,7 @@ def score(given: Given) -> None:
     kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
-    plan = plan_from(given, one=page_wanted and not given.scores)
+    plan = plan_from(given)
     with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page

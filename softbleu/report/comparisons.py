@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
+_OTHER_WAY = "d has another sign than its difference where segments alone score the other way than all together"
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
@@ -147,8 +148,15 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
     return [
         *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
         *filter(None, ["; ".join(text for name, text in short.items() if name in chosen)]),
+        *[_OTHER_WAY] * ("effect" in chosen and _turns(table)),
         *_too_few(table.significance, tests) * ("p" in chosen),
     ]
+
+
+def _turns(table: ComparisonTable) -> bool:
+    """Whether the segments' scores differ on average the other way than those of the corpus, for some system."""
+    pairs = [row.beside for row in table.comparisons if row.beside is not None]
+    return any(pair.difference * pair.effect < 0 for pair in pairs)
 
 
 def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:

@@ -174,6 +174,8 @@ def lines_text(lines: ChosenLines, layout: Layout) -> Iterator[str]:
         blank = [""] * len(lines.metrics)
         rows += [["reference", *blank, one_line(text)] for text in line.references]
         rows += [] if line.source is None else [["source", *blank, one_line(line.source)]]
+        pairs = zip(line.systems, line.kinds, strict=bool(line.kinds))
+        rows += [[f"edits of {one_line(system)}", *blank, one_line(kinds)] for system, kinds in pairs]
         yield from (f"{row}\n" for row in lay_out(rows, [False, *[True] * len(blank), False]))
     yield f"\nscores: {', '.join(lines.metrics)}\n" if lines else "nothing found\n"
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu.analysis import choose_lines, ngram_differences
 from softbleu.corpora import Segments
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.text.tokenizers import Whitespace
 
 REFERENCES = ["a cat sat", "it is late", "who are you", "nothing", "a dog barked"]
@@ -112,3 +113,15 @@ def test_few_each_way_and_every_system_beside_the_baseline() -> None:
         *[("B", "C", "d"), ("B", "C", "e"), ("C", "B", "a"), ("C", "B", "b")],
     ]
     assert found.records()[0]["order"] == 1
+
+
+def test_edits_of_lines_by_kind() -> None:
+    """The metric that chooses lines may be another than the one that judges edits."""
+    edits = (Edit(1, 2, "R:VERB", ("eats",)), Edit(2, 3, "R:DET", ("an",)))
+    gold = [GoldSegment("he eat a apple", (Annotation(0, edits),)), GoldSegment("all is well", (Annotation(0, ()),))]
+    systems = {"A": ["he eats a apple", "all is well"], "B": ["he ate the apple", "all was so well"]}
+    (first, second) = choose_lines(Segments.of_gold(systems, gold), ["gleu", "m2"], "different", by="type")
+    assert {line.segment: line.kinds for line in (first, second)} == {
+        1: ("hit R:VERB; missed R:DET", "wrong R:VERB"),
+        2: ("no edits", "over other"),
+    }

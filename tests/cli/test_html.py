@@ -37,6 +37,15 @@ def test_a_page_of_a_run(command, arguments, files):
     assert data_of(piped.out)["systems"][0]["score"] == plain["systems"][0]["score"]
 
 
+def test_a_page_of_several_metrics(command, arguments):
+    data, (bleu, chrf) = (
+        data_of(command(*arguments, "-m", "bleu", "chrf").out),
+        json.loads(command(*arguments[:-2], "-m", "bleu", "chrf", "-f", "json").out)["systems"],
+    )
+    assert (data["label"], list(data["parts"]), data["systems"][0]["score"]) == ("VLEU", ["chrf"], bleu["score"])
+    assert data["tables"][0]["rows"] == [[bleu["system"], f"{bleu['score']:.2f}", f"{chrf['score']:.2f}"]]
+
+
 def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
     monkeypatch.setattr(softbleu.analysis.pages, "ROWS", 2)
     done = command(*arguments)

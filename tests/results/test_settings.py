@@ -147,6 +147,8 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
         ),
         ("chrf", GERMAN, [normalize("NFD", line) for line in GERMAN], ["the references: letters and their marks"]),
         ("bleu(normalize_unicode=NFC)", GERMAN, [normalize("NFD", line) for line in GERMAN], []),
+        ("cleme", ENGLISH, ENGLISH, []),
+        ("cleme", GERMAN, GERMAN, ["sys: ", "not English, but CLEME: edits are found by rules for English"]),
         ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
         ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
     ],
