@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from oracles import transport as oracle
 
 import softbleu
+from softbleu.analysis import correction_kinds
+from softbleu.corpora import Segments
 from softbleu.kernels.transport import transport
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "transport.json").read_text())["problems"]
@@ -106,3 +108,16 @@ def test_edits_are_linked_by_what_is_moved() -> None:
     shares = {link[:2]: link[2] for link in found.edits.links}
     assert min(shares[0, 0], shares[1, 1]) > 0.5
     assert max(share for pair, share in shares.items() if pair[0] != pair[1]) < 0.5
+
+
+def test_kinds_of_edits_take_the_plans_of_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, plans = list[int](), softbleu.Uot.plans
+
+    def counted(self: Any, segments: Any, vectors: Any) -> Any:
+        sizes.append(len(segments))
+        return plans(self, segments, vectors)
+
+    monkeypatch.setattr(softbleu.Uot, "plans", counted)
+    corpus = Segments.of({"A": [REFERENCE, SOURCE], "B": [SOURCE] * 2}, [[REFERENCE]] * 2, [SOURCE] * 2)
+    kinds = correction_kinds(corpus, "uot", by="operation")
+    assert (sizes, [(row.system, row.hits) for row in kinds if row.kind == "all"]) == ([2, 2], [("A", 3), ("B", 0)])

@@ -13,10 +13,11 @@ from softbleu.metrics.base import MatcherMetric, Metric
 from softbleu.metrics.rows import checked_rows
 
 if TYPE_CHECKING:
+    from softbleu.corpora.edits import EditedSegment
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.base import Matcher
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.shown import Mark, SimilarityTable, WordPair
@@ -124,6 +125,26 @@ class ShowsEdits(Protocol):
         `chosen` has its number in each segment; `words` are those of `Metric.statistics`, `forms` the words of the
         codes.
         """
+
+
+EditPlan = tuple["Floats", "Floats", "Floats"]
+"""Masses of a candidate's edits and of a reference's, and what of the ones is moved to the others."""
+
+
+@runtime_checkable
+class PlansEdits(ShowsEdits, Protocol):
+    """Makes its statistics and judged edits of the same plans, which take a while."""
+
+    def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[EditPlan]:
+        """Plan for each reference of each segment; `vectors` are those of the words."""
+
+    def rows_of(self, plans: Sequence[EditPlan]) -> Integers:
+        """Make the statistics of segments by the plans of all their references."""
+
+    def judged_by(
+        self, plans: Sequence[EditPlan], segments: Sequence[EditedSegment], chosen: Sequence[int]
+    ) -> list[JudgedEdits]:
+        """Judge the edits of segments by these plans, beside those of the chosen reference of each."""
 
 
 @runtime_checkable

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.metrics.protocols import EditPlan
     from softbleu.types import Floats, Integers
 
 _LIMIT = Limit("uot", "pairs of edits", 1 << 25, "an essay of 1,000 words with 200 edits in each text: 40,000")
@@ -99,8 +100,12 @@ class Uot(Metric):
         """Mass that is moved, left and missed, in billionths: a row for each reference of each segment."""
         if chunk.edits is None or words is None:
             raise InputError("uot needs the source, gold edits or references, and an encoder, e.g. minilm-l6")
+        return self.rows_of(self.plans(chunk.edits, words.vectors))
+
+    def rows_of(self, plans: Sequence[EditPlan]) -> Integers:
+        """Statistics of segments, by the plans of all their references; see `statistics`."""
         rows = []
-        for one, other, plan in self.plans(chunk.edits, words.vectors):
+        for one, other, plan in plans:
             left, missed = (np.maximum(mass - plan.sum(axis=axis), 0).sum() for mass, axis in ((one, 1), (other, 0)))
             rows.append([round(PARTS * float(mass)) for mass in (plan.sum(), left, missed)])
         return np.array(rows, np.int64).reshape(-1, 3)
@@ -114,9 +119,15 @@ class Uot(Metric):
         """
         if chunk.edits is None or words is None:
             return []
-        plans, judged = iter(self.plans(chunk.edits, words.vectors)), list[JudgedEdits]()
-        for segment, number in zip(chunk.edits, chosen, strict=True):
-            one, other, plan = [next(plans) for _ in segment.references][number]
+        return self.judged_by(self.plans(chunk.edits, words.vectors), chunk.edits, chosen)
+
+    def judged_by(
+        self, plans: Sequence[EditPlan], segments: Sequence[EditedSegment], chosen: Sequence[int]
+    ) -> list[JudgedEdits]:
+        """Judge the edits of segments by the plans of all their references; see `judge_edits`."""
+        by_reference, judged = iter(plans), list[JudgedEdits]()
+        for segment, number in zip(segments, chosen, strict=True):
+            one, other, plan = [next(by_reference) for _ in segment.references][number]
             heavier = np.maximum(np.maximum(one[:, None], other), _LEAST).reshape(-1, 1)
             free = np.zeros((len(heavier), 1, 1))
             most = transport(heavier, heavier, free, self.entropy, self.marginal).reshape(plan.shape)
@@ -128,7 +139,7 @@ class Uot(Metric):
             judged.append(judge_by_links(segment.source, segment.candidate, gold, links, number))
         return judged
 
-    def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[tuple[Floats, Floats, Floats]]:
+    def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[EditPlan]:
         """Transport the masses of a candidate's edits to those of each reference, of some segments.
 
         `vectors` are those of the words. For each reference in order: the masses of the candidate's edits, those of

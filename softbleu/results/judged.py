@@ -7,18 +7,24 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from softbleu.corpora.edits import Annotation
 from softbleu.engine.runner import running
+from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
-from softbleu.metrics.protocols import ShowsEdits
+from softbleu.metrics.protocols import PlansEdits, ShowsEdits
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
     from softbleu.engine.plan import Plan
+    from softbleu.engine.prepare import PreparedCorpus
+    from softbleu.matching.similarity import Vectors
     from softbleu.metrics.base import Metric
+    from softbleu.metrics.protocols import EditPlan
     from softbleu.types import Floats
 
 OPERATIONS = ("missing", "unnecessary", "replacement", "")
@@ -42,16 +48,23 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
     gold = [edits for block in blocks for edits in block.gold or ()]
     carried = [[edits for block in blocks for edits in block.edits.get(name, ())] for name in corpus.systems]
     with running(corpus, plan) as runner:
-        (statistics,) = runner.collect(plan.metrics)
         prepared = runner.prepared(metric.tokenizer)
         words = prepared.table(metric.vector_choice, metric.requires).words if metric.requires.vectors else None
+        plans: list[list[list[EditPlan]]] | None = None
+        if isinstance(metric, PlansEdits) and words is not None:
+            statistics, plans = _planned(prepared, metric, words.vectors)
+        else:
+            (statistics,) = runner.collect(plan.metrics)
         first = statistics.offsets[:-1]
         chosen = [metric.aggregation.chosen(rows, statistics.offsets) - first for rows in statistics.rows]
         judged: list[list[JudgedEdits]] = [[] for _ in chosen]
         for block in prepared.blocks():
-            for lines, references, chunk in zip(judged, chosen, block.chunks(gold=True), strict=True):
-                counted = references[len(lines) : len(lines) + len(block)].tolist()
-                lines += shower.judge_edits(chunk, counted, words, prepared.words)
+            for number, chunk in enumerate(block.chunks(gold=True)):
+                counted = chosen[number][len(judged[number]) : len(judged[number]) + len(block)].tolist()
+                if plans is None:
+                    judged[number] += shower.judge_edits(chunk, counted, words, prepared.words)
+                else:
+                    judged[number] += shower.judged_by(plans[number].pop(0), chunk.edits, counted)
     nothing = Annotation(0, ())
     named = [
         [
@@ -61,6 +74,20 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
         for lines, edited in zip(judged, carried, strict=True)
     ]
     return named, segment_numbers(statistics)
+
+
+def _planned(
+    prepared: PreparedCorpus, metric: Any, vectors: Vectors
+) -> tuple[Statistics, list[list[list[EditPlan]]]]:
+    """Statistics of a corpus, and the plans that they follow from, of each system and block."""
+    plans: list[list[list[EditPlan]]] = [[] for _ in prepared.systems]
+    counts = []
+    for block in prepared.blocks():
+        for number, chunk in enumerate(block.chunks(gold=True)):
+            plans[number].append(metric.plans(chunk.edits or (), vectors))
+        counts.append(np.diff(chunk.segment_offsets))
+    rows = np.stack([np.concatenate(list(map(metric.rows_of, by_block))) for by_block in plans])
+    return Statistics(prepared.systems, metric, rows, np.concatenate(counts), (0, 0)), plans
 
 
 def check_edits(metric: Metric) -> None:
