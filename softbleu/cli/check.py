@@ -4,7 +4,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source encoding show table_format output strict",
+    "candidate reference source encoding show page_format output strict",
     """
 Output
   --show NAME =systems <systems,lines>: A row per system, with a column for each way to be odd, or a row for each line
@@ -23,12 +23,15 @@ def check(given: Given) -> None:
     from softbleu.corpora.checks import check_files
     from softbleu.errors import known_name
     from softbleu.io.tabular import Records
+    from softbleu.report import CHECK_WRITERS, PAGES
 
     show = known_name("show", given.show, ("systems", "lines"))
     systems = system_files(given)
-    output = given.open_output([*systems.values(), *given.files("reference", "source")])
+    writer = CHECK_WRITERS.find(given.output_format)
+    output = given.open_output([*systems.values(), *given.files("reference", "source")], writer)
     with given.progress("checking") as progress:
         odd = check_files(systems, given.reference or (), given.source, encoding=given.encoding, progress=progress)
-    output.write(Records.of(odd) if show == "systems" else odd.lines_table())
+    table = Records.of(odd) if show == "systems" else odd.lines_table()
+    output.write(odd if given.output_format.lower() in PAGES else table)
     if given.strict and odd.oddities:
         raise typer.Exit(1)

@@ -5,7 +5,7 @@ from softbleu.cli.command import Given, command
 
 @command(
     "scores lower metric candidate reference source gold encoding unescape rankings rankings_start unexpanded "
-    "rank_by human da documents standardise direction column aggregate table against window samples runs seed "
+    "rank_by human da documents level standardise direction column aggregate table against window samples runs seed "
     "table_format long digits=3 output plot jobs cluster",
     """
 What metrics said
@@ -24,6 +24,8 @@ Human judgements
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
     of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
+  --level NAME =segment <segment,document>: Outputs are segments, or whole --documents, of whose segments human scores
+    are the mean (default: =).
   --aggregate NAME <meta.evidence:WAYS>: Score systems by the pairwise wins of each metric's segments, as judges'
     comparisons are: expected-wins or trueskill (default: each metric's own score of the corpus).
 Significance
@@ -79,7 +81,9 @@ def metaeval(given: Given) -> None:
             human=given.human or (),
             assessments=given.da,
             progress=progress,
-            **given.values("source gold rankings rankings_start documents standardise direction column unescape"),
+            **given.values(
+                "source gold rankings rankings_start documents level standardise direction column unescape"
+            ),
             **given.values("encoding aggregate against window samples runs seed jobs executor"),
         )
     for note in evaluation.notes:

@@ -22,8 +22,9 @@ from softbleu.io.progress import note
 
 GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
 """Costs: a token left out or added; two with the same beginning; two words, or two marks; a word and a mark."""
-UNENDED, UNBEGUN = 3, 2
-"""Costs of a joint: no mark before it, no capital behind it, where the reference has one there."""
+UNENDED, UNBEGUN, WITHIN = 3, 2, 2
+"""Costs of a joint: no mark before it, no capital behind it, where the reference has one there; within a line, where
+lines count."""
 _STEM = 4  # Letters of a beginning that is the same in related words
 _WIDTH = 128  # Of the band at first, on either side
 _WIDE = 4096  # Width that is told, as the work takes a while
@@ -80,12 +81,12 @@ class _Band:
     """
 
     def __init__(
-        self, output: _Tokens, may_cut: NDArray[np.bool_], references: Sequence[Sequence[_Tokens]], width: int
+        self, output: _Tokens, joints: NDArray[np.int64], references: Sequence[Sequence[_Tokens]], width: int
     ) -> None:
         self.size, self.references, self.columns = len(output), references, 2 * width + 1
-        joints = [0, *accumulate(len(texts[0]) for texts in references)]
-        slope = self.size / (joints[-1] or 1)
-        self.starts = [round(joint * slope) - width for joint in joints]
+        before = [0, *accumulate(len(texts[0]) for texts in references)]
+        slope = self.size / (before[-1] or 1)
+        self.starts = [round(place * slope) - width for place in before]
         self._gaps = (np.arange(self.columns) * GAP) << _COST
 
         # Columns of the band may lie before the first token and behind the last.
@@ -97,15 +98,13 @@ class _Band:
         self._substituted = [
             padded(np.where(output.marks == mark, OTHER, UNLIKE).astype(np.int64) << _COST, _FAR) for mark in (0, 1)
         ]
-        cuts = np.where(may_cut, 0, _FAR)
-        joined = np.arange(self.size + 1)
         after_mark = np.concatenate(([True], output.marks)) if self.size else np.ones(1, bool)
         before_small = np.concatenate((output.small, [False]))
         self._unended, self._unbegun = (
             padded(np.where(odd, cost, 0).astype(np.int64) << _COST, 0)
             for odd, cost in ((~after_mark, UNENDED), (before_small, UNBEGUN))
         )
-        self._joints = padded(cuts | joined, _FAR)
+        self._joints = padded(np.where(joints < 0, _FAR, joints << _COST) | np.arange(self.size + 1), _FAR)
 
     def _part(self, values: NDArray[Any], start: int) -> NDArray[Any]:
         """What belongs to the columns of the band that begins at a place."""
@@ -192,22 +191,74 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
         raise InputError("there are no segments to cut an output into")
     text = " ".join(" ".join(line.split()) for line in output)
     spans = [match.span() for match in _TOKEN.finditer(text)]
-    coder = _Coder()
-    coded = coder.code([text[start:stop] for start, stop in spans])
     may_cut = [True, *(text[s - 1].isspace() or _is_character(text, s) for s, _ in spans[1:]), True]
+    joints = np.where(may_cut[: len(spans) + 1] if spans else [True], 0, -1)
+    cuts, costs = _least([text[start:stop] for start, stop in spans], joints, references)
+    places = [spans[cut][0] if cut < len(spans) else len(text) for cut in cuts[1:]]
+    texts = [text[start:stop].strip() for start, stop in zip([0, *places], places, strict=False)]
+    return Resegmented(texts, costs)
+
+
+def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
+    """Group the lines of texts that say the same: the smallest groups that cut no line of any text.
+
+    A sentence that one text splits, or two that it merges, are in one group; so are a line that a text lacks and one
+    beside it. The first text is what the others are aligned with, by the search of `resegment`.
+
+    Parameters
+    ----------
+    texts
+        Lines of each text.
+
+    Returns
+    -------
+    list
+        Of each group the numbers of its lines in each text, from 0.
+
+    Examples
+    --------
+    >>> one = ["It rained.", "We stayed at home.", "The cat slept."]
+    >>> other = ["It rained and we stayed at home.", "The cat", "slept."]
+    >>> align_lines([one, other])
+    [[range(0, 2), range(0, 1)], [range(2, 3), range(1, 3)]]
+    """
+    if len(texts) < 2 or not all(texts):
+        raise InputError("to align lines, give two texts or more, each of a line or more")
+    model = texts[0]
+    joints: dict[int, list[int]] = {place: [place] for place in range(1, len(model))}
+    for lines in texts[1:]:
+        tokens = [_TOKEN.findall(line) for line in lines]
+        ends = [*accumulate(map(len, tokens))]
+        costs = np.full(ends[-1] + 1, WITHIN)
+        costs[[0, *ends]] = 0
+        cuts, _ = _least([token for line in tokens for token in line], costs, [(line,) for line in model])
+        whole = {end: number for number, end in enumerate(ends, start=1)}
+        joints = {place: [*numbers, whole[cuts[place]]] for place, numbers in joints.items() if cuts[place] in whole}
+    bounds = [[0] * len(texts), *joints.values(), [*map(len, texts)]]
+    return [[range(*ends) for ends in zip(*pair, strict=True)] for pair in pairwise(bounds)]
+
+
+def _least(
+    output: Sequence[str], joints: NDArray[np.int64], references: Sequence[Sequence[str]]
+) -> tuple[list[int], list[int]]:
+    """Cut the tokens of an output into segments of references at the least cost.
+
+    `joints` has what a cut before each token and behind the last costs, -1 where there can be none. Returns where
+    segments begin and the last ends, and what each costs.
+    """
+    coder = _Coder()
+    coded = coder.code(output)
     tokens = [[coder.code(_TOKEN.findall(line)) for line in lines] for lines in references]
     width, size = _WIDTH, len(coded)
     while True:
-        band = _Band(coded, np.array(may_cut[: size + 1] if size else [True]), tokens, min(width, size + 1))
+        band = _Band(coded, joints, tokens, min(width, size + 1))
         cuts, costs, clear = band.cuts()
         if clear or width > size:
             break
         width *= 2
         if width == _WIDE:
             note("an output fits its references badly, or lacks a long part: looking for its cuts takes a while")
-    places = [spans[cut][0] if cut < size else len(text) for cut in cuts]
-    texts = [text[start:stop].strip() for start, stop in zip([0, *places[1:]], places[1:], strict=False)]
-    return Resegmented(texts, costs)
+    return cuts, costs
 
 
 def _is_character(text: str, place: int) -> bool:

@@ -269,6 +269,7 @@ def make_score_tables(
     metrics: Mapping[str, Metric],
     *,
     segments: bool,
+    by_document: bool = False,
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -285,6 +286,8 @@ def make_score_tables(
         Metrics by name.
     segments
         Whether segments are scored, too.
+    by_document
+        Whether documents stand in the place of segments.
     jobs, executor
         Processes, or what runs the work instead.
     progress
@@ -296,10 +299,10 @@ def make_score_tables(
     options = RunOptions(jobs, executor, progress=progress)
     statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
     for name, rows in zip(metrics, statistics, strict=True):
-        results = make_results(rows, "segment" if segments else "corpus")
+        results = make_results(rows, "corpus" if not segments else "document" if by_document else "segment")
         firsts[name] = results[0]
         coverages += [(result.name, name, result.coverage) for result in results]
-        parts = {result.name: np.array([part.score for part in result.segments or ()]) for result in results}
+        parts = {result.name: np.array([part.score for _, part in result.parts()]) for result in results}
         table = ScoreTable(name, {result.name: result.score for result in results}, parts if segments else {})
         tables.append(table if results[0].higher_is_better else negated(table))
     note_coverage(coverages)

@@ -116,6 +116,7 @@ def metaeval(
     human: Sequence[str] | Mapping[str, Mapping[str, float]] = (),
     assessments: str | Assessments | None = None,
     documents: str | Sequence[str] | None = None,
+    level: str = "segment",
     direction: str | None = None,
     column: str | None = None,
     unescape: bool = False,
@@ -168,6 +169,9 @@ def metaeval(
         Direct assessment of single outputs, or a file of it; for `spans` what judges mark.
     documents
         Documents of the segments, which samples draw as wholes: a label per segment, or a file, also ``FILE:COLUMN``.
+    level
+        Of outputs: `segment`, or `document`, whose human scores are means of their segments'. Documents are scored by
+        the metrics that are computed; of scores that are read there are means.
     direction
         Take rows of this direction only, e.g. ``cs-en``.
     column
@@ -247,8 +251,8 @@ def metaeval(
         if isinstance(assessments, str)
         else assessments,
     ).turned(lower)
-    if named is not None:
-        judges = judges.by_document(named.numbers)
+    by_document = known_name("level", level, ("segment", "document")) == "document"
+    judges, tables = _in_documents(judges, tables, named, whole=by_document)
     scorers = read_metrics(metrics)
     if not scorers and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
@@ -260,7 +264,13 @@ def metaeval(
         given_texts = texts, candidates, references, source, gold, encoding
         with open_outputs(*given_texts, unescape=unescape, documents=named) as corpus:
             computed, firsts = make_score_tables(
-                corpus, scorers, segments=bool(by_output), jobs=jobs, executor=executor, progress=progress
+                corpus,
+                scorers,
+                segments=bool(by_output),
+                by_document=by_document,
+                jobs=jobs,
+                executor=executor,
+                progress=progress,
             )
         tables += computed
     tables = merge_scores(tables)
@@ -282,6 +292,25 @@ def metaeval(
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     notes += [*lacks, *_one_sided(evidence, question), *answer.notes]
     return replace(answer, table=table, notes=tuple(dict.fromkeys(notes)), signatures=signatures)
+
+
+def _in_documents(
+    judges: Evidence, tables: list[ScoreTable], documents: Documents | None, *, whole: bool
+) -> tuple[Evidence, list[ScoreTable]]:
+    """Put judgements in their documents, which samples draw; of `whole` ones means stand in the place of segments."""
+    if documents is not None:
+        judges = judges.by_document(documents.numbers)
+    if not whole:
+        return judges, tables
+    if documents is None or judges.assessments is None:
+        needed = Parameter("documents"), " and ", Parameter("assessments")
+        raise InputError(
+            "to look at whole documents, name these and scores of their segments by judges: give ", *needed
+        )
+    return (
+        replace(judges, assessments=judges.assessments.of_documents(documents.numbers)),
+        [table.of_documents(documents.numbers) for table in tables],
+    )
 
 
 def _documents(documents: str | Sequence[str], encoding: str) -> Documents:

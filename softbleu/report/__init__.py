@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.errors import InputError, Parameter
 from softbleu.io.tabular import Records, Tabular
@@ -27,6 +27,7 @@ from softbleu.report.scores import score_records, score_tables, write_json, writ
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLines
     from softbleu.analysis.pages import Page
+    from softbleu.corpora.checks import Oddities
     from softbleu.metrics.result import Result
     from softbleu.results.explain import Explanation
     from softbleu.results.significance import ComparisonTable
@@ -68,6 +69,12 @@ def _write_html(page: Page, layout: Layout) -> Iterator[str]:
     return write_html(page, layout)
 
 
+def _write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
+    from softbleu.report.odd_lines import write_odd_lines
+
+    return write_odd_lines(odd, layout)
+
+
 WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
     {
         **_through(score_records, *RECORD_WRITERS),
@@ -93,6 +100,7 @@ def _view(table: Tabular, layout: Layout) -> Records:
     return replace(Records.of(table), verbatim=getattr(table, "systems", ()))
 
 
+CHECK_WRITERS: Formats[Callable[[Any, Layout], Written]] = Formats({**RECORD_WRITERS, "html": _write_odd_lines})
 VIEWS: Formats[Callable[[Tabular, Layout], Written]] = Formats(_through(_view, *RECORD_WRITERS))
 """Writers of buckets and n-grams."""
 LINE_WRITERS: Formats[Callable[[ChosenLines, Layout], Written]] = Formats({**VIEWS, "text": lines_text})

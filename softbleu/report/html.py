@@ -44,16 +44,16 @@ def write_html(page: Page, layout: Layout) -> Iterator[str]:
     Text and names are data of the page's script, which shows them as text only. A content security policy lets no
     other script run and nothing be loaded. The same page gives the same bytes.
     """
-    scripts = {name: _read(file) for name, file in _SCRIPTS.items()}
-    style = _read("report.css")
-    allowed = f"script-src {' '.join(map(_hash, scripts.values()))}; style-src {_hash(style)}"
+    scripts = {name: read_part(file) for name, file in _SCRIPTS.items()}
+    style = read_part("report.css")
+    allowed = f"script-src {' '.join(map(content_hash, scripts.values()))}; style-src {content_hash(style)}"
     parts = {
         **scripts,
         "style": style,
         "policy": f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'",
     }
     # Every second piece is the name of a part; what a part holds is not looked at.
-    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read("report.html"))):
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", read_part("report.html"))):
         if piece == "data" and number % 2:
             yield f'{escape_json(dump(page_data(page, layout)))[:-1]}, "packed": '
             yield from pack(_columns(page))
@@ -254,10 +254,12 @@ def _ngram_numbers(page: Page, number: int, score: Any) -> dict[str, Any]:
     }
 
 
-def _read(name: str) -> str:
+def read_part(name: str) -> str:
+    """Read a part of pages: a script, a style or a template."""
     return files("softbleu.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
+    """Source of a content security policy that allows this text."""
     """Name a script or style in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"

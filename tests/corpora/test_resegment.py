@@ -2,7 +2,7 @@
 
 import json
 import random
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from shared_data import shared
 
 import softbleu.corpora.resegment
 from softbleu.corpora import ParallelFiles
-from softbleu.corpora.resegment import resegment
+from softbleu.corpora.resegment import align_lines, resegment
 from softbleu.errors import InputError
 
 __all__ = ["command"]
@@ -36,6 +36,42 @@ def test_no_other_cuts_cost_less(output: list[str], references: list[list[list[s
     coded = [[tuple(text) for text in segment] for segment in references]
     assert [token for text in cut.texts for token in text.split()] == output
     assert cost_of(output, cuts, coded) == least_cost(output, coded, lambda _: True) == sum(cut.costs)
+
+
+@given(st.lists(st.sets(st.integers(1, 39)), min_size=2, max_size=4))
+def test_lines_that_are_split_or_merged_are_in_one_group(breaks: list[set[int]]) -> None:
+    """Groups end where all texts break, whose words are the same."""
+    words = [f"W{number}" for number in range(40)]
+    ends = [sorted({*places, 40}) for places in breaks]
+    texts = [[" ".join(words[a:b]) for a, b in pairwise([0, *places])] for places in ends]
+    common = sorted(set.intersection(*map(set, ends)))
+    expected = [
+        [range(*(sum(end <= at for end in places) for at in part)) for places in ends]
+        for part in pairwise([0, *common])
+    ]
+    assert align_lines(texts) == expected
+
+
+@pytest.mark.parametrize(("name", "system"), [("conll14", "systems/AMU.txt"), ("wmt13-fr-en", "system-outputs")])
+def test_lines_of_real_texts_are_split_and_merged(name: str, system: str) -> None:
+    """Of lines of which a fifth were split or merged, 98 of 100 groups come back; measured were .99 and 1.00."""
+    folder, draw = shared("data", name), random.Random(1)
+    place = folder / system if (folder / system).is_file() else sorted((folder / system).iterdir())[3]
+    model = (folder / ("source.txt" if name == "conll14" else "reference.en")).read_text("utf-8").splitlines()[:400]
+    lines, groups, rest = list[str](), [], place.read_text("utf-8").splitlines()[:400]
+    while rest:
+        taken, first = rest[0].split(), len(model) - len(rest)
+        if draw.random() < 0.1 and len(rest) > 1:
+            made, size = [f"{rest[0].rstrip(' .')} and {rest[1][:1].lower()}{rest[1][1:]}"], 2
+        elif draw.random() < 0.1 and len(taken) > 8:
+            half = draw.randrange(3, len(taken) - 3)
+            made, size = [" ".join(taken[:half]) + " .", " ".join(taken[half:]).capitalize()], 1
+        else:
+            made, size = rest[:1], 1
+        groups.append([range(first, first + size), range(len(lines), len(lines) + len(made))])
+        lines, rest = lines + made, rest[size:]
+    aligned = align_lines([model, lines])
+    assert sum(group in aligned for group in groups) >= 0.98 * max(len(groups), len(aligned))
 
 
 def test_a_band_that_is_too_narrow_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:

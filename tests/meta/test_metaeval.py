@@ -131,6 +131,16 @@ def test_documents_are_drawn_in_the_place_of_segments() -> None:
     places = [np.concatenate([np.flatnonzero(segments // 4 == d) for d in some]) for some in drawn]
     literal = [stats.pearsonr(one[some], other[some])[0] for some in places]
     np.testing.assert_allclose(pearson.drawn, literal, atol=1e-12)
+    # Documents in the place of segments have their means; what is computed is scored as a whole.
+    by_document = softbleu.metaeval("outputs", **asked, documents=labels, level="document")
+    means = [x.reshape(18, 4).mean(axis=1) for x in (one, other)]
+    assert by_document.agreements[0][0].correlations["pearson"].value == pytest.approx(stats.pearsonr(*means)[0])
+    texts = {name: [f"{name.lower()} b {number % 5} c" for number in range(24)] for name in "ABC"}
+    references = [f"a b {number % 7} c" for number in range(24)]
+    asked |= {"scores": (), "metrics": ["bleu"], "candidates": texts, "references": references}
+    computed = softbleu.metaeval("outputs", **asked, documents=labels, level="document").columns[0].metrics["bleu"]
+    scored = softbleu.score(texts, references, documents=labels, level="document")
+    assert computed.tolist() == [part.score.score for result in scored for part in result.documents]
     centred = [(x.reshape(3, 24) - x.reshape(3, 24).mean(axis=0)).ravel() for x in (one, other)]
     sides = [(centred[0][some], centred[1][some]) for some in places]
     np.testing.assert_allclose(within.drawn, [a @ b / np.sqrt(a @ a * (b @ b)) for a, b in sides], atol=1e-12)

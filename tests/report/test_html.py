@@ -15,9 +15,11 @@ from shared_data import shared
 import softbleu
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
+from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.metrics.making import make_metric
 from softbleu.report import Layout
 from softbleu.report.html import escape_json, pack, write_html
+from softbleu.report.odd_lines import write_odd_lines
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
 VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
@@ -48,6 +50,20 @@ class Elements(HTMLParser):
 def page_of(candidates, references, **settings) -> str:
     page = make_page(Segments.of(candidates, references), make_metric(**settings))
     return "".join(write_html(page, Layout()))
+
+
+def test_a_page_of_odd_lines_has_them_as_text_alone() -> None:
+    def checked(system: str, line: str) -> Elements:
+        odd = Oddities(2, (system, "B"), [Oddity(system, 1, "chatter", line, line), Oddity("B", 2, "empty", "", "")])
+        return Elements("".join(write_odd_lines(odd, Layout())))
+
+    plain, hostile = checked("A", "Sure!"), checked(HOSTILE, HOSTILE)
+    assert plain.names == hostile.names
+    assert plain.names.count("details") == 2
+    ((_, style),) = plain.raw
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    (policy,) = [value for value in plain.value("meta", "content") if value and "style-src" in value]
+    assert f"default-src 'none'; style-src 'sha256-{digest}'" in policy
 
 
 def data_of(html: str):

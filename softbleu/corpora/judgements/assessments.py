@@ -149,6 +149,20 @@ class Assessments:
         judges[np.isnan(values)] = np.nan
         return judges, values
 
+    def of_documents(self, documents: Integers) -> Assessments:
+        """Means of the judged segments of each document and system, which stand in the place of segments.
+
+        InputError: they are of texts of their own, or of a segment that has no document.
+        """
+        if self.texts is not None:
+            raise InputError("these judgements have texts of their own, which are of no document")
+        numbers = drawn_with(np.array(self.segments, np.int64), documents).tolist()
+        scores: dict[tuple[tuple[str, ...], int], list[float]] = {}
+        for score, systems, number in zip(self.scores.tolist(), self.systems, numbers, strict=True):
+            scores.setdefault((tuple(systems), number), []).append(score)
+        means = np.array([np.mean(some) for some in scores.values()])
+        return Assessments(means, [systems for systems, _ in scores], [number for _, number in scores])
+
     def drawn_with(self, segments: Integers) -> Integers:
         """Number the units with which outputs of these segments are drawn: the segments, or their documents."""
         return drawn_with(segments, self.documents)

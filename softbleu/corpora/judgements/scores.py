@@ -18,7 +18,7 @@ from softbleu.io.data_files import parse_score, parse_whole
 from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 _GAP = ("None", "", None)  # Where something was not scored
 _MOST_GAPS, _MOST_SEGMENTS = 1000, 100_000  # Segments a score, or in all: with more it is numbered by something else
@@ -44,6 +44,23 @@ class ScoreTable:
         for system, scores in sorted(self.segments.items()):
             digest.update(system.encode("utf-8", "surrogatepass") + scores.astype("<f8").tobytes())
         return digest.hexdigest()
+
+    def of_documents(self, numbers: Integers) -> ScoreTable:
+        """Means of the segments of each document, in the place of segments; these have the `numbers`.
+
+        InputError: there are other segments than those.
+        """
+        means = {}
+        for system, scores in self.segments.items():
+            if len(scores) != len(numbers):
+                raise InputError(
+                    f"{self.name} has {len(scores)} segments of {system}, {len(numbers)} have a document"
+                )
+            known = ~np.isnan(scores)
+            sums, counts = np.bincount(numbers[known], scores[known], 1 + max(numbers)), np.bincount(numbers[known])
+            counts = np.pad(counts, (0, len(sums) - len(counts)))
+            means[system] = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+        return replace(self, segments=means, documents=())
 
     def __str__(self) -> str:
         """The file and the content, as signatures have them."""
