@@ -32,6 +32,7 @@ from softbleu.corpora.segments import (
 from softbleu.errors import InputError, Parameter, known_name, without_secrets
 from softbleu.io.arguments import check_run, several
 from softbleu.io.files import TemporaryFolder
+from softbleu.io.progress import note
 from softbleu.io.urls import is_url
 
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
@@ -330,22 +331,38 @@ def _check_given(named: Mapping[str, str], references: Sequence[str], source: st
 def _resegmented(
     files: Sequence[TextFile], references: slice, edited: Collection[str], folder: Path
 ) -> list[TextFile]:
-    """Cut systems, which come first, into the segments of the references."""
-    from softbleu.corpora.resegment import resegment
+    """Cut systems, which come first, into the segments of the references.
+
+    Where these and the source, which comes last, have other numbers of lines, segments are the smallest groups of
+    lines that belong together.
+    """
+    from softbleu.corpora.resegment import align_lines, resegment
 
     if not files[references]:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
-    _check_lines(files[references], files[references][0].lines, files[references][0].name)
-    segments = list(zip(*(file.all_lines() for file in files[references]), strict=True))
-    cut = list(files)
-    for number, file in enumerate(files[: references.start]):
+    for file in files[: references.start]:
         if file.name in edited:
             raise InputError(f"{file.name}: edits have the segments of their source, and cannot be cut anew")
+    models = [list(file.all_lines()) for file in files[references.start :]]
+    if len(set(map(len, models))) > 1:
+        # Lines are aligned with those of the source, where there is one.
+        groups = align_lines([*models[references.stop - references.start :], *models])
+        models = [
+            [" ".join(lines[number] for number in group[place]) for group in groups]
+            for place, lines in enumerate(models, start=len(groups[0]) - len(models))
+        ]
+        note(
+            f"source and references have other numbers of lines: segments are the {len(groups):,} groups of lines "
+            "that belong together (softbleu align shows them)"
+        )
+    segments = list(zip(*models[: references.stop - references.start], strict=True))
+    cut = [resegment(list(file.all_lines()), segments).texts for file in files[: references.start]]
+    made = []
+    for number, (file, lines) in enumerate(zip(files, [*cut, *models], strict=True)):
         place = folder / f"resegmented-{number}"
-        lines = resegment(list(file.all_lines()), segments).texts
         place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        cut[number] = replace(TextFile.open(str(place), "utf-8", folder, file.block), name=file.name)
-    return cut
+        made.append(replace(TextFile.open(str(place), "utf-8", folder, file.block), name=file.name))
+    return made
 
 
 def _count_blank(references: Sequence[TextFile]) -> int:

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from oracles.resegment import cost_of, least_cost
 from shared_data import shared
 
+import softbleu
 import softbleu.corpora.resegment
 from softbleu.corpora import ParallelFiles
 from softbleu.corpora.resegment import align_lines, resegment
 from softbleu.errors import InputError
+from softbleu.results.api import score_corpus
 
 __all__ = ["command"]
 
@@ -122,6 +124,29 @@ def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, tmp_path: Pa
         assert plain.states() != cut.states()  # A checkpoint of one is none of the other
     again = json.loads(command(*score, files[1], "--signature", done["signature"]).out)
     assert again["systems"][0]["score"] == done["systems"][0]["score"]
+
+
+def test_corrections_that_split_or_merge_sentences_are_scored_by_what_belongs_together(tmp_path: Path) -> None:
+    """Neither lost nor punished: an output in one line scores as the groups of source and reference do."""
+    source = ["It rain .", "We stay at home .", "Dogs bark .", "Cats sleeps ."]
+    texts = {
+        "s": source,
+        "r": ["It rained and we stayed at home .", "Dogs bark .", "Cats sleep ."],
+        "c": ["It rained and we stayed at home . Dogs bark .", "Cats", "sleep ."],
+    }
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = {name: str(tmp_path / name) for name in texts}
+    with ParallelFiles.open([files["c"]], [files["r"]], files["s"], resegment=True) as corpus:
+        (block,) = corpus.blocks()
+        assert list(block.load().source or ()) == ["It rain . We stay at home .", *source[2:]]
+        assert block.load().candidates["c"] == texts["r"]
+        for metric in ("gleu", "errant", "cleme", "green"):
+            scored, exact = (
+                score_corpus(corpus, metric)[0],
+                softbleu.score(texts["r"], texts["r"], block.load().source, metric=metric),
+            )
+            assert scored.score == exact.score
 
 
 @pytest.mark.slow

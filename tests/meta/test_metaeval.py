@@ -137,8 +137,14 @@ def test_documents_are_drawn_in_the_place_of_segments() -> None:
     assert by_document.agreements[0][0].correlations["pearson"].value == pytest.approx(stats.pearsonr(*means)[0])
     texts = {name: [f"{name.lower()} b {number % 5} c" for number in range(24)] for name in "ABC"}
     references = [f"a b {number % 7} c" for number in range(24)]
-    asked |= {"scores": (), "metrics": ["bleu"], "candidates": texts, "references": references}
-    computed = softbleu.metaeval("outputs", **asked, documents=labels, level="document").columns[0].metrics["bleu"]
+    others = {
+        "assessments": assessed,
+        "metrics": ["bleu"],
+        "candidates": texts,
+        "references": references,
+        "samples": 9,
+    }
+    computed = softbleu.metaeval("outputs", **others, documents=labels, level="document").columns[0].metrics["bleu"]
     scored = softbleu.score(texts, references, documents=labels, level="document")
     assert computed.tolist() == [part.score.score for result in scored for part in result.documents]
     centred = [(x.reshape(3, 24) - x.reshape(3, 24).mean(axis=0)).ravel() for x in (one, other)]
