@@ -71,7 +71,7 @@ def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[f
             given.note(note)
         yield corpus
     in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
-    if in_context and not given.get("documents"):
+    if in_context and corpus.documents is None:
         given.note("no documents are named, so that the context of a line is whatever stands before it")
     for threshold in recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
