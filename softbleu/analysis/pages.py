@@ -90,6 +90,7 @@ class Page:
     marks: ShownMarks | None
     heat: ShownHeat | None
     title: str = ""
+    more: tuple[Result, ...] = ()  # Of the other metrics
     pair: tuple[int, int] | None = None  # Systems that are shown side by side at first
     tables: list[PageTable] = field(default_factory=list)
 
@@ -160,6 +161,7 @@ def _page_of(
 ) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
+    others = [make_results(scored, level) for scored in more]
     corpus, metric = runner.corpus, statistics.metric
     prepared = runner.prepared(metric.tokenizer)
     results = make_results(statistics, level)
@@ -210,7 +212,8 @@ def _page_of(
         marks=marks,
         heat=heat,
         title=title,
-        tables=[_scores_by_all([results, *(make_results(scored, level) for scored in more)])] if more else [],
+        tables=[_scores_by_all([results, *others])] if others else [],
+        more=tuple(result for scored in others for result in scored),
     )
 
 

@@ -21,8 +21,8 @@ PROGRAM = "softbleu"
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     PROGRAM: (
         "",
-        "score compare explain spans sweep metaeval train matrix select diff edits check align metrics matchers "
-        "tokenizers corpora embeddings experiments networks",
+        "score compare directions explain spans sweep metaeval train matrix select diff edits check align metrics "
+        "matchers tokenizers corpora embeddings experiments networks",
     ),
     "corpora": (
         "Corpora: generate artificial ones from grammars, and challenge sets from texts.",

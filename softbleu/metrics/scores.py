@@ -274,7 +274,9 @@ def less_is_better(table: ScoreTable) -> bool | None:
     return None
 
 
-def read_outside(files: Sequence[str], lower: Sequence[str] = (), encoding: str = "utf-8") -> list[Scores]:
+def read_outside(
+    files: Sequence[str], lower: Sequence[str] = (), encoding: str = "utf-8", direction: str | None = None
+) -> list[Scores]:
     """Read scores of other programs, a metric each; files are ``NAME=FILE`` or ``FILE:METRIC,METRIC``, too.
 
     Parameters
@@ -285,11 +287,12 @@ def read_outside(files: Sequence[str], lower: Sequence[str] = (), encoding: str 
         Names of metrics of which less is better.
     encoding
         Of the files.
+    direction
+        Take rows of this direction (column `lp`) only.
     """
     named = map(split_file, files)
-    tables = merge_scores(
-        table for label, file in named for table in read_scores(file, label=label, encoding=encoding)
-    )
+    how: Any = {"encoding": encoding, "direction": direction}
+    tables = merge_scores(table for label, file in named for table in read_scores(file, label=label, **how))
     known = [table.name for table in tables]
     if unknown := [name for name in lower if name not in known]:
         raise UnknownNameError("scores", unknown[0], known)

@@ -1,0 +1,197 @@
+"""Systems by directions by metrics: one table, with a macro average, and a page of each direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from softbleu.analysis.pages import Page, make_page
+from softbleu.corpora.directions import Direction
+from softbleu.corpora.parallel import ParallelFiles
+from softbleu.engine.plan import Plan, make_plan
+from softbleu.errors import InputError
+from softbleu.io.tabular import Tabular
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.scores import corpus_of, read_outside
+from softbleu.results.api import score_corpus
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.metrics.result import Result
+    from softbleu.types import Progress
+
+MACRO = "macro"
+
+
+@dataclass(frozen=True)
+class DirectionTable(Tabular):
+    """Scores of systems in several directions, by several metrics."""
+
+    directions: tuple[str, ...]
+    results: Mapping[str, Mapping[str, Mapping[str, Result]]]  # By the name of the metric, direction and system
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of the systems: by the macro average of the first metric, the best first, then those without one."""
+        first = next(iter(self.results))
+        names = dict.fromkeys(name for by_direction in self.results[first].values() for name in by_direction)
+        down = -1 if self.higher(first) else 1
+        scores = {name: self.macro(first, name) for name in names}
+        return sorted(names, key=lambda name: (scores[name] is None, down * (scores[name] or 0.0)))
+
+    def higher(self, metric: str) -> bool:
+        """Whether greater is better."""
+        return next(result.higher_is_better for one in self.results[metric].values() for result in one.values())
+
+    def score(self, metric: str, direction: str, system: str) -> float | None:
+        """The score of a system in a direction; None where it has none."""
+        result = self.results[metric].get(direction, {}).get(system)
+        return None if result is None else result.score
+
+    def common(self, metric: str) -> tuple[str, ...]:
+        """Directions that all systems have, or all directions where there are none of these."""
+        by_direction = self.results[metric]
+        every = {name for systems in by_direction.values() for name in systems}
+        shared = tuple(name for name in self.directions if by_direction.get(name, {}).keys() == every)
+        return shared or self.directions
+
+    def macro(self, metric: str, system: str) -> float | None:
+        """Mean over the `common` directions; None for a system that lacks one of these."""
+        scores = [self.score(metric, direction, system) for direction in self.common(metric)]
+        known = [score for score in scores if score is not None]
+        return sum(known) / len(known) if len(known) == len(scores) else None
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per system, metric and direction, and one for the macro average."""
+        return [
+            {"system": system, "metric": metric, "direction": direction, "score": score}
+            for metric in self.results
+            for system in self.systems
+            for direction, score in self.scores(metric, system)
+            if score is not None
+        ]
+
+    def scores(self, metric: str, system: str) -> list[tuple[str, float | None]]:
+        """Scores of a system by direction, and the macro average."""
+        listed = [(direction, self.score(metric, direction, system)) for direction in self.directions]
+        return [*listed, (MACRO, self.macro(metric, system))]
+
+    def described(self) -> Mapping[str, Any]:
+        """Signatures by metric and direction."""
+        return {
+            f"{metric} {direction}": next(iter(systems.values())).signature
+            for metric, by_direction in self.results.items()
+            for direction, systems in by_direction.items()
+        }
+
+
+def score_directions(
+    directions: Sequence[Direction],
+    metrics: Sequence[str] = (),
+    scores: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    *,
+    language: str | None = None,
+    encoding: str = "utf-8",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> DirectionTable:
+    """Score all systems in all directions, by metrics that are computed and those that other programs computed.
+
+    Parameters
+    ----------
+    directions
+        As `softbleu.corpora.directions.read_directions` finds them.
+    metrics
+        Metrics to compute, as expressions; the target language of each direction chooses their defaults.
+    scores
+        Files of scores; ``{direction}`` in a name stands for the name of the direction. Rows of other directions
+        (column `lp`) are passed over.
+    lower
+        Metrics of `scores` of which less is better.
+    language
+        Code of the language of all outputs; None: as each direction says it.
+    encoding
+        Of the files.
+    jobs, executor
+        Processes, or what runs the work instead.
+    progress
+        Told how many directions are done.
+
+    Raises
+    ------
+    InputError
+        There is nothing to score, or a file is not valid.
+    """
+    results: dict[str, dict[str, dict[str, Result]]] = {}
+    for number, direction in enumerate(directions, start=1):
+        with planned(direction, metrics, scores, lower, language, encoding) as (corpus, plan):
+            add_results(results, direction.name, score_corpus(corpus, plan, jobs=jobs, executor=executor))
+        if progress is not None:
+            progress(number, len(directions))
+    return DirectionTable(tuple(direction.name for direction in directions), results)
+
+
+def pages_of(
+    directions: Sequence[Direction],
+    metrics: Sequence[str] = (),
+    scores: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    *,
+    language: str | None = None,
+    encoding: str = "utf-8",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Page, DirectionTable]]:
+    """Make the page of each direction that has texts, and the table so far; the last has all. See `score_directions`.
+
+    The parameters are those of `score_directions`.
+    """
+    results: dict[str, dict[str, dict[str, Result]]] = {}
+    for number, direction in enumerate(directions, start=1):
+        with planned(direction, metrics, scores, lower, language, encoding) as (corpus, plan):
+            page = make_page(corpus, plan, jobs=jobs, executor=executor, title=direction.name)
+        add_results(results, direction.name, [*page.results, *page.more])
+        yield page, DirectionTable(tuple(one.name for one in directions[:number]), results)
+        if progress is not None:
+            progress(number, len(directions))
+
+
+def add_results(results: dict[str, dict[str, dict[str, Result]]], direction: str, scored: Sequence[Result]) -> None:
+    """Put the scores of a direction into tables by metric."""
+    for result in scored:
+        results.setdefault(result.label, {}).setdefault(direction, {})[result.name] = result
+
+
+@contextmanager
+def planned(
+    direction: Direction,
+    metrics: Sequence[str],
+    scores: Sequence[str],
+    lower: Sequence[str],
+    language: str | None,
+    encoding: str,
+) -> Iterator[tuple[Corpus, Plan]]:
+    """Open the texts of a direction, and plan its metrics."""
+    files = [*direction.scores, *(file.replace("{direction}", direction.name) for file in scores)]
+    named: dict[str, Any] = {"language": language or direction.language}
+    named = {key: value for key, value in named.items() if value}
+    computed = [make_metric(metric, unused=[], **named) for metric in metrics or ([] if files else ["bleu"])]
+    outside = read_outside(files, (), encoding, direction.name)
+    known = {metric.called for metric in outside}
+    outside = [replace(metric, lower=True) if metric.called in lower else metric for metric in outside]
+    if unknown := [name for name in lower if name not in known]:
+        raise InputError(f"{direction.name}: there are no scores called {unknown[0]!r}")
+    plan = make_plan([*computed, *outside])
+    if not direction.candidates or (not computed and not direction.references):
+        yield corpus_of(plan.metrics), plan
+        return
+    with ParallelFiles.open(
+        direction.candidates, direction.references, direction.source, encoding=encoding
+    ) as corpus:
+        yield corpus, plan

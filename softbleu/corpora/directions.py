@@ -1,0 +1,121 @@
+"""Directions of translation as folders have them, or a TOML file names them: texts, references and scores of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softbleu.config.languages import LANGUAGES
+from softbleu.config.signature import split_name
+from softbleu.corpora.parallel import name_systems
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.io.data_files import read_toml
+
+_OUTPUTS = "system-outputs"
+_KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}
+_TARGET = re.compile(r"[a-z]{2,3}(?:_[A-Za-z]+)?-([a-z]{2,3})(?:_[A-Za-z]+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction of translation, such as ``en-cs``."""
+
+    name: str
+    candidates: Mapping[str, str]  # Files of the systems by name; there may be scores alone
+    references: Sequence[str]
+    source: str | None
+    scores: Sequence[str]  # Files of other programs, each maybe as ``NAME=FILE``
+    language: str | None  # Code of the target language; None where the name does not tell it
+
+
+def read_directions(places: Sequence[str]) -> list[Direction]:
+    """Find the directions of TOML files and folders.
+
+    A TOML file has a table for each, such as ``[directions.en-cs]``, with lists of files as `candidates`,
+    `references` and `scores`, a file as `source`, and the `language` of the outputs, relative to it; ``*`` stands for
+    any name. A folder has `system-outputs` and files that begin with `reference` and `source`; or folders of such; or
+    the folders `system-outputs`, `references` and `sources` of mt-metrics-eval, with ``en-cs`` in the names.
+
+    Raises
+    ------
+    InputError
+        There is no direction, or two have the same name.
+    """
+    directions: dict[str, Direction] = {}
+    for place in map(Path, places):
+        made = [*(_defined(place) if place.suffix.lower() == ".toml" else _folders(place))]
+        if not made:
+            raise InputError(f"{place}: no directions: a folder has {_OUTPUTS}, or folders with {_OUTPUTS}")
+        for direction in made:
+            if direction.name in directions:
+                raise InputError(f"{place}: a second direction {direction.name!r}")
+            directions[direction.name] = direction
+    return list(directions.values())
+
+
+def _defined(path: Path) -> Iterator[Direction]:
+    content = read_toml(path)
+    tables = content.get("directions")
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise InputError(f"{path}: no directions: write tables such as [directions.en-cs]")
+    for name, table in tables.items():
+        where = f"{path}, [directions.{name}]"
+        for key, value in table.items():
+            if key not in _KEYS:
+                raise UnknownNameError("key", key, _KEYS, place=where)
+            if not isinstance(value, _KEYS[key]) or not all(isinstance(entry, str) for entry in value):
+                raise InputError(f"{where}: {key!r} must be {'a list of text' if _KEYS[key] is list else 'text'}")
+        files: dict[str, Any] = {
+            key: [file for entry in table.get(key, ()) for file in _matching(where, path.parent, entry)]
+            for key in ("candidates", "references", "scores")
+        }
+        source = _matching(where, path.parent, table["source"])[0] if "source" in table else None
+        texts = files["candidates"], files["references"], source
+        yield _direction(name, *texts, files["scores"], table.get("language"))
+
+
+def _matching(where: str, folder: Path, entry: str) -> list[str]:
+    """Files of that name, maybe as ``NAME=FILE``, or all that match it, sorted."""
+    label, pattern = split_name(entry)
+    place = folder / pattern
+    found = sorted(map(str, place.parent.glob(place.name))) if "*" in place.name else [str(place)]
+    if not found:
+        raise InputError(f"{where}: no file matches {pattern!r}")
+    return [f"{label}={file}" if label else file for file in found]
+
+
+def _folders(place: Path) -> Iterator[Direction]:
+    outputs = place / _OUTPUTS
+    if not place.is_dir():
+        raise InputError(f"no such folder, and no TOML: {place}")
+    if not outputs.is_dir():
+        for folder in sorted(place.iterdir()):
+            if (folder / _OUTPUTS).is_dir():
+                yield from _folders(folder)
+        return
+    inner = sorted(folder for folder in outputs.iterdir() if folder.is_dir())
+    if not inner:
+        references = sorted(map(str, place.glob("reference*")))
+        source = next(iter(sorted(map(str, place.glob("source*")))), None)
+        yield _direction(place.resolve().name, [str(outputs)], references, source)
+    for folder in inner:
+        references = sorted(map(str, (place / "references").glob(f"{folder.name}.*")))
+        source = next(iter(sorted(map(str, (place / "sources").glob(f"{folder.name}.*")))), None)
+        yield _direction(folder.name, [str(folder)], references, source)
+
+
+def _direction(
+    name: str,
+    candidates: Sequence[str],
+    references: Sequence[str],
+    source: str | None,
+    scores: Sequence[str] = (),
+    language: str | None = None,
+) -> Direction:
+    target = _TARGET.fullmatch(name)
+    code = target[1].lower() if target and target[1].lower() in LANGUAGES else None
+    systems = name_systems(candidates, references, [source] if source else [])
+    return Direction(name, systems, references, source, scores, language or code)

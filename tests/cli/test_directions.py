@@ -1,0 +1,110 @@
+"""Systems in several directions: the layouts of folders, macro averages, pages."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softbleu
+from softbleu.corpora.directions import read_directions
+
+TEXTS = {"A": "a cat sat\nit rains\n", "B": "a dog sat\nit rains\n", "C": "a dog\nno\n"}
+REFERENCE = "a cat sat\nit rains\n"
+TOML = """
+[directions.en-zh]
+candidates = ["en-zh/system-outputs/*"]
+references = ["en-zh/reference-A.zh"]
+scores = ["judge.tsv"]
+[directions.en-cs]
+candidates = ["C=en-cs/system-outputs/C.cs", "en-cs/system-outputs/A.cs"]
+references = ["en-cs/reference-A.cs"]
+scores = ["judge.tsv"]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two directions as folders of their own, and the same as mt-metrics-eval has them; one system has one only."""
+    files = {"all.toml": TOML, "judge.tsv": "lp\tsystem\tsegment\tscore\n"}
+    for pair, names in (("en-cs", "ABC"), ("en-zh", "AB")):
+        code = pair[-2:]
+        files |= {f"wmt/{pair}/system-outputs/{name}.{code}": TEXTS[name] for name in names}
+        files |= {f"mtme/system-outputs/{pair}/{name}.txt": TEXTS[name] for name in names}
+        files |= {f"wmt/{pair}/reference-A.{code}": REFERENCE, f"mtme/references/{pair}.refA.txt": REFERENCE}
+        for name in names:
+            files["judge.tsv"] += f"{pair}\t{name}\t1\t{ord(name)}\n{pair}\t{name}\t2\t{len(pair)}\n"
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (tmp_path / "wmt" / "all.toml").write_text(TOML.replace("judge.tsv", "../judge.tsv"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["wmt", "mtme", "wmt/all.toml"])
+def test_directions_are_found(place: Path, name: str) -> None:
+    found = read_directions([name])
+    assert {one.name: [sorted(one.candidates), len(one.references), one.language] for one in found} == {
+        "en-cs": [["A", "C"] if "toml" in name else ["A", "B", "C"], 1, "cs"],
+        "en-zh": [["A", "B"], 1, "zh"],
+    }
+
+
+def test_scores_are_those_of_single_runs(place: Path, command: Any) -> None:
+    made = command(
+        "directions", "-d", "wmt", "-m", "bleu", "chrf", "--scores", "judge.tsv", "--lower", "judge", "-f", "json"
+    )
+    rows = {(row["system"], row["metric"], row["direction"]): row["score"] for row in json.loads(made.out)["rows"]}
+    texts = {name: text.splitlines() for name, text in TEXTS.items()}
+    for name in "AB":
+        result = softbleu.score(texts[name], REFERENCE.splitlines(), metric="chrf")
+        assert rows[name, "chrF", "en-zh"] == rows[name, "chrF", "en-cs"] == result.score
+    assert rows["A", "judge", "en-cs"] == (65 + 5) / 2
+    zh = softbleu.score(texts["B"], REFERENCE.splitlines(), metric="bleu", language="zh").score
+    assert rows["B", "BLEU", "en-zh"] == zh
+    # C has no output in en-zh: the average is over the direction that all have.
+    assert rows["C", "chrF", "macro"] == rows["C", "chrF", "en-cs"]
+    text = command("directions", "-d", "wmt", "-m", "chrf").out
+    assert "macro, chrF: mean over en-cs" in text
+    assert [line.split()[0] for line in text.splitlines()[2:5]] == ["A", "B", "C"]
+
+
+def test_cells_lead_to_pages(place: Path, command: Any) -> None:
+    done = command("directions", "-d", "wmt", "-m", "chrf", "bleu", "-o", "page.html", "--title", "A & B")
+    assert (done.code, done.out) == (0, "")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'href="([^"]+)"', page)) == {"page.en-cs.html", "page.en-zh.html"}
+    assert "<title>A &amp; B</title>" in page
+    assert page.count("<tr>") == 4
+    assert all(Path(f"page.{pair}.html").stat().st_size > 40_000 for pair in ("en-cs", "en-zh"))
+    alone = command("directions", "-d", "wmt/all.toml", "-m", "chrf", "--no-pages", "-f", "html").out
+    assert ("href=" in alone, "judge en-zh" in alone) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none"], "no such folder, and no TOML: none"),
+        (["mtme/references"], "mtme/references: no directions: a folder has system-outputs"),
+        (["wmt", "mtme"], "mtme: a second direction 'en-cs'"),
+        (["wmt", "-f", "html"], "name a file with --output"),
+        (["wmt", "--scores", "{direction}.tsv"], "no such file: en-cs.tsv"),
+        (["wmt", "--scores", "judge.tsv", "--lower", "x"], "en-cs: there are no scores called 'x'"),
+        (["wmt", "-m", "bleurt"], "unknown metric 'bleurt'"),
+        (["wmt", "-f", "yaml"], "unknown format 'yaml'"),
+        (["bad.toml"], "bad.toml, [directions.en-cs]: unknown key 'candidate'"),
+        (["odd.toml"], "odd.toml, [directions.en-cs]: 'references' must be a list of text"),
+        (["far.toml"], "far.toml, [directions.en-cs]: no file matches 'x*'"),
+    ],
+)
+def test_refused(place: Path, command: Any, arguments: list[str], said: str) -> None:
+    Path("bad.toml").write_text('[directions.en-cs]\ncandidate = ["a"]\n')
+    Path("odd.toml").write_text('[directions.en-cs]\nreferences = "a"\n')
+    Path("far.toml").write_text('[directions.en-cs]\ncandidates = ["x*"]\n')
+    done = command("directions", "-d", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines()[-1].startswith("softbleu: error: ")
+    assert said in done.err
