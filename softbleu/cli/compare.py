@@ -76,9 +76,13 @@ def _write_view(given: Given) -> None:
     from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
+    from softbleu.results.generations import compare_runs
+    from softbleu.results.significance import SignificanceSettings
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
     unused += ["resume"]
+    if given.by == "runs":
+        unused.remove("samples")
     kinds = ("type", "category", "operation", "errant")
     lines = given.show not in (None, "ngrams")
     both = given.show and given.by and not (lines and given.by in kinds)
@@ -97,6 +101,9 @@ def _write_view(given: Given) -> None:
             view = choose_lines(corpus, plan, given.show.lower(), **run)
         elif given.show:
             view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
+        elif given.by == "runs":
+            how = SignificanceSettings(samples=given.samples, seed=12345 if given.seed is None else given.seed)
+            view = compare_runs(corpus, plan, how, baseline=given.baseline, **run)
         elif given.by in kinds:
             view = correction_kinds(corpus, plan, given.by)
         else:

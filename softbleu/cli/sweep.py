@@ -10,8 +10,8 @@ GRID = "0:0.95:0.05"
 
 
 @command(
-    "candidate reference source gold pairs input_format documents encoding metric matcher thresholds vary preset "
-    "language table_format long digits output plot plot_ranks jobs cluster",
+    "candidate reference source gold pairs input_format documents encoding metric scores lower matcher thresholds "
+    "vary preset language table_format long digits output plot plot_ranks jobs cluster",
     f"""
 Matching
   --matcher NAME… <matching:MATCHERS>: Matchers (default: {", ".join(SWEPT)}).
@@ -60,8 +60,9 @@ def sweep(given: Given) -> None:
 def _points(given: Given) -> list[Any]:
     """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
     from softbleu.meta import sweep_points
-    from softbleu.meta.sweep import read_thresholds, read_variations
+    from softbleu.meta.sweep import SweepPoint, read_thresholds, read_variations
     from softbleu.metrics.making import read_settings
+    from softbleu.metrics.scores import read_outside
 
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())
     points: list[Any] = []
@@ -73,6 +74,10 @@ def _points(given: Given) -> list[Any]:
             if name in texts or name in settings:
                 raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
         points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
+    if given.scores:
+        points = [
+            SweepPoint("", one) for one in read_outside(given.scores, given.lower or (), given.encoding)
+        ] + points
     for name in more:
         if not any(setting.name == name for point in points for setting, _ in point.metric.settings()):
             raise InputError(f"--vary {name}: no metric and no matcher here has that setting")

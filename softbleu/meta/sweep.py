@@ -22,6 +22,7 @@ from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Result
 from softbleu.results.notes import note_coverage
 
@@ -249,7 +250,8 @@ def sweep_corpus(
 
 def _varied(points: Sequence[SweepPoint]) -> list[str]:
     """Names of the settings that are not the same at all points that have them, or that not all have."""
-    settings = [{setting.name: repr(value) for setting, value in point.metric.settings()} for point in points]
+    computed = [point.metric for point in points if not isinstance(point.metric, ReadsRows)]
+    settings = [{setting.name: repr(value) for setting, value in metric.settings()} for metric in computed]
     names = dict.fromkeys(
         name for settings_of_point in settings for name in settings_of_point if name not in _IN_TABLE
     )
@@ -268,7 +270,8 @@ def _plain(name: str, value: Any) -> str | float | None:
 
 
 def _row(point: SweepPoint, metric: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
-    settings = {"metric": metric.name, **{setting.name: value for setting, value in metric.settings()}}
+    name = metric.label if isinstance(metric, ReadsRows) else metric.name
+    settings = {"metric": name, **{setting.name: value for setting, value in metric.settings()}}
     numbers = result.numbers.as_dict()
     shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
     if metric.vector_choice.quantile:

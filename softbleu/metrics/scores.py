@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.corpora.judgements import ScoreTable, merge_scores, read_scores
+from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
 from softbleu.corpora.parallel import split_file
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -293,6 +293,8 @@ def read_outside(
     named = map(split_file, files)
     how: Any = {"encoding": encoding, "direction": direction}
     tables = merge_scores(table for label, file in named for table in read_scores(file, label=label, **how))
+    dated = next((table for table in tables if table.documents), None)
+    tables = tables if dated is None else [in_order_of(dated, table) for table in tables]
     known = [table.name for table in tables]
     if unknown := [name for name in lower if name not in known]:
         raise UnknownNameError("scores", unknown[0], known)

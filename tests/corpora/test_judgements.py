@@ -20,6 +20,7 @@ from softbleu.corpora.judgements import (
 )
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
+from softbleu.metrics.scores import read_outside
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <appraise-results>
@@ -263,6 +264,21 @@ def test_judgements_with_spans(tmp_path, name, content, scores, raw):
         outputs[0]: expected / 2,
         outputs[1]: -expected,
     }
+
+
+def test_files_are_matched_by_document(tmp_path):
+    """WMT25's files of single systems have documents in another order than its table; runs are systems."""
+    documents = [{"document_id": name, "metric_scores": {"m": some}} for name, some in (("y", [2, 3]), ("x", [1]))]
+    one = written(tmp_path, "\n".join(map(json.dumps, documents)), "A.jsonl")
+    rows = ["system\trun\tsegment\tdocument\tscore", "B\t1\t1\tx\t10", "B\t1\t2\ty\t20", "B\t1\t3\ty\t30"]
+    other = written(tmp_path, "\n".join(rows), "m.tsv")
+    (metric,) = read_outside([other, one])
+    assert {name: scores.tolist() for name, scores in metric.table.segments.items()} == {
+        "B.1": [10, 20, 30],
+        "A": [1, 2, 3],
+    }
+    written(tmp_path, json.dumps(documents[0]), "A.jsonl")
+    refused(InputError, "m.tsv and .*document 'x' has a segment 1 in one", read_outside, [other, one])
 
 
 XCOMET = {"x/A.txt": [{"errors": [{"start": 2, "end": 4, "severity": "critical"}]}, {"errors": []}]}

@@ -26,6 +26,7 @@ from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.protocols import matcher_of
+from softbleu.metrics.scores import Scores
 from softbleu.results.api import score_corpus
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
@@ -317,3 +318,13 @@ def test_values_that_are_no_row() -> None:
     said = "takes values with commas between them, in one line"
     for values in ("2\n3", "2\r3", "9" * 140_000):
         refused(InputError, said, read_variations, [f"order={values}"])
+
+
+def test_scores_of_other_programs_have_a_row_each() -> None:
+    corpus = Segments.of({"A": ["a cat", "b"], "B": ["a dog", "b"]}, ["a cat", "b"])
+    outside = SweepPoint("", Scores("COMET", {"A": [0.5, 1.0], "B": [0.25, 0.25]}))
+    rows = sweep_corpus(corpus, [outside, *sweep_points({"metric": "chrf"}, {})])
+    shown = [(row["system"], row["metric"], row["score"]) for row in table_of(rows).records()]
+    chrf = [result.score for result in score_corpus(corpus, "chrf")]
+    assert shown == [("A", "COMET", 0.75), ("A", "chrf", chrf[0]), ("B", "COMET", 0.25), ("B", "chrf", chrf[1])]
+    assert "tokenize" not in table_of(rows).columns

@@ -29,7 +29,7 @@ SCORED = (
     "esa",
     "raw",
 )  # Columns of scores, of which the first that a table has is read
-_PLACES = ("system", "segment", "lp", "document")  # Columns that say what a score is of
+_PLACES = ("system", "segment", "lp", "document", "run")  # Columns that say what a score is of
 
 TableRow = tuple[str, Mapping[str, Any]]
 """Where a row stands, and its values by the names of columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -172,6 +173,7 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
             continue
         if known.systems.keys() & table.systems.keys() or known.segments.keys() & table.segments.keys():
             raise InputError(f"two tables of scores are called {table.name!r}: name one by NAME=FILE")
+        table = in_order_of(known, table)
         merged[table.name] = replace(
             known,
             systems={**known.systems, **table.systems},
@@ -181,11 +183,45 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     return list(merged.values())
 
 
+def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
+    """Put the segments of a table in the order of those of another, where both say of which document each is.
+
+    Segments of a document are in order in both. InputError: they are of other documents, or of more segments.
+
+    >>> one = ScoreTable("m", {}, {"A": np.array([1.0, 2.0, 3.0])}, documents=["x", "y", "y"])
+    >>> other = ScoreTable("m", {}, {"B": np.array([2.0, 3.0, 1.0])}, documents=["y", "y", "x"])
+    >>> in_order_of(one, other).segments["B"].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    if not first.documents or not table.documents or list(first.documents) == list(table.documents):
+        return table
+    orders = [_numbered(one.documents) for one in (first, table)]
+    if sorted(orders[0]) != sorted(orders[1]):
+        (document, number) = min({*orders[0]} ^ {*orders[1]})
+        said = f"document {document!r} has a segment {number + 1} in one, and not in the other"
+        raise InputError(f"{first.location or first.name} and {table.location or table.name}: {said}")
+    places = {key: place for place, key in enumerate(orders[1])}
+    order = [places[key] for key in orders[0]]
+    segments = {system: scores[order] for system, scores in table.segments.items()}
+    return replace(table, segments=segments, documents=first.documents)
+
+
+def _numbered(documents: Sequence[str]) -> list[tuple[str, int]]:
+    """Documents of segments, with the number of the segment in its document."""
+    counts: Counter[str] = Counter()
+    numbered = []
+    for document in documents:
+        numbered.append((document, counts[document]))
+        counts[document] += 1
+    return numbered
+
+
 def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
     segment, system, metric = row.get("segment"), row.get("system"), row.get("metric")
     if not isinstance(system, str):
         raise InputError(f"{where}: a system's name is needed, not {system!r}")
     number = None if segment is None else segment_number(where, segment)
+    system = f"{system}.{row['run']}" if row.get("run") not in (None, "") else system
     better = row.get("better", "")
     return _Entry(
         where,
