@@ -99,12 +99,13 @@ def single_threaded_blas() -> Iterator[None]:
         if not _limits:
             _limits.append(shared.limit(limits=1, user_api="blas"))
         _limits.append(threading.get_ident())
-        limit = separate.limit(limits=1, user_api="blas")
+        limit = separate.limit(limits=1, user_api="blas") if separate.lib_controllers else None
     try:
         yield
     finally:
         with _LIMITING, _in_charge():
-            limit.restore_original_limits()
+            if limit is not None:
+                limit.restore_original_limits()
             _limits.remove(threading.get_ident())
             _lift()
 
