@@ -128,6 +128,7 @@ def arcs(text):
         (arcs, "01a 21b", "state 2 is not reached from the start 0"),
         (arcs, "", "an empty network"),
         (parse_line, '[[["a",1,-0.5]]]', "the arc from 0 to 1 costs -0.5, not 0 to 1000"),
+        (parse_line, '[[["a",2],["b"]],[]]', "state 1 leads to no end"),
         (parse_line, "[]", "an empty network"),
         (parse_line, "the dog", "'the dog' is no network"),
         (parse_line, '[[["a",1,null]]]', "is no network"),
