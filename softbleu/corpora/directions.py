@@ -13,6 +13,7 @@ from softbleu.config.signature import split_name
 from softbleu.corpora.parallel import name_systems
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import read_toml
+from softbleu.io.files import matching_files
 
 _OUTPUTS = "system-outputs"
 _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}
@@ -80,11 +81,13 @@ def _defined(path: Path) -> Iterator[Direction]:
 def _matching(where: str, folder: Path, entry: str) -> list[str]:
     """Files of that name, maybe as ``NAME=FILE``, or all that match it, sorted."""
     label, pattern = split_name(entry)
-    place = folder / pattern
-    found = sorted(map(str, place.parent.glob(place.name))) if "*" in place.name else [str(place)]
-    if not found:
+    try:
+        files = matching_files(folder / pattern)
+    except OSError as error:
+        raise InputError(f"{where}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
+    if not files:
         raise InputError(f"{where}: no file matches {pattern!r}")
-    return [f"{label}={file}" if label else file for file in found]
+    return [f"{label}={file}" if label else str(file) for file in files]
 
 
 def _folders(place: Path) -> Iterator[Direction]:

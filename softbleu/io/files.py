@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path, PureWindowsPath
 from typing import IO, Self
 
@@ -33,6 +34,17 @@ _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
 _mine: set[Path] = set()
 _guard = lock()
 _FOLDS = sys.platform in ("win32", "darwin")  # Whether a name in capital letters is the same file, as a rule
+
+
+def matching_files(place: Path) -> list[Path]:
+    """Files whose names match that of `place`, which has a ``*``, sorted; a name without one, where it is there.
+
+    Raises `OSError` where the folder cannot be read.
+    """
+    if "*" not in place.name:
+        return [place] * os.path.lexists(place)
+    names = (path.name for path in (place.parent.iterdir() if place.parent.is_dir() else ()))
+    return [place.with_name(name) for name in sorted(names) if fnmatchcase(name, place.name)]
 
 
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

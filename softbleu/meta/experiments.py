@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
+from softbleu.io.files import matching_files
 from softbleu.meta.matched_text import MatchedText, generated_text
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
@@ -213,7 +213,7 @@ class Definition:
         """Files of that name, or all that match it, sorted."""
         place = Path(self.place(pattern))
         try:
-            paths = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
+            paths = matching_files(place)
         except OSError as error:
             raise InputError(f"{self.path}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
         if not paths:

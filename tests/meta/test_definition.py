@@ -147,6 +147,7 @@ REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),
         ("0.5:0.7:0.1", "0.5:0.7", "'from:to:step'"),
         ("data/b.txt", "data/none*.txt", r"no file matches 'data/none\*\.txt'"),
+        ("data/b.txt", "data/**none.txt", r"no file matches 'data/\*\*none\.txt'"),
         ("data/b.txt", f"{'a' * 300}/*", r"tiny\.toml: .*(cannot be looked for \(File name|no file matches 'a*)"),
         ("data/ref.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
         ("data/vectors.txt", "data/none.txt", r"data/none\.txt"),
