@@ -12,8 +12,8 @@ Writes beside this file, with 95% intervals of 1,000 samples where a table has `
 - williams.csv: Williams' tests of each metric against GLEU+.
 - chosen.csv: settings chosen without the systems that they are then tried on.
 - answers.csv: scores on CoNLL-2014 of outputs that no honest system writes.
-- gaming.csv (by `--gaming`): the same of more such outputs, all edits of all systems together and noise among them;
-  and in how many sentences of GMEG a source with errors beats the source, in per cent.
+- gaming.csv (by `--gaming`): the same of more such outputs, all edits of all systems together, noise and a
+  paraphrase among them; and in how many sentences of GMEG a source with errors beats the source, in per cent.
 
 Scores are kept in build/, so that a second run scores only what is new. `--only NAME…` scores these metrics alone.
 """
@@ -97,6 +97,24 @@ ALONE = {  # Metrics of the source and the output
 METRICS = TEXTS | GOLD | ALONE
 SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (3, 4, 6, 7, 9)))
 REFERENCE_FREE = tuple(ALONE)
+SAME = dict(
+    pair.strip().split(" = ")
+    for pair in """
+however = nevertheless / therefore = thus / many = numerous / important = significant / help = assist
+helps = assists / because of = owing to / because = as / for example = for instance / in order to = so as to
+such as = like / also = likewise / although = though / a lot of = plenty of / get = obtain
+gets = obtains / need to = have to / needs to = has to / show = demonstrate / shows = demonstrates / big = large
+large = big / hence = thus / thus = hence / for instance = for example / children = kids / kids = children
+maybe = perhaps / perhaps = maybe / often = frequently / nowadays = these days / in addition = moreover
+moreover = furthermore / furthermore = moreover / besides = in addition / usually = normally / buy = purchase
+begin = start / start = begin / whole = entire / entire = whole / problem = difficulty / problems = difficulties
+disease = illness / diseases = illnesses / illness = disease / allow = permit / allows = permits / enough = sufficient
+wants to = wishes to / want to = wish to / should = ought to / finally = in the end / in conclusion = to conclude
+quickly = rapidly / rapidly = quickly / choose = select / way = manner / ways = manners / tell = inform
+""".replace("\n", " / ").split(" / ")
+    if pair.strip()
+)
+"""Words and phrases that others can replace in most texts, without another meaning and without an error."""
 BEST = "GLEU+ xleu 0.5 in context"
 BASE, EDITS = "GLEU+", ("CLEME", "Transport")
 
@@ -358,6 +376,7 @@ def gaming(conll: Set, names: Sequence[str]) -> None:
     made["reversed"] = list(map(reversed_edits, source, honest[HONEST]))
     made["union"] = [all_edits(*lines) for lines in zip(source, *honest.values(), strict=True)]
     made["noise"] = list(map(with_noise, range(len(source)), source))
+    made["paraphrase"] = list(map(paraphrased, source))
     single = replace(conll, references=("conll14/ref0.txt",), systems={**honest, **made})
     rows = []
     for table in scores_of(single, names):
@@ -389,6 +408,26 @@ def with_noise(seed: int, source: str) -> str:
         words.insert(draw.randrange(len(words) + 1), ",")
         place = draw.randrange(len(words) - 1)
         words[place : place + 2] = words[place + 1], words[place]
+    return " ".join(words)
+
+
+def paraphrased(source: str) -> str:
+    """Say the same in other words, by `SAME`; errors stay.
+
+    >>> paraphrased("However , it help many people because of this , for example")
+    'Nevertheless , it assist numerous people owing to this , for instance'
+    """
+    words, place = source.split(), 0
+    while place < len(words):
+        for size in (3, 2, 1):
+            found = " ".join(words[place : place + size])
+            other = SAME.get(found.lower(), "").split()
+            if other:
+                capital = found[0].isupper()
+                words[place : place + size] = [other[0].capitalize() if capital else other[0], *other[1:]]
+                place += len(other) - 1
+                break
+        place += 1
     return " ".join(words)
 
 

@@ -43,7 +43,7 @@ def test_a_page_of_several_metrics(command, arguments):
         json.loads(command(*arguments[:-2], "-m", "bleu", "chrf", "-f", "json").out)["systems"],
     )
     assert (data["label"], list(data["parts"]), data["systems"][0]["score"]) == ("VLEU", ["chrf"], bleu["score"])
-    assert data["tables"][0]["rows"] == [[bleu["system"], f"{bleu['score']:.2f}", f"{chrf['score']:.2f}"]]
+    assert data["tables"][0]["rows"] == [[bleu["name"], f"{bleu['score']:.2f}", f"{chrf['score']:.2f}"]]
 
 
 def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
