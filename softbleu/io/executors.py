@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
@@ -95,52 +95,53 @@ def single_threaded_blas() -> Iterator[None]:
         return
     # Where threads share the limit, the first one that comes sets it, and the last one that leaves lifts it.
     # OpenMP has a limit for each thread.
-    with _LIMITING, _in_charge() as (shared, separate):
+    with _LIMITING:
+        shared, separate = _libraries(len(sys.modules))
         if not _limits:
-            _limits.append(shared.limit(limits=1, user_api="blas"))
+            _limits.append(_limit(shared))
         _limits.append(threading.get_ident())
-        limit = separate.limit(limits=1, user_api="blas") if separate.lib_controllers else None
+        before = _limit(separate)
     try:
         yield
     finally:
-        with _LIMITING, _in_charge():
-            if limit is not None:
-                limit.restore_original_limits()
+        with _LIMITING:
+            _set_cores(before)
             _limits.remove(threading.get_ident())
             _lift()
 
 
 @lru_cache(1)
-def _libraries(modules: int) -> tuple[Any, Any, list[Any]]:
-    """Libraries whose limit threads share, those that each thread limits, and what lets go of the thread in charge.
+def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
+    """Libraries of linear algebra whose limit threads share, and those that each thread limits.
 
     They are looked for again once there are more modules, which may have brought some.
     """
     from threadpoolctl import ThreadpoolController
 
-    libraries = ThreadpoolController()
-    separate = libraries.select(internal_api="openblas").select(threading_layer="openmp")
-    paths = {library.filepath for library in libraries.lib_controllers}
-    shared = libraries.select(filepath=list(paths - {library.filepath for library in separate.lib_controllers}))
-    lets_go = (getattr(library, "clear_controlling_thread", None) for library in libraries.lib_controllers)
-    return shared, separate, [let_go for let_go in lets_go if let_go]
+    libraries = ThreadpoolController().select(user_api="blas")
+    separate = libraries.select(internal_api="openblas").select(threading_layer="openmp").lib_controllers
+    return [library for library in libraries.lib_controllers if library not in separate], separate
 
 
-@contextmanager
-def _in_charge() -> Iterator[tuple[Any, Any]]:
-    """Let this thread set limits: from threadpoolctl 3.8 on, only the first that set one may, until it ends."""
-    shared, separate, lets_go = _libraries(len(sys.modules))
-    for let_go in lets_go:
+def _limit(libraries: Sequence[Any]) -> list[tuple[Any, int]]:
+    """Keep libraries to one core, and say how many each had."""
+    before = [(library, library.get_num_threads()) for library in libraries]
+    _set_cores([(library, 1) for library, cores in before if cores != 1])
+    return before
+
+
+def _set_cores(cores: Iterable[tuple[Any, int]]) -> None:
+    """Set how many cores libraries take, in any thread: threadpoolctl 3.8 heeds the first that did, until it ends."""
+    for library, count in cores:
+        let_go = getattr(library, "clear_controlling_thread", lambda **_: None)
         let_go(force=True)
-    yield shared, separate
-    for let_go in lets_go:
+        library.set_num_threads(count)
         let_go(force=True)
 
 
 def _lift() -> None:
     if len(_limits) == 1:
-        with _in_charge():
-            _limits.pop().restore_original_limits()
+        _set_cores(_limits.pop())
 
 
 def _keep_one_thread() -> None:
