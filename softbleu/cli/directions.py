@@ -6,10 +6,10 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "directions metric scores lower language encoding page_format title digits output pages jobs",
+    "folders metric scores lower language encoding page_format title digits output pages jobs",
     """
 Input
-  --directions -d PLACE… !: Folders as WMT has them (system-outputs, reference…, source…, or folders of such), or TOML
+  --folders PLACE… !: Folders as WMT has them (system-outputs, reference…, source…, or folders of such), or TOML
     files with tables such as [directions.en-cs].
 Output
   --pages/--no-pages =yes: With an html page, also write a page of each direction beside it, to which cells lead
@@ -36,7 +36,7 @@ def directions(given: Given) -> None:
     name = given.output_format.lower()
     if name != "html":
         RECORD_WRITERS.find(name, {"html": None})
-    read = read_directions(given.directions)
+    read = read_directions(given.folders)
     files = [file for one in read for file in (*one.candidates.values(), *one.references, *one.scores)]
     links: dict[str, str] = {}
     write: Any = partial(write_directions, name)

@@ -54,9 +54,8 @@ def test_directions_are_found(place: Path, name: str) -> None:
 
 
 def test_scores_are_those_of_single_runs(place: Path, command: Any) -> None:
-    made = command(
-        "directions", "-d", "wmt", "-m", "bleu", "chrf", "--scores", "judge.tsv", "--lower", "judge", "-f", "json"
-    )
+    outside = ("--scores", "judge.tsv", "--lower", "judge")
+    made = command("directions", "--folders", "wmt", "-m", "bleu", "chrf", *outside, "-f", "json")
     rows = {(row["system"], row["metric"], row["direction"]): row["score"] for row in json.loads(made.out)["rows"]}
     texts = {name: text.splitlines() for name, text in TEXTS.items()}
     for name in "AB":
@@ -67,20 +66,20 @@ def test_scores_are_those_of_single_runs(place: Path, command: Any) -> None:
     assert rows["B", "BLEU", "en-zh"] == zh
     # C has no output in en-zh: the average is over the direction that all have.
     assert rows["C", "chrF", "macro"] == rows["C", "chrF", "en-cs"]
-    text = command("directions", "-d", "wmt", "-m", "chrf").out
+    text = command("directions", "--folders", "wmt", "-m", "chrf").out
     assert "macro, chrF: mean over en-cs" in text
     assert [line.split()[0] for line in text.splitlines()[2:5]] == ["A", "B", "C"]
 
 
 def test_cells_lead_to_pages(place: Path, command: Any) -> None:
-    done = command("directions", "-d", "wmt", "-m", "chrf", "bleu", "-o", "page.html", "--title", "A & B")
+    done = command("directions", "--folders", "wmt", "-m", "chrf", "bleu", "-o", "page.html", "--title", "A & B")
     assert (done.code, done.out) == (0, "")
     page = Path("page.html").read_text(encoding="utf-8")
     assert set(re.findall(r'href="([^"]+)"', page)) == {"page.en-cs.html", "page.en-zh.html"}
     assert "<title>A &amp; B</title>" in page
     assert page.count("<tr>") == 4
     assert all(Path(f"page.{pair}.html").stat().st_size > 40_000 for pair in ("en-cs", "en-zh"))
-    alone = command("directions", "-d", "wmt/all.toml", "-m", "chrf", "--no-pages", "-f", "html").out
+    alone = command("directions", "--folders", "wmt/all.toml", "-m", "chrf", "--no-pages", "-f", "html").out
     assert ("href=" in alone, "judge en-zh" in alone) == (False, True)
 
 
@@ -104,7 +103,7 @@ def test_refused(place: Path, command: Any, arguments: list[str], said: str) -> 
     Path("bad.toml").write_text('[directions.en-cs]\ncandidate = ["a"]\n')
     Path("odd.toml").write_text('[directions.en-cs]\nreferences = "a"\n')
     Path("far.toml").write_text('[directions.en-cs]\ncandidates = ["x*"]\n')
-    done = command("directions", "-d", *arguments)
+    done = command("directions", "--folders", *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines()[-1].startswith("softbleu: error: ")
     assert said in done.err
