@@ -30,11 +30,10 @@ Vectors = dict[str, list[float]]
 
 
 def spoken(candidates: list[list[str]], references: list[list[list[str]]], sources: Any = None) -> Segments:
-    """Words as texts."""
+    """Words as texts; blank references are empty texts, as oracles have them."""
     lines = None if sources is None else [" ".join(words) for words in sources]
-    return Segments.of(
-        [" ".join(words) for words in candidates], [[*map(" ".join, texts)] for texts in references], lines
-    )
+    texts = [[*map(" ".join, texts)] for texts in references]
+    return replace(Segments.of([" ".join(words) for words in candidates], texts, lines), blank_references="empty")
 
 
 @dataclass(frozen=True)
