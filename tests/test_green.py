@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.green import green
+from strategies import spoken
 
 import softbleu
 
@@ -18,9 +19,9 @@ SEGMENTS = st.lists(st.tuples(LINES, LINES, st.lists(LINES, min_size=1, max_size
 @settings(max_examples=30, deadline=None)
 @given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 2.0]))
 def test_any_text(segments: list[tuple[list[str], list[str], list[list[str]]]], order: int, beta: float) -> None:
-    source, candidate = ([" ".join(segment[number]) for segment in segments] for number in (0, 1))
-    references = [[" ".join(each) for each in segment[2]] for segment in segments]
-    result = softbleu.Green(order=order, beta=beta).corpus_score(candidate, references, source, level="segment")
+    sources, candidates, references = (list(texts) for texts in zip(*segments, strict=True))
+    corpus, metric = spoken(candidates, references, sources), softbleu.Green(order=order, beta=beta)
+    (result,) = softbleu.score_corpus(corpus, metric, level="segment")
     whole, each = green(segments, order, beta)
     assert result.score == pytest.approx(whole, abs=1e-9)
     assert [one.score for one in result.segments or ()] == pytest.approx(each, abs=1e-9)
