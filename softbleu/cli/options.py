@@ -153,7 +153,7 @@ Input
   --input-format NAME <corpora.records:PAIR_FORMATS>: Format of the --pairs file: pairs, tsv or jsonl
     (default: by its suffix).
   --blank-references NAME <corpora.segments:Blank>: Blank lines of references, beside references with text, are empty
-    texts, or missing (default: missing where over 1% of the segments have one).
+    texts, or missing (default: missing where a source is given and over 1% of the segments have one).
   --resegment: Candidates have other line breaks than the references: cut them where they fit the segments best.
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score

@@ -181,10 +181,10 @@ class ParallelFiles:
         The executor finds the lines of files that are named by URLs; so many jobs, threads no more than there are
         processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
         into whose segments they are cut. Blank lines of references beside others with text are empty texts, or
-        missing, as `blank_references` says; unless it does, they are missing where there are more of them than one in
-        a hundred segments. `documents` are those of the segments; without any, essays are. Raises `InputError`: no or
-        unreadable files, no lines, different numbers of lines (both files are named) or of documents, or edits of
-        another source.
+        missing, as `blank_references` says; unless it does, they are missing where there is a source and more of them
+        than one in a hundred segments. `documents` are those of the segments; without any, essays are. Raises
+        `InputError`: no or unreadable files, no lines, different numbers of lines (both files are named) or of
+        documents, or edits of another source.
         """
         check_run(jobs, executor, None)
         if blank_references is not None:
@@ -236,7 +236,7 @@ class ParallelFiles:
             {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
             resegment,
             blank,
-            usual_blank(blank, opened[0].lines) if blank_references is None else blank_references,
+            blank_references or usual_blank(blank, opened[0].lines, source=source is not None),
             documents,
         )
 

@@ -20,8 +20,8 @@ Block = TypeVar("Block")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 Blank = Literal["empty", "missing"]
 _LEFT_OUT = 0.01
-"""Blank references are missing where there are more of them, beside others with text, than this share of the
-segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
+"""Blank references of a source are missing where there are more of them, beside others with text, than this share of
+the segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,9 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             check_edited(edited, source)
         blank = count_blank(checked)
         edits = {name: edits for name, (_, edits) in written.items()}
-        return cls(systems, checked, source, None, edits, blank, usual_blank(blank, len(checked)))
+        return cls(
+            systems, checked, source, None, edits, blank, usual_blank(blank, len(checked), source=source is not None)
+        )
 
     def blocks(self) -> Iterator[Segments]:
         """Cut into blocks of a fixed number of segments."""
@@ -231,9 +233,9 @@ def count_blank(references: Iterable[Sequence[str]]) -> int:
     return sum(size - written for written, size in counts if written)
 
 
-def usual_blank(blank: int, segments: int) -> Blank:
-    """As what so many blank references count unless it is said."""
-    return "missing" if blank > _LEFT_OUT * segments else "empty"
+def usual_blank(blank: int, segments: int, *, source: bool) -> Blank:
+    """As what so many blank references count unless it is said: without a source as empty texts, as in sacrebleu."""
+    return "missing" if source and blank > _LEFT_OUT * segments else "empty"
 
 
 def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[str]) -> None:
