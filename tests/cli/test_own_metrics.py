@@ -20,7 +20,7 @@ TEXTS = {
     "a": ["The cat sat", "a dog barks", "", "so it goes, so"],
     "b": ["the mat", "dogs bark", "x", "so it goes"],
     "r": ["the cat sat", "a dog barked", "", "so it goes"],
-    "s": ["the cat sat there", "dogs bark", "x y", "so it is"],
+    "s": ["the cat sat there", "dogs bark", "", "so it is"],
 }
 FILES = ("-c", "a.txt", "b.txt", "c.txt", "-r", "r.txt", "s.txt")
 
