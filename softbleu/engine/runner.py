@@ -123,7 +123,9 @@ class Runner:
         identities = [table.identity for table in work.tables]
         identities += [corpus.documents.fingerprint] if corpus.documents is not None and self.plan.context else []
         key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities)
-        with single_threaded_blas() if work.tables or any(streams) else nullcontext():
+        with (
+            single_threaded_blas() if work.tables or any(stream is not None for stream in streams) else nullcontext()
+        ):
             totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
         return [
             _statistics(corpus.systems, metric, total, work.table_of(number), streams[number], corpus)
@@ -202,7 +204,7 @@ class Runner:
         done_before, name, since = 0, "", Sums(tasks)
         total = Sums(
             [
-                replace(task, keep_rows=task.keep_rows and not stream)
+                replace(task, keep_rows=task.keep_rows and stream is None)
                 for task, stream in zip(tasks, streams, strict=True)
             ]
         )
