@@ -95,19 +95,18 @@ def single_threaded_blas() -> Iterator[None]:
         return
     # Where threads share the limit, the first one that comes sets it, and the last one that leaves lifts it.
     # OpenMP has a limit for each thread.
+    thread = threading.get_ident()
     with _LIMITING:
-        shared, separate = _libraries(len(sys.modules))
-        if not _limits:
-            _limits.append(_limit(shared))
-        _limits.append(threading.get_ident())
-        before = _limit(separate)
+        for key, libraries in zip((_SHARED, thread), _libraries(len(sys.modules)), strict=True):
+            entered, before = _limits.get(key) or (0, _limit(libraries))
+            _limits[key] = entered + 1, before
     try:
         yield
     finally:
         with _LIMITING:
-            _set_cores(before)
-            _limits.remove(threading.get_ident())
-            _lift()
+            if thread in _limits:  # In a forked process it may be gone
+                _leave(_SHARED)
+                _leave(thread)
 
 
 @lru_cache(1)
@@ -139,19 +138,28 @@ def _set_cores(cores: Iterable[tuple[Any, int]]) -> None:
         let_go(force=True)
 
 
-def _lift() -> None:
-    if len(_limits) == 1:
-        _set_cores(_limits.pop())
+def _leave(key: int) -> None:
+    entered, before = _limits.pop(key)
+    if entered > 1:
+        _limits[key] = entered - 1, before
+    elif key in (_SHARED, threading.get_ident()):
+        _set_cores(before)
 
 
 def _keep_one_thread() -> None:
     """Forget, in a forked process, the limits of threads that it lacks."""
-    _limits[1:] = [thread for thread in _limits[1:] if thread == threading.get_ident()]
-    _lift()
+    thread = threading.get_ident()
+    (_, before), entered = _limits.pop(_SHARED, (0, [])), _limits.get(thread, (0, []))
+    _limits.clear()
+    if entered[0]:
+        _limits.update({thread: entered, _SHARED: (entered[0], before)})
+    else:
+        _set_cores(before)
 
 
 _LIMITING = lock()
-_limits: list[Any] = []
-"""The limit, which can be lifted, then the number of each thread that has entered."""
+_SHARED = 0  # No thread has this number
+_limits: dict[int, tuple[int, list[tuple[Any, int]]]] = {}
+"""How often each thread has entered, and all together, and how many cores libraries had before."""
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_keep_one_thread)
