@@ -192,6 +192,8 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
     def present(self) -> Sequence[Sequence[str]]:
         """The references without those that are missing, as an annotator left them out.
 
+        Examples
+        --------
         >>> Segments({}, [("a cat", " "), ("", "")], blank=1, blank_references="missing").present()
         [('a cat',), ('', '')]
         """
