@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -99,6 +100,7 @@ def score_directions(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    show: Callable[[Direction, Page], None] | None = None,
 ) -> DirectionTable:
     """Score all systems in all directions, by metrics that are computed and those that other programs computed.
 
@@ -121,6 +123,8 @@ def score_directions(
         Processes, or what runs the work instead.
     progress
         Told how many directions are done.
+    show
+        Takes the page of each direction, which is made then.
 
     Raises
     ------
@@ -129,47 +133,23 @@ def score_directions(
     """
     results: dict[str, dict[str, dict[str, Result]]] = {}
     for number, direction in enumerate(directions, start=1):
-        with planned(direction, metrics, scores, lower, language, encoding) as (corpus, plan):
-            add_results(results, direction.name, score_corpus(corpus, plan, jobs=jobs, executor=executor))
+        with _planned(direction, metrics, scores, lower, language, encoding) as (corpus, plan):
+            scored: Sequence[Result]
+            if show is None:
+                scored = score_corpus(corpus, plan, jobs=jobs, executor=executor)
+            else:
+                page = make_page(corpus, plan, jobs=jobs, executor=executor, title=direction.name)
+                scored = [*page.results, *page.more]
+                show(direction, page)
+        for result in scored:
+            results.setdefault(result.label, {}).setdefault(direction.name, {})[result.name] = result
         if progress is not None:
             progress(number, len(directions))
     return DirectionTable(tuple(direction.name for direction in directions), results)
 
 
-def pages_of(
-    directions: Sequence[Direction],
-    metrics: Sequence[str] = (),
-    scores: Sequence[str] = (),
-    lower: Sequence[str] = (),
-    *,
-    language: str | None = None,
-    encoding: str = "utf-8",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> Iterator[tuple[Page, DirectionTable]]:
-    """Make the page of each direction that has texts, and the table so far; the last has all. See `score_directions`.
-
-    The parameters are those of `score_directions`.
-    """
-    results: dict[str, dict[str, dict[str, Result]]] = {}
-    for number, direction in enumerate(directions, start=1):
-        with planned(direction, metrics, scores, lower, language, encoding) as (corpus, plan):
-            page = make_page(corpus, plan, jobs=jobs, executor=executor, title=direction.name)
-        add_results(results, direction.name, [*page.results, *page.more])
-        yield page, DirectionTable(tuple(one.name for one in directions[:number]), results)
-        if progress is not None:
-            progress(number, len(directions))
-
-
-def add_results(results: dict[str, dict[str, dict[str, Result]]], direction: str, scored: Sequence[Result]) -> None:
-    """Put the scores of a direction into tables by metric."""
-    for result in scored:
-        results.setdefault(result.label, {}).setdefault(direction, {})[result.name] = result
-
-
 @contextmanager
-def planned(
+def _planned(
     direction: Direction,
     metrics: Sequence[str],
     scores: Sequence[str],
@@ -187,6 +167,11 @@ def planned(
     outside = [replace(metric, lower=True) if metric.called in lower else metric for metric in outside]
     if unknown := [name for name in lower if name not in known]:
         raise InputError(f"{direction.name}: there are no scores called {unknown[0]!r}")
+    labels = Counter(metric.called or metric.label for metric in (*computed, *outside))
+    computed = [
+        metric if labels[metric.called or metric.label] == 1 else replace(metric, called=text)
+        for metric, text in zip(computed, metrics or ["bleu"], strict=False)
+    ]
     plan = make_plan([*computed, *outside])
     if not direction.candidates or (not computed and not direction.references):
         yield corpus_of(plan.metrics), plan

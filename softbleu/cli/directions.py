@@ -1,8 +1,14 @@
 """`softbleu directions`: systems in many directions of translation, one table."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from softbleu.cli.command import Given, command
+
+if TYPE_CHECKING:
+    from softbleu.analysis.pages import Page
+    from softbleu.corpora.directions import Direction
 
 
 @command(
@@ -22,10 +28,9 @@ def directions(given: Given) -> None:
     --scores takes {direction} for the name of a direction, as in 'comet/{direction}.json'.
     """
     from functools import partial
-    from pathlib import Path
     from urllib.parse import quote
 
-    from softbleu.analysis.directions import DirectionTable, pages_of, score_directions
+    from softbleu.analysis.directions import score_directions
     from softbleu.cli.output import Output
     from softbleu.corpora.directions import read_directions
     from softbleu.errors import InputError
@@ -43,20 +48,17 @@ def directions(given: Given) -> None:
     if name == "html":
         write = partial(directions_page, pages=links, title=given.title or "")
     output = given.open_output(files, write)
-    run: dict[str, Any] = given.values("language encoding jobs")
+    path = output.target.path if name == "html" and given.pages else None
+    if name == "html" and given.pages and path is None:
+        raise InputError("pages of directions stand beside that of the table: name a file with --output")
+
+    def show(direction: Direction, page: Page) -> None:
+        if direction.candidates and path is not None:
+            beside = path.with_name(f"{path.stem}.{direction.name.replace('/', '-')}.html")
+            Output.of(str(beside), files).write(write_html(page, output.layout))
+            links[direction.name] = quote(beside.name)
+
     how = read, given.metric or (), given.scores or (), given.lower or ()
-    table: DirectionTable | None = None
     with given.progress("directions", many=1) as progress:
-        if name != "html" or not given.pages:
-            table = score_directions(*how, **run, progress=progress)
-        else:
-            if given.output is None or output.target.path is None:
-                raise InputError("pages of directions stand beside that of the table: name a file with --output")
-            for direction, (page, scored) in zip(read, pages_of(*how, **run, progress=progress), strict=True):
-                table = scored
-                if direction.candidates:
-                    path = output.target.path
-                    beside = path.with_name(f"{path.stem}.{Path(direction.name).name}.html")
-                    Output.of(str(beside), files).write(write_html(page, output.layout))
-                    links[direction.name] = quote(beside.name)
-    output.write(table)
+        run: dict[str, Any] = given.values("language encoding jobs")
+        output.write(score_directions(*how, **run, progress=progress, show=None if path is None else show))

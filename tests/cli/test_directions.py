@@ -66,6 +66,15 @@ def test_scores_are_those_of_single_runs(place: Path, command: Any) -> None:
     assert rows["B", "BLEU", "en-zh"] == zh
     # C has no output in en-zh: the average is over the direction that all have.
     assert rows["C", "chrF", "macro"] == rows["C", "chrF", "en-cs"]
+    # Metrics of one name are called by their settings.
+    two = json.loads(command("directions", "--folders", "wmt", "-m", "bleu", "bleu(order=2)", "-f", "json").out)[
+        "rows"
+    ]
+    second = softbleu.score(texts["B"], REFERENCE.splitlines(), metric="bleu(order=2)", language="zh").score
+    assert {row["metric"]: row["score"] for row in two if (row["system"], row["direction"]) == ("B", "en-zh")} == {
+        "bleu": zh,
+        "bleu(order=2)": second,
+    }
     text = command("directions", "--folders", "wmt", "-m", "chrf").out
     assert "macro, chrF: mean over en-cs" in text
     assert [line.split()[0] for line in text.splitlines()[2:5]] == ["A", "B", "C"]
