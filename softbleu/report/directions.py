@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records, Value
+from softbleu.report.html import read_part, static_page
 from softbleu.report.records import DATA_FORMATS, RECORD_WRITERS, Written
 
 if TYPE_CHECKING:
     from softbleu.analysis.directions import DirectionTable
     from softbleu.report.layout import Layout
-
-_SCRIPT = """"use strict";
-for (const head of document.querySelectorAll("th button")) {
-  head.addEventListener("click", () => {
-    const cell = head.parentElement;
-    const up = cell.getAttribute("aria-sort") === "descending";
-    for (const other of document.querySelectorAll("th")) other.removeAttribute("aria-sort");
-    cell.setAttribute("aria-sort", up ? "ascending" : "descending");
-    const body = document.querySelector("tbody");
-    const valueOf = (row) => row.children[cell.cellIndex].dataset.value;
-    const compare = (a, b) => (isNaN(a) || isNaN(b) || a === "" || b === "" ? a.localeCompare(b) : a - b);
-    const rows = [...body.rows].sort((a, b) => {
-      const [one, other] = [valueOf(a), valueOf(b)];
-      if ((one === "") !== (other === "")) return one === "" ? 1 : -1;
-      return (up ? 1 : -1) * compare(one, other);
-    });
-    body.append(...rows);
-  });
-}
-"""
-_STYLE = """
-body { font-family: system-ui, sans-serif; margin: 1rem clamp(0.75rem, 3vw, 2.5rem); color-scheme: light dark; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; }
-th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
-td { text-align: end; font-variant-numeric: tabular-nums; }
-tbody th { text-align: start; position: sticky; inset-inline-start: 0; background: Canvas; }
-th button { border: 0; padding: 0; background: none; font: inherit; font-weight: 650; cursor: pointer; }
-th[aria-sort="ascending"] button::after { content: " ↑"; }
-th[aria-sort="descending"] button::after { content: " ↓"; }
-.best { font-weight: 700; }
-.notes { font-size: 0.85rem; overflow-wrap: anywhere; }
-"""
 
 
 def direction_records(table: DirectionTable, layout: Layout) -> Records:
@@ -103,15 +69,13 @@ def directions_page(
     title
         Of the page.
     """
-    made = direction_records(table, layout)
     title = title or f"{len(table.systems)} systems, {len(table.directions)} directions"
-    allowed = f"default-src 'none'; style-src {_hash(_STYLE)}; script-src {_hash(_SCRIPT)}"
-    allowed += "; base-uri 'none'; form-action 'none'"
-    yield f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{allowed}">\n'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    yield f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
-    yield '<div class="scroll" role="region" aria-label="Scores" tabindex="0"><table>\n<thead><tr>'
+    return static_page(title, "", _content(table, layout, pages), read_part("sort.js"))
+
+
+def _content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
+    made = direction_records(table, layout)
+    yield '<div class="scroll wide" role="region" aria-label="Scores" tabindex="0"><table>\n<thead><tr>'
     yield "".join(f'<th scope="col"><button type="button">{escape(column)}</button></th>' for column in made.columns)
     yield "</tr></thead>\n<tbody>\n"
     for number, (system, *scores) in enumerate(made.rows):
@@ -122,17 +86,12 @@ def directions_page(
             yield _cell(score, page, layout.digits, best=(number, place) in made.marked)
         yield "</tr>\n"
     yield "</tbody>\n</table></div>\n"
-    yield "".join(f'<p class="notes">{escape(note)}</p>\n' for note in made.notes)
-    yield f"<script>{_SCRIPT}</script>\n</body>\n</html>\n"
+    yield "".join(f'<p class="note">{escape(note)}</p>\n' for note in made.notes)
 
 
 def _cell(score: Value, page: str | None, digits: int, *, best: bool) -> str:
     if score is None:
-        return '<td data-value="">–</td>'
+        return '<td class="number" data-value="">–</td>'
     shown = f"{score:.{digits}f}"
     linked = shown if page is None else f'<a href="{escape(page)}">{shown}</a>'
-    return f'<td data-value="{score!r}"{" class=best" if best else ""}>{linked}</td>'
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+    return f'<td class="number{" best" if best else ""}" data-value="{score!r}">{linked}</td>'

@@ -9,42 +9,26 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.html import content_hash, read_part
-from softbleu.version import __version__
+from softbleu.report.html import static_page
 
 if TYPE_CHECKING:
     from softbleu.corpora.checks import Oddities, Oddity
     from softbleu.report.layout import Layout
 
-_HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {allowed}; base-uri 'none'; \
-form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>softbleu check</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>Odd lines of {systems}</h1><p>{count}</p></header>
-<main>
-"""
-
 
 def write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that a browser opens without any other file and without a network."""
-    style, systems = read_part("report.css"), "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
+    systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
     found = f"{odd.lines:,} lines each, {len(odd.oddities):,} oddities"
-    yield _HEAD.format(allowed=content_hash(style), style=style, systems=systems, count=found)
+    return static_page(f"Odd lines of {systems}", found, _content(odd))
+
+
+def _content(odd: Oddities) -> Iterator[str]:
     table = Records.of(odd)
     yield from _section("Systems", _table(table.columns, table.rows))
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():
         yield from _section(name, _details(entries))
-    yield f"</main>\n<footer><p>softbleu {__version__}</p></footer>\n</body>\n</html>\n"
 
 
 def _section(title: str, content: Iterable[str]) -> Iterator[str]:
