@@ -53,7 +53,7 @@ def compare(given: Given) -> None:
     if page_wanted and (resampled or picture or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
-    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
+    with open_corpus(given, plan.metrics, plan.recommended, by_document=True) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
@@ -94,7 +94,8 @@ def _write_view(given: Given) -> None:
     plan = plan_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     view: Any
-    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
+    documents = {"by_document": given.by in ("document", "runs")}
+    with open_corpus(given, plan.metrics, plan.recommended, **documents) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
             run |= {"top": top, "baseline": given.baseline, "by": given.by}
@@ -102,7 +103,8 @@ def _write_view(given: Given) -> None:
         elif given.show:
             view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
         elif given.by == "runs":
-            how = SignificanceSettings(samples=given.samples, seed=12345 if given.seed is None else given.seed)
+            asked = {"documents": corpus.documents, **given.values("samples seed")}
+            how, _ = SignificanceSettings.from_signature(given.signature, **asked)
             view = compare_runs(corpus, plan, how, baseline=given.baseline, **run)
         elif given.by in kinds:
             view = correction_kinds(corpus, plan, given.by)

@@ -50,11 +50,13 @@ def system_files(given: Given) -> dict[str, str]:
 
 
 @contextmanager
-def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[float] = ()) -> Iterator[Corpus]:
+def open_corpus(
+    given: Given, metrics: Sequence[Metric], recommended: Iterable[float] = (), *, by_document: bool = False
+) -> Iterator[Corpus]:
     """Open the corpus that the options name, or else the bundled sample that has what the metrics need.
 
-    Once all is done it notes thresholds that were recommended, as nobody chose one; options that contradict one
-    another are an InputError.
+    Once all is done it notes thresholds that were recommended, as nobody chose one, and documents that nothing looked
+    at: neither a context nor what is done `by_document`. Options that contradict one another are an InputError.
     """
     from softbleu.corpora.labels import Documents
     from softbleu.matching.base import DEFAULT_THRESHOLD
@@ -73,6 +75,8 @@ def open_corpus(given: Given, metrics: Sequence[Metric], recommended: Iterable[f
     in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
     if in_context and corpus.documents is None:
         given.note("no documents are named, so that the context of a line is whatever stands before it")
+    if given.get("documents") and not (by_document or in_context):
+        given.note("--documents has no effect here")
     for threshold in recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")

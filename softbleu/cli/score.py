@@ -37,7 +37,8 @@ def score(given: Given) -> None:
     run |= given.values("jobs executor")
     shown: Any
     plan = plan_from(given)
-    with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress() as progress:
+    documents = {"by_document": run["level"] == "document"}
+    with open_corpus(given, plan.metrics, plan.recommended, **documents) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page
 

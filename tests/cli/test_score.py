@@ -193,3 +193,18 @@ def test_systems_and_metrics_have_the_names_that_they_are_given(command, files, 
     assert done.out.splitlines()[0].split() == ["system", "a:(13)", "BLEU", "soft", "vectors"]
     assert done.out.splitlines()[2].startswith(name)
     assert "metric:bleu|matcher:vleu|threshold:0.8" in done.out
+
+
+def test_documents_count_or_are_said_to_count_for_nothing(command, files):
+    """Runs of systems draw them; scores of the corpus do not look at them."""
+    lines = ["a little hound barked", "rain fell", "the small dog", "no rain"] * 2
+    names = [files.write(name, lines[::step]) for name, step in (("x.1.txt", 1), ("x.2.txt", -1), ("r.txt", 1))]
+    labels = files.write("labels.txt", list("aaaabbbb"))
+    texts = ("-c", *names[:2], "-r", names[2], "-m", "chrf")
+    idle = "softbleu: note: --documents has no effect here\n"
+    assert command("score", *texts, "--documents", labels).err == idle
+    assert command("score", *texts, "--documents", labels, "--level", "document").err == ""
+    runs = ("compare", *texts, "--by", "runs", "--samples", 9, "-f", "tsv")
+    alone, drawn = command(*runs), command(*runs, "--documents", labels)
+    assert (alone.err, drawn.err, alone.out == drawn.out) == ("", "", False)
+    assert command("compare", *texts, "--by", "length", "--documents", labels).err == idle
