@@ -450,18 +450,10 @@ def soft_accuracy(
         numbers = drawn_with(np.arange(judges.shape[1]), judged.documents)
         whole = np.eye(int(numbers.max()) + 1)[numbers]
         judges, metric = judges @ whole, metric @ whole
-    both = [flip_p_values(side, samples, seed) for side in (judges, metric)]
-    error = np.abs(both[0] - both[1])
-
-    def accuracy(counts: Integers) -> float:
-        weights = counts[one] * counts[other]
-        return 1 - float(weights @ error / weights.sum()) if weights.any() else np.nan
-
-    drawn = np.array([accuracy(counts) for counts in draw_counts(int(other.max()) + 1, samples, seed)], np.float64)
-    # What a metric has that is never sure.
-    unsure = 1 - float(np.abs(both[0] - 0.5).mean())
-    value = 1 - float(error.mean())
-    return Accuracy(value, drawn, table.name, human, "systems softly", unsure, None, len(one), None)
+    systems = np.arange(int(other.max()) + 1)
+    by_judges, by_metric = (np.full((len(systems), len(systems)), np.nan) for _ in range(2))
+    by_judges[one, other], by_metric[one, other] = (flip_p_values(side, samples, seed) for side in (judges, metric))
+    return _soft((table.name, human, "systems softly"), by_judges, by_metric, systems, samples, seed)
 
 
 def paired_differences(

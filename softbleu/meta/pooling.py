@@ -10,11 +10,13 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.tabular import Records, Value
+from softbleu.metrics.aggregation import normal_interval
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-_HALF = 1.959963984540054  # Standard deviations of a normal distribution on either side that have 95% of it
+_HALF = normal_interval(0.0, 1.0)[1]  # Of an interval of 95%, in standard deviations
+_NAMING = ("human", "metric", "of", "variant")  # Columns that say what an estimate is of
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Pooled:
     new_high: float
 
 
-def pool(values: Sequence[float], deviations: Sequence[float], level: float = 0.95) -> Pooled:
+def pool(values: Sequence[float], deviations: Sequence[float]) -> Pooled:
     """Pool effects of sets by random effects (Paule and Mandel 1982; Hartung and Knapp 2001).
 
     A set weighs 1 / (between² + deviation²); `between` is such that the weighted squares sum to k - 1, or 0. Both
@@ -42,8 +44,6 @@ def pool(values: Sequence[float], deviations: Sequence[float], level: float = 0.
         Effect of each set, k of them, two at least.
     deviations
         Standard deviation of each value by sampling.
-    level
-        Of both intervals.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def pool(values: Sequence[float], deviations: Sequence[float], level: float = 0.
     weights, mean, squares = weighed(between)
     scale = squares / degrees
     error = scale / float(weights.sum())
-    quantile = float(t.ppf((1 + level) / 2, degrees))
+    quantile = float(t.ppf(0.975, degrees))
     half = quantile * error**0.5
     new = quantile * (error + scale * (between + float(np.median(variances)))) ** 0.5
     return Pooled(len(effects), mean, mean - half, mean + half, between**0.5, mean - new, mean + new)
@@ -114,6 +114,3 @@ def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:
             rows.append([question, *key, *astuple(pool(values, deviations))])
     names = ["question", *(columns[n] for n in named), "measure", "directions", "mean", "low", "high", "between"]
     return Records([*names, "new_low", "new_high"], rows)
-
-
-_NAMING = ("human", "metric", "of", "variant")
