@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from softbleu.corpora.files import TextFile
@@ -112,9 +112,8 @@ def aligned_essays(
         raise InputError(f"{other} has essays (### essay_id = …), {plain[0]} has none: give all as essays, or none")
     names = [file.name for file in files]
     texts = EssayFiles(names, [read_essays(file.all_lines(), file.name) for file in files], references)
-    made = []
-    for number, (file, lines) in enumerate(zip(files, texts.in_step(cut=cut), strict=True)):
-        place = folder / f"essays-{number}"
-        place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        made.append(replace(TextFile.open(str(place), "utf-8", folder, file.block), name=file.name))
+    made = [
+        file.with_lines(lines, folder / f"essays-{number}")
+        for number, (file, lines) in enumerate(zip(files, texts.in_step(cut=cut), strict=True))
+    ]
     return made, texts.documents

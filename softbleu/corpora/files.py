@@ -9,7 +9,7 @@ import os
 import sys
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -134,6 +134,11 @@ class TextFile:
         """Block `number`."""
         start, stop = self.bounds[number : number + 2].tolist()
         return TextPart(self.name, self.place, start, stop, 1 + number * self.block)
+
+    def with_lines(self, lines: Iterable[str], place: Path) -> Self:
+        """Return a file of the same name with other lines, which are written to a place."""
+        place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        return replace(self.open(str(place), "utf-8", place.parent, self.block), name=self.name)
 
     def all_lines(self) -> Iterator[str]:
         """Read all lines, block by block."""

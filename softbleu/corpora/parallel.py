@@ -357,12 +357,10 @@ def _resegmented(
         )
     segments = list(zip(*models[: references.stop - references.start], strict=True))
     cut = [resegment(list(file.all_lines()), segments).texts for file in files[: references.start]]
-    made = []
-    for number, (file, lines) in enumerate(zip(files, [*cut, *models], strict=True)):
-        place = folder / f"resegmented-{number}"
-        place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        made.append(replace(TextFile.open(str(place), "utf-8", folder, file.block), name=file.name))
-    return made
+    return [
+        file.with_lines(lines, folder / f"resegmented-{number}")
+        for number, (file, lines) in enumerate(zip(files, [*cut, *models], strict=True))
+    ]
 
 
 def _count_blank(references: Sequence[TextFile]) -> int:
