@@ -13,7 +13,11 @@ from typing import Any
 
 import pytest
 
+import softbleu
+from softbleu.analysis.directions import DirectionTable
 from softbleu.cli.app import run
+from softbleu.report.directions import directions_page
+from softbleu.report.layout import Layout
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs chromium: the package selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -420,3 +424,20 @@ def test_a_narrow_screen_scrolls_tables_only_and_both_colour_schemes_can_be_read
         assert report.ask("const box = document.querySelector('.scroll'); return box.scrollWidth > box.clientWidth")
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_directions_are_sorted(browser, tmp_path):
+    """By a click on a head, and the other way by the next; a system without a score stays last."""
+    texts = {"A": ["a b c d e"], "B": ["a b c d x"], "C": ["a b x y z"]}
+    scored = {result.name: result for result in softbleu.score(texts, ["a b c d e"], metric="chrf")}
+    table = DirectionTable(("en-cs", "en-de"), {"chrF": {"en-cs": scored, "en-de": {n: scored[n] for n in "BC"}}})
+    path = tmp_path / "page.html"
+    path.write_text("".join(directions_page(table, Layout(), {"en-cs": "page.en-cs.html"})), encoding="utf-8")
+    browser.get(path.as_uri())
+    orders = []
+    for _ in range(2):
+        browser.find_elements(By.CSS_SELECTOR, "th button")[2].click()
+        names = browser.find_elements(By.CSS_SELECTOR, "tbody th")
+        orders.append("".join(name.text for name in names))
+    assert orders == ["BCA", "CBA"]
+    assert browser.find_element(By.CSS_SELECTOR, "tbody a").get_attribute("href").endswith("/page.en-cs.html")
