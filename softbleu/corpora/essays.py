@@ -9,7 +9,6 @@ from pathlib import Path
 
 from softbleu.corpora.files import TextFile
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter
 
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
@@ -91,6 +90,9 @@ class EssayFiles:
         if number == self.model or (len(lines) == len(model) and not (cut and is_system)):
             return lines
         if cut:
+            # Not loaded where nothing is cut.
+            from softbleu.corpora.resegment import resegment
+
             return resegment(lines, [(line,) for line in model]).texts
         raise InputError(
             f"essay {essay!r}: {self.names[number]} has {len(lines)} lines, {self.names[self.model]} has "
