@@ -74,7 +74,7 @@ def furnish(folder: Path) -> Path:
             "documents": [" ".join(lines[at : at + _LINES_OF_A_DOCUMENT]) for at in range(0, 2930, 49)],
             "long": [" ".join(lines[at : at + 160]) for at in (0, 1000, 2000)],
         }
-        parts["few"] = parts["documents"][:6]
+        parts["few"], parts["longest"] = parts["documents"][:2], parts["long"][:1]
         for part, of_part in parts.items():
             (made / f"{part}.{side}").write_text("".join(f"{line}\n" for line in of_part), encoding="utf-8")
     with (made / "lists.jsonl").open("w", encoding="utf-8") as lists:
