@@ -109,8 +109,9 @@ def check_real_text(name: str, variant: str, given: dict[str, Any], count: int |
 
 @pytest.mark.parametrize("line", GOLDEN["languages"], ids=lambda line: line["candidate"])
 def test_other_languages_are_as_with_the_program(line: dict[str, Any]) -> None:
-    metric, texts = make_metric("meteor", language=line["language"]), ([line["candidate"]], [line["reference"]])
-    assert rows_of(*texts, language=line["language"])[:, :23].tolist() == [line["statistics"]]
+    settings = {key: line[key] for key in ("language", "tokenize") if key in line}
+    metric, texts = make_metric("meteor", **settings), ([line["candidate"]], [line["reference"]])
+    assert rows_of(*texts, **settings)[:, :23].tolist() == [line["statistics"]]
     assert metric.corpus_score(*texts).score == pytest.approx(100 * line["score"], abs=1e-9)
 
 
@@ -128,14 +129,13 @@ def test_real_text_of_other_languages_scores_as_with_the_program(
     texts = [shared("data", name).read_text(encoding="utf-8").split("\n")[:501] for name in (candidates, references)]
     texts = [lines[1:500] if language == "cs" else lines[:500] for lines in texts]
     if language == "ru":
-        rows = [
-            line.split("\t") for line in shared("data", candidates).read_text(encoding="utf-8").split("\n")[1:501]
-        ]
-        texts = [[row[column].strip() for row in rows] for column in (1, 2)]
-    expected = shared("expected", "meteor", "other-languages", f"{language}.plain.txt").read_text().splitlines()
-    rows_found = rows_of(texts[0], texts[1], language=language)
-    assert rows_found[:, :23].tolist() == [[float(number) for number in line.split()] for line in expected]
-    score = float(make_metric("meteor", language=language).score(rows_found.sum(axis=0)))
+        lines = shared("data", candidates).read_text(encoding="utf-8").split("\n")[1:501]
+        texts = [[line.split("\t")[column].strip() for line in lines] for column in (1, 2)]
+    for kind, more in {"norm": {"tokenize": "meteor"}, "plain": {}}.items():
+        expected = shared("expected", "meteor", "other-languages", f"{language}.{kind}.txt").read_text().splitlines()
+        rows = rows_of(texts[0], texts[1], language=language, **more)
+        assert rows[:, :23].tolist() == [[float(number) for number in line.split()] for line in expected]
+    score = float(make_metric("meteor", language=language).score(rows.sum(axis=0)))
     assert score == pytest.approx(100 * total, abs=1e-9)
 
 
@@ -149,6 +149,7 @@ def test_real_text_of_other_languages_scores_as_with_the_program(
         ("meteor(language=cs, stages=exact+stem)", r"stages exact\+stem: for Czech METEOR has exact only$"),
         ("meteor(language=ru, task=adq)", "task adq: for Russian"),
         ("meteor(language=zh)", "unknown language 'zh'; valid: en, cs, de"),
+        ("bleu(tokenize=meteor, language=fi)", "unknown language 'fi'; valid: en, cs, de"),
     ],
 )
 def test_what_meteor_lacks_in_a_language_is_said(metric: str, said: str) -> None:

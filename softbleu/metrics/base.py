@@ -426,7 +426,8 @@ def _language_settings(
     metric: Metric, settings: Mapping[str, Any], language: Language, *, plain: bool
 ) -> dict[str, Any]:
     """Settings that a language implies: itself, and unless `plain` tokens and similarity that the metric lacks."""
-    names = [setting.name for setting in own_settings(type(metric))]
+    parts = {"tokenize": metric.tokenizer, **settings}
+    names = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
     requires = metric.revised({**spoken, **settings}).requires
     counted = not (requires.by_annotator or requires.pieces or "char_order" in names)

@@ -21,7 +21,7 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
-from softbleu.text.tokenizers import Blanks, Tokenizer
+from softbleu.text.tokenizers import Blanks, Tokenizer, meteor_language
 from softbleu.text.tokens import Tokens
 from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
 from softbleu.thesaurus.stems import stem_in
@@ -365,12 +365,7 @@ class Meteor(Metric):
     )
     soft_weight: float = setting(0.6, "Weight of matches by vectors", least=0, most=1, metavar="0..1")
     meteor_data: MeteorData | None = data_setting()
-    language: str = setting(
-        "en",
-        "Language of METEOR's stems and parameters",
-        choices=("en", *_OTHERS),
-        signed_if_set=True,
-    )
+    language: str = meteor_language()
     tokenizer: Tokenizer = tokenizer_setting(Blanks())
     name: ClassVar[str] = "meteor"
 

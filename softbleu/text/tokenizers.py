@@ -188,17 +188,25 @@ class AllCharacters(Tokenizer):
     tokens = staticmethod(list)  # type: ignore[assignment,var-annotated]
 
 
-class MeteorNorm(Tokenizer):
-    """English as METEOR's -norm makes it, in lower case."""
+def meteor_language() -> Any:
+    """Declare the language of METEOR, and of its tokenizer."""
+    choices = ("en", "cs", "de", "es", "fr", "ru")
+    return setting("en", "Language of METEOR's stems, parameters and -norm", choices=choices, signed_if_set=True)
 
+
+@dataclass(frozen=True)
+class MeteorNorm(Tokenizer):
+    """Czech, English, French, German, Russian or Spanish as METEOR's -norm makes it, in lower case."""
+
+    language: str = meteor_language()  # type: ignore[misc]  # the others are made for one
     name: ClassVar[str] = "meteor"
-    language: ClassVar[str | None] = "en"
+    argument: ClassVar[str] = "language"
 
     def tokens(self, line: str) -> list[str]:
         """Tokens of one line."""
         from softbleu.text.normaliser import normalised
 
-        return normalised(line)
+        return normalised(line, self.language)
 
 
 @cache
