@@ -1,13 +1,23 @@
 """`softbleu metaeval`: how well metrics agree with human judgements."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from softbleu.cli.command import Given, command
+
+if TYPE_CHECKING:
+    from softbleu.meta.metaeval import MetaEvaluation
 
 
 @command(
-    "scores lower metric candidate reference source gold encoding unescape rankings rankings_start unexpanded "
-    "rank_by human da documents level standardise direction column aggregate table against window samples runs seed "
-    "table_format long digits=3 output plot jobs cluster",
+    "folders scores lower metric candidate reference source gold encoding unescape rankings rankings_start "
+    "unexpanded rank_by human da documents level standardise direction language column aggregate table against "
+    "window samples runs seed table_format long digits=3 output plot jobs cluster",
     """
+Input
+  --folders PLACE…: Several directions, as 'softbleu directions' takes them, each with its texts: one table with the
+    mean over directions. In names of other files {direction} stands for that of the direction.
 What metrics said
   --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
     systems (or systems and segments) and scores; with --table spans what they mark (xCOMET, softbleu spans).
@@ -55,7 +65,8 @@ def metaeval(given: Given) -> None:
     from softbleu.meta.metaeval import metaeval as evaluate
     from softbleu.report.figures import check_picture, draw_metaeval
 
-    asked = given.table or default_question(given.scores or given.metric, given.human or given.rankings, given.da)
+    metrics = given.scores or given.metric or given.folders
+    asked = given.table or default_question(metrics, given.human or given.rankings, given.da)
     question = known_name("table", asked, QUESTIONS)
     inputs = [split_file(text)[1] for text in given.files("scores", "human")]
     inputs += [
@@ -68,27 +79,41 @@ def metaeval(given: Given) -> None:
     if given.plot is not None:
         check_picture(question)
     picture = given.open_picture("plot", inputs)
-    with given.progress("meta-evaluation") as progress:
-        evaluation = evaluate(
-            question,
-            scores=given.scores or (),
-            lower=given.lower or (),
-            metrics=given.metric or (),
-            candidates=given.candidate or (),
-            references=given.reference or (),
-            expand=not given.unexpanded,
-            rank_by=given.rank_by or (),
-            human=given.human or (),
-            assessments=given.da,
-            progress=progress,
-            **given.values(
-                "source gold rankings rankings_start documents level standardise direction column unescape"
-            ),
-            **given.values("encoding aggregate against window samples runs seed jobs executor"),
-        )
+    asks: dict[str, Any] = {
+        "scores": given.scores or (),
+        "lower": given.lower or (),
+        "metrics": given.metric or (),
+        "expand": not given.unexpanded,
+        "rank_by": given.rank_by or (),
+        "human": given.human or (),
+        "assessments": given.da,
+        **given.values("rankings rankings_start documents level standardise language column unescape encoding"),
+        **given.values("aggregate against window samples runs seed jobs executor"),
+    }
+    if given.folders:
+        evaluation = _pooled(given, question, asks)
+    else:
+        asks |= {"candidates": given.candidate or (), "references": given.reference or ()}
+        asks |= given.values("source gold direction")
+        with given.progress("meta-evaluation") as progress:
+            evaluation = evaluate(question, **asks, progress=progress)
     for note in evaluation.notes:
         given.note(note)
     drawn = None if picture is None else draw_metaeval(evaluation, picture.suffix)
     output.write(evaluation.table)
     if picture is not None and drawn is not None:
         picture.write(drawn)
+
+
+def _pooled(given: Given, question: str, asks: dict[str, Any]) -> MetaEvaluation:
+    """Measure agreement in the directions of folders, and pool it."""
+    from softbleu.corpora.directions import read_directions
+    from softbleu.errors import InputError
+    from softbleu.meta.pooling import metaeval_directions
+
+    for name in ("candidate", "reference", "source", "gold", "direction", "plot"):
+        if given.get(name):
+            raise InputError(f"--{name} is of one direction: leave it out, or --folders")
+    read = read_directions(given.folders)
+    with given.progress("directions", many=1) as progress:
+        return metaeval_directions(read, question, progress=progress, **asks)

@@ -15,7 +15,15 @@ import numpy as np
 
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
-from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with, plain_names, read_scores
+from softbleu.corpora.judgements import (
+    Assessments,
+    Comparisons,
+    ScoreTable,
+    drawn_with,
+    file_stem,
+    plain_names,
+    read_scores,
+)
 from softbleu.corpora.segments import make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
@@ -309,8 +317,10 @@ def make_score_tables(
     return tables, firsts
 
 
-def read_metrics(metrics: Metrics) -> dict[str, Metric]:
+def read_metrics(metrics: Metrics, language: str | None = None) -> dict[str, Metric]:
     """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
+
+    The language of the texts chooses defaults of what is no signature.
 
     >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
     >>> list(read), read["soft"].threshold
@@ -318,9 +328,10 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
     """
     pairs: Iterable[Any] = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
     named_metrics: dict[str, Metric] = {}
+    settings: dict[str, Any] = {} if language is None else {"language": language, "unused": []}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:
         signed = isinstance(text, str) and ":" in text.partition("(")[0]
-        metric = metric_from_signature(str(text)) if signed else make_metric(text)
+        metric = metric_from_signature(str(text)) if signed else make_metric(text, **settings)
         matcher = matcher_of(metric)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
         name = label or f"{metric.name}{soft}"
@@ -349,7 +360,7 @@ def read_human(
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_file, files):
         for made in read_scores(file, label=label, direction=direction, column=column, encoding=encoding):
-            name = label or Path(file.removesuffix(".gz")).stem
+            name = label or file_stem(file, direction)
             if name in human:
                 raise InputError(f"two human scores are called {name!r}: name one by NAME=FILE")
             human[name] = made.systems

@@ -118,6 +118,7 @@ def metaeval(
     documents: str | Sequence[str] | None = None,
     level: str = "segment",
     direction: str | None = None,
+    language: str | None = None,
     column: str | None = None,
     unescape: bool = False,
     standardise: str | None = None,
@@ -174,6 +175,8 @@ def metaeval(
         the metrics that are computed; of scores that are read there are means.
     direction
         Take rows of this direction only, e.g. ``cs-en``.
+    language
+        Code of the language of the texts, which chooses defaults of the metrics.
     column
         Of human scores, where a table has several; by default the first of score, human, z, mqm and raw.
     unescape
@@ -230,7 +233,7 @@ def metaeval(
     named = None if documents is None else _documents(documents, encoding)
     if question == "spans":
         outputs = (candidates, references, source, gold, encoding) if candidates else None
-        marks = _marks((assessments, *scores), outputs, metrics, direction, encoding, unescape=unescape)
+        marks = _marks((assessments, *scores), outputs, metrics, (direction, language), encoding, unescape=unescape)
         return _spans(Evidence(marks=replace(marks, documents=named)), settings)
     human = _human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
@@ -253,7 +256,7 @@ def metaeval(
     ).turned(lower)
     by_document = known_name("level", level, ("segment", "document")) == "document"
     judges, tables = _in_documents(judges, tables, named, whole=by_document)
-    scorers = read_metrics(metrics)
+    scorers = read_metrics(metrics, language)
     if not scorers and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
         raise InputError(*texts_of, " are there to compute metrics: name some with ", Parameter("metrics"))
@@ -555,12 +558,16 @@ def _marks(
     files: Sequence[object],
     outputs: tuple[Any, ...] | None,
     metrics: Metrics,
-    direction: str | None,
+    pair: tuple[str | None, str | None],
     encoding: str,
     *,
     unescape: bool,
 ) -> Marks:
-    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed."""
+    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed.
+
+    `pair` is the direction and the language of the outputs.
+    """
+    direction, language = pair
     tables = []
     for named in files:
         if not isinstance(named, str):
@@ -571,7 +578,9 @@ def _marks(
     if outputs is not None:
         with open_outputs(None, *outputs, unescape=unescape) as corpus:
             texts = loaded(corpus).candidates
-            tables += [unmatched_spans(corpus, m, name=name).table for name, m in read_metrics(metrics).items()]
+            tables += [
+                unmatched_spans(corpus, m, name=name).table for name, m in read_metrics(metrics, language).items()
+            ]
     return Marks(tables[0], tables[1:], texts)
 
 

@@ -12,7 +12,7 @@ from softbleu.io.tabular import Records
 from softbleu.meta.credit_tables import CREDIT_TABLES, credit_table
 from softbleu.meta.matcher_variants import PLAIN
 from softbleu.meta.metaeval import QUESTIONS
-from softbleu.meta.pooling import pooled_table
+from softbleu.meta.pooling import POOLED, pooled_table
 from softbleu.meta.sweep import table_of
 from softbleu.report.figures import draw_ranks, draw_sweep, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw
@@ -20,7 +20,6 @@ from softbleu.report.plots import draw
 if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome
 
-POOLED = ("systems", "outputs", "preferences", "accuracy")  # Tables whose estimates are pooled over directions
 _UNSAFE = re.compile(r"[^\w.+-]")
 _LONGEST = 100  # Characters of the name of a text in that of a file
 

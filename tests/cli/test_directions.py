@@ -9,6 +9,7 @@ import pytest
 
 import softbleu
 from softbleu.corpora.directions import read_directions
+from softbleu.meta.pooling import pooled_table
 
 TEXTS = {"A": "a cat sat\nit rains\n", "B": "a dog sat\nit rains\n", "C": "a dog\nno\n"}
 REFERENCE = "a cat sat\nit rains\n"
@@ -80,6 +81,34 @@ def test_scores_are_those_of_single_runs(place: Path, command: Any) -> None:
     assert [line.split()[0] for line in text.splitlines()[2:5]] == ["A", "B", "C"]
 
 
+def test_agreement_is_pooled(place: Path, command: Any) -> None:
+    """Each direction has the estimates of a run of its own."""
+    scores = {"en-cs": {"A": (90, 95), "B": (70, 91), "C": (10, 5)}, "en-zh": {"A": (80, 60), "B": (20, 70)}}
+    for pair, systems in scores.items():
+        rows = [f"{name}\t{n}\t{score}" for name, pair in systems.items() for n, score in enumerate(pair, 1)]
+        Path(f"esa.{pair}.tsv").write_text("\n".join(["system\tsegment\tesa", *rows]) + "\n")
+    how: dict[str, Any] = {"metrics": ["chrf", "bleu"], "samples": 60}
+    options = ("--folders", "wmt", "--da", "esa.{direction}.tsv", "-m", *how["metrics"], "--samples", 60)
+    for question in ("outputs", "differences"):
+        done = command("metaeval", *options, "--table", question, "-f", "json")
+        alone = {}
+        for pair in scores:
+            texts = {
+                "candidates": [f"wmt/{pair}/system-outputs"],
+                "references": [*map(str, Path("wmt", pair).glob("r*"))],
+            }
+            judged = {"assessments": f"esa.{pair}.tsv", "language": pair[-2:]}
+            alone[pair] = softbleu.metaeval(question, **texts, **judged, **how).table
+        expected = pooled_table(question, alone).records()
+        for row in expected:
+            del row["question"]
+        assert json.loads(done.out)["rows"] == expected
+        assert [*expected[0]][-6:] == ["mean", "low", "high", "between", "new_low", "new_high"]
+        assert any(row["mean"] is not None for row in expected)
+    assert expected[0]["metric"] == "bleu − chrf"
+    assert "bleu, chrf lack C" not in done.err
+
+
 def test_cells_lead_to_pages(place: Path, command: Any) -> None:
     done = command("directions", "--folders", "wmt", "-m", "chrf", "bleu", "-o", "page.html", "--title", "A & B")
     assert (done.code, done.out) == (0, "")
@@ -106,13 +135,19 @@ def test_cells_lead_to_pages(place: Path, command: Any) -> None:
         (["bad.toml"], "bad.toml, [directions.en-cs]: unknown key 'candidate'"),
         (["odd.toml"], "odd.toml, [directions.en-cs]: 'references' must be a list of text"),
         (["far.toml"], "far.toml, [directions.en-cs]: no file matches 'x*'"),
+        (["metaeval", "wmt/en-cs", "--da", "judge.tsv"], "two directions or more, here is en-cs only"),
+        (["metaeval", "wmt", "--da", "judge.tsv", "-c", "x"], "--candidate is of one direction"),
+        (["metaeval", "wmt", "--da", "judge.tsv", "--table", "williams"], "several directions 'williams'"),
+        (["metaeval", "wmt", "-m", "chrf", "--da", "{direction}.x"], "no such file: en-cs.x"),
+        (["metaeval", "wmt", "-m", "chrf", "--da", "judge.tsv", "--samples", "0"], "ask for --samples"),
     ],
 )
 def test_refused(place: Path, command: Any, arguments: list[str], said: str) -> None:
     Path("bad.toml").write_text('[directions.en-cs]\ncandidate = ["a"]\n')
     Path("odd.toml").write_text('[directions.en-cs]\nreferences = "a"\n')
     Path("far.toml").write_text('[directions.en-cs]\ncandidates = ["x*"]\n')
-    done = command("directions", "--folders", *arguments)
+    name = arguments.pop(0) if arguments[0] == "metaeval" else "directions"
+    done = command(name, "--folders", *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines()[-1].startswith("softbleu: error: ")
     assert said in done.err

@@ -51,9 +51,10 @@ def test_tables_of_directions_are_pooled() -> None:
     columns = ["human", "metric", "accuracy", "low", "high", "pairs"]
     one, other = ["j", "m", 0.5, 0.4, 0.6, 9], ["j", "m", 0.8, 0.6, 1.0, 9]
     tables = {"a-b": Records(columns, [one, ["j", "n", 0.6, 0.5, 0.7, 9]]), "a-c": Records(columns, [other])}
-    (row,) = pooled_table("accuracy", tables).records()
+    row, other = pooled_table("accuracy", tables).records()
     both = pool([0.5, 0.8], [0.1 / 1.959964, 0.2 / 1.959964])
-    assert [row[name] for name in ("human", "metric", "measure", "directions")] == ["j", "m", "accuracy", 2]
+    assert [row[name] for name in ("human", "metric", "measure", "a-b", "a-c")] == ["j", "m", "accuracy", 0.5, 0.8]
+    assert (other["a-b"], other["a-c"], other["mean"]) == (0.6, None, None)
     assert [row[name] for name in ("mean", "low", "high", "between")] == pytest.approx([*vars(both).values()][1:5])
     none = Records(["metric", "r", "r_low", "r_high"], [["m", 0.1, 0.0, 0.2], ["n", None, None, None]])
     assert [row["measure"] for row in pooled_table("outputs", {"x": none, "y": none}).records()] == ["r"]

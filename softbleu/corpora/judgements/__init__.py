@@ -5,7 +5,7 @@ from __future__ import annotations
 from softbleu.corpora.judgements.assessments import Assessments, read_assessments, read_judged, read_outputs
 from softbleu.corpora.judgements.assessments import drawn_with as drawn_with
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
-from softbleu.corpora.judgements.scores import ScoreTable, in_order_of, merge_scores, read_scores
+from softbleu.corpora.judgements.scores import ScoreTable, file_stem, in_order_of, merge_scores, read_scores
 from softbleu.corpora.judgements.spans import MarkedOutput, MarkedSpan, SpanTable, read_spans
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Ranking",
     "ScoreTable",
     "SpanTable",
+    "file_stem",
     "in_order_of",
     "merge_scores",
     "plain_names",

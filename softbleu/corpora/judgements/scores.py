@@ -115,9 +115,8 @@ def read_scores(
     """
     file, metrics = split_metrics(name)
     text = text_of(file, encoding)
-    path = Path(file.removesuffix(".gz"))
-    published = path.name.endswith((".seg.score", ".sys.score"))
-    stem = Path(path.stem).stem if published else path.stem
+    published = file.removesuffix(".gz").endswith((".seg.score", ".sys.score"))
+    stem = file_stem(file, direction)
     if next((line for line in text if line.strip()), "").lstrip()[:1] in ("{", "["):
         rows, unnamed = outside_rows(file, text, label or stem)
         label = None if unnamed else label
@@ -149,6 +148,19 @@ def read_scores(
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
         tables.append(ScoreTable(called, *_gather(file, members, names), metric, better, documents, location))
     return merge_scores(tables)
+
+
+def file_stem(name: str, direction: str | None = None) -> str:
+    """Name of a file without suffixes and without the direction that it names; else that of its folder.
+
+    >>> file_stem("BLEU.seg.score.gz"), file_stem("judge-en-cs.tsv", "en-cs"), file_stem("comet/en-cs.json", "en-cs")
+    ('BLEU', 'judge', 'comet')
+    """
+    path = Path(name.removesuffix(".gz"))
+    stem = Path(path.stem).stem if path.name.endswith((".seg.score", ".sys.score")) else path.stem
+    if not direction or direction not in stem:
+        return stem
+    return stem.replace(direction, "").strip("-._") or path.parent.name or stem
 
 
 def split_metrics(name: str) -> tuple[str, list[str]]:
