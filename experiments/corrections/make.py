@@ -129,12 +129,13 @@ class Set:
     comparisons: Comparisons
     people: Mapping[str, Mapping[str, float]]
     references: tuple[str, ...] = ("conll14/ref0.txt", "conll14/ref1.txt")
+    source: str = "conll14/source.txt"
 
     @cached_property
     def texts(self) -> Segments:
         """With references as they were published."""
         references = list(zip(*(self.chosen(lines_of(name)) for name in self.references), strict=True))
-        return Segments.of(dict(self.systems), references, self.chosen(lines_of("conll14/source.txt")))
+        return Segments.of(dict(self.systems), references, self.chosen(lines_of(self.source)))
 
     @cached_property
     def gold(self) -> Segments:
@@ -186,15 +187,16 @@ def seeda(kind: str) -> Set:
     return Set(f"SEEDA, {kind}", tuple(judged.tolist()), chosen, numbered, people)
 
 
-def scores_of(given: Set, names: Sequence[str]) -> list[ScoreTable]:
+def scores_of(given: Set, names: Sequence[str], metrics: Mapping[str, str] = METRICS) -> list[ScoreTable]:
     """Scores of all systems and segments by metrics, those of before read from build/."""
     found = []
-    content = hashlib.sha256(repr([sorted(given.systems.items()), given.segments]).encode()).hexdigest()[:12]
+    sides = [sorted(given.systems.items()), given.segments, *([given.references] if metrics is not METRICS else [])]
+    content = hashlib.sha256(repr(sides).encode()).hexdigest()[:12]
     for name in names:
-        place = KEPT / f"{content}-{hashlib.sha256(METRICS[name].encode()).hexdigest()[:12]}.npz"
+        place = KEPT / f"{content}-{hashlib.sha256(metrics[name].encode()).hexdigest()[:12]}.npz"
         if not place.exists():
             corpus = given.gold if name in GOLD else given.texts
-            (table,), _ = make_score_tables(corpus, read_metrics({name: METRICS[name]}), segments=True)
+            (table,), _ = make_score_tables(corpus, read_metrics({name: metrics[name]}), segments=True)
             place.parent.mkdir(parents=True, exist_ok=True)
             both = (
                 np.array([table.systems[each] for each in given.systems]),
@@ -371,12 +373,8 @@ def answers(given: Set, names: Sequence[str], written: dict[str, list[list[Any]]
 
 def gaming(conll: Set, names: Sequence[str]) -> None:
     """Score outputs that are made to score, beside the best honest system."""
-    source, honest = lines_of("conll14/source.txt"), {k: v for k, v in conll.systems.items() if k != "INPUT"}
-    made = {"constant": [CONSTANT] * len(source), "source": source, "other_reference": lines_of("conll14/ref1.txt")}
-    made["reversed"] = list(map(reversed_edits, source, honest[HONEST]))
-    made["union"] = [all_edits(*lines) for lines in zip(source, *honest.values(), strict=True)]
-    made["noise"] = list(map(with_noise, range(len(source)), source))
-    made["paraphrase"] = list(map(paraphrased, source))
+    made = made_up(conll)
+    honest = {name: lines for name, lines in conll.systems.items() if name != "INPUT"}
     single = replace(conll, references=("conll14/ref0.txt",), systems={**honest, **made})
     rows = []
     for table in scores_of(single, names):
@@ -385,6 +383,17 @@ def gaming(conll: Set, names: Sequence[str]) -> None:
         rows.append([table.name, best, *(table.systems[name] for name in made), *wins])
     head = ["metric", "honest_best", *made, "source_with_errors_fce", "source_with_errors_wiki"]
     write_rows("gaming", [head, *rows])
+
+
+def made_up(conll: Set) -> dict[str, list[str]]:
+    """Make outputs that no honest system writes."""
+    source, honest = lines_of("conll14/source.txt"), {k: v for k, v in conll.systems.items() if k != "INPUT"}
+    made = {"constant": [CONSTANT] * len(source), "source": source, "other_reference": lines_of("conll14/ref1.txt")}
+    made["reversed"] = list(map(reversed_edits, source, honest[HONEST]))
+    made["union"] = [all_edits(*lines) for lines in zip(source, *honest.values(), strict=True)]
+    made["noise"] = list(map(with_noise, range(len(source)), source))
+    made["paraphrase"] = list(map(paraphrased, source))
+    return made
 
 
 def all_edits(source: str, *outputs: str) -> str:
