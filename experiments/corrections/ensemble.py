@@ -98,7 +98,7 @@ class Judged:
         if "source+error" not in self.systems:
             return True
         means = dict(zip(self.systems, weights @ self.scores.mean(axis=2), strict=True))
-        best = max(means[name] for name in self.honest if name != "source")
+        best = max(means[name] for name in self.honest)
         return self.errors_win(weights) <= WIN_AT_MOST and all(means[name] < best for name in CONTROLS)
 
 
@@ -108,13 +108,15 @@ def gmeg(kind: str) -> Judged:
         rows = [*csv.DictReader(stream)]
     judged = {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0] if name != "ref"}
     systems = {name: lines_of(f"gmeg-dev/{kind}/{name}") for name in (*judged, "source+error")}
-    outputs = [systems[name] for name in judged if name != "source"]
-    systems["union"] = [all_edits(*lines) for lines in zip(systems["source"], *outputs, strict=True)]
+    honest = [name for name in judged if name != "source"]
+    systems["union"] = [
+        all_edits(*lines) for lines in zip(systems["source"], *(systems[name] for name in honest), strict=True)
+    ]
     systems["noise"] = list(map(with_noise, range(len(rows)), systems["source"]))
     files = [f"gmeg-dev/{kind}/{name}" for name in ("source", *(f"ref{number}" for number in range(4)))]
     comparisons, places = Comparisons.of_scores(judged), tuple(range(len(rows)))
     texts = Set(kind.upper(), places, systems, comparisons, {}, tuple(files[1:]), files[0])
-    return judged_by(texts, [*judged], np.stack([*judged.values()]))
+    return judged_by(texts, honest, np.stack([judged[name] for name in honest]))
 
 
 def judged_by(texts: Set, honest: Sequence[str], values: np.ndarray | None = None) -> Judged:

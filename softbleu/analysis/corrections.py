@@ -11,13 +11,14 @@ import numpy as np
 
 from softbleu.corpora.edits import apply_edits
 from softbleu.errors import UnknownNameError
+from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits.errant import Classify, errant_types
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.m2 import M2
 from softbleu.results.api import GivenMetric, plan_metrics
-from softbleu.results.judged import check_edits, judge_corpus, operation
+from softbleu.results.judged import OTHER, check_edits, judge_corpus, operation
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -78,6 +79,12 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
     plan = plan_metrics(metric)
     lines = [list(system) for system in find_corrections(corpus, plan, by)]
     beta: float = getattr(plan.only, "beta", 0.5)
+    untyped = sum(edit.kind == OTHER for texts in lines for line in texts for edit in line.edits)
+    if untyped and by in ("type", "category"):
+        note(
+            f"{untyped:,} edits where no annotator has one are {OTHER!r}, so that precision by type leaves them out: "
+            "a .m2 file of a system's edits says their types, and kinds by errant are found in texts"
+        )
     return KindScores(
         score for name, texts in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, texts, beta)
     )
