@@ -3,11 +3,11 @@
 python experiments/corrections/ensemble.py
 
 `ensemble.toml` has the metrics that are mixed, how a mixture is chosen, and predictions. Writes ensemble.csv: a row
-per mixture, set and measure, with 95% intervals of 1,000 samples of the segments. `way` is `mean`, `ridge`, or, for
-single metrics, `alone`. tau and `r within` are of single outputs within sentences. `errors win` is in per cent of the
-sentences of GMEG. CoNLL-2014 has scores of outputs that no honest system writes, less that of the best system, in
-standard deviations of the systems (one reference, as in gaming.csv). `pooled` takes sets as draws. Rows named by a
-member are its weights.
+per mixture, set and measure, with 95% intervals of 1,000 samples of the segments. `way` is `pair`, `mean`, `ridge`,
+or, for single metrics, `alone`. tau and `r within` are of single outputs within sentences. `errors win` is in per
+cent of the sentences of GMEG. CoNLL-2014 has scores of outputs that no honest system writes, less that of the best
+system, in standard deviations of the systems (one reference, as in gaming.csv). `pooled` takes sets as draws. Rows
+named by a member are its weights.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
 
 import numpy as np
 from make import (
@@ -52,6 +54,7 @@ GLEU = NAMES.index("gleu")
 CONTROLS = ("union", "noise")
 WIN_AT_MOST, ENOUGH, STEPS = 4.0, 0.002, 20
 WORTH = (0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+RATIOS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +72,13 @@ class Judged:
         """Scores of some systems: (members, systems, segments)."""
         return self.scores[:, [self.systems.index(name) for name in names]]
 
-    @property
+    @cached_property
     def spread(self) -> np.ndarray:
         """Standard deviation within sentences: (members,)."""
         honest = self.of(*self.honest)
         return np.asarray((honest - honest.mean(axis=1, keepdims=True)).std(axis=(1, 2)))
 
-    @property
+    @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Differences of members, (pairs, members), and their signs by judges; without judges' ties."""
         taken = self.comparisons.only(self.honest)
@@ -83,7 +86,7 @@ class Judged:
         scores = self.of(*taken.systems)
         return (scores[:, taken.first, taken.segment] - scores[:, taken.second, taken.segment]).T, taken.outcome
 
-    @property
+    @cached_property
     def spoilt(self) -> np.ndarray:
         """By how much the source exceeds that with errors: (segments, members)."""
         clean, spoilt = self.of("source", "source+error").transpose(1, 2, 0)
@@ -132,7 +135,6 @@ def judged_by(texts: Set, honest: Sequence[str], values: np.ndarray | None = Non
 def mean(sets: Sequence[Judged], members: Sequence[int]) -> np.ndarray:
     """Add members one by one, as `ensemble.toml` says: weights of all members."""
     spread = np.mean([one.spread for one in sets], axis=0)
-    pairs = [one.pairs for one in sets]
     steps: list[tuple[float, np.ndarray]] = []
     total = np.zeros(len(NAMES))
     for _ in range(STEPS):
@@ -141,14 +143,31 @@ def mean(sets: Sequence[Judged], members: Sequence[int]) -> np.ndarray:
             weights = total.copy()
             weights[member] += 1 / spread[member]
             if all(one.keeps(weights) for one in sets):
-                agreed = [float(np.mean(np.sign(apart @ weights) * said)) for apart, said in pairs]
-                tried.append((float(np.mean(agreed)), weights))
+                tried.append((agreement(sets, weights), weights))
         if not tried:
             break
         steps.append(max(tried, key=lambda pair: pair[0]))
         total = steps[-1][1]
     best = max(agreed for agreed, _ in steps)
     return next(weights for agreed, weights in steps if agreed >= best - ENOUGH)
+
+
+def pair(sets: Sequence[Judged], members: Sequence[int]) -> np.ndarray:
+    """Take two members, as `ensemble.toml` says: weights of all members."""
+    spread = np.mean([one.spread for one in sets], axis=0)
+    best, agreed = np.zeros(len(NAMES)), -1.0
+    for (one, other), (first, second) in product(combinations(members, 2), RATIOS):
+        weights = np.zeros(len(NAMES))
+        weights[[one, other]] = first / spread[one], second / spread[other]
+        found = agreement(sets, weights)
+        if found > agreed and all(judged.keeps(weights) for judged in sets):
+            best, agreed = weights, found
+    return best
+
+
+def agreement(sets: Sequence[Judged], weights: np.ndarray) -> float:
+    """Mean of tau over sets."""
+    return float(np.mean([np.mean(np.sign(apart @ weights) * said) for apart, said in (one.pairs for one in sets)]))
 
 
 def ridge(sets: Sequence[Judged], members: Sequence[int]) -> np.ndarray:
@@ -193,7 +212,10 @@ def mixtures(sets: Sequence[Judged]) -> Iterator[Mixture]:
         **{f"all but {one.name}": [other for other in sets if other is not one] for one in sets},
     }
     for (kind, names), (title, chosen), choose in (
-        (members, choice, way) for members in POOLS.items() for choice in choices.items() for way in (mean, ridge)
+        (members, choice, way)
+        for members in POOLS.items()
+        for choice in choices.items()
+        for way in (pair, mean, ridge)
     ):
         weights = choose(chosen, [NAMES.index(name) for name in names])
         yield Mixture(kind, choose.__name__, title, weights, frozenset(one.name for one in chosen))
