@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise, product
 from pathlib import Path
+from random import Random
 from unicodedata import normalize
 
 import pytest
@@ -60,6 +61,35 @@ def test_tokens_of_lines_are_those_of_sacrebleu(name: str, lowercase: bool, line
     tokenizer = make_tokenizer(name, lowercase=lowercase)
     assert coded(tokenizer, lines) == expected
     assert [tokenizer.split(line) for line in lines] == expected
+
+
+WRITTEN = {
+    "ja-mecab": """
+    昨日は雨が降ったので、家で本を読んでいた。 東京タワーの高さは333メートルです。 彼女は「すぐ行く」と言った。
+    ＡＢＣ株式会社は2024年に設立された。 食べられないものはありますか？ システムを再起動してください。
+    """,
+    "ko-mecab": """
+    어제는 비가 와서 집에서 책을 읽었다. 서울타워의 높이는 236.7미터입니다. 그녀는 “곧 갈게요”라고 말했다.
+    ABC 주식회사는 2024년에 설립되었다. 못 먹는 음식이 있나요? 시스템을 다시 시작하십시오.
+    """,
+    "zh": """
+    昨天下雨，所以我在家里看书。 东京塔高333.5米。 她说：“我马上就去。” ABC公司成立于2024年。
+    你有不能吃的东西吗？ 等...5分钟后重启系统。
+    """,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_thousand_lines_have_the_digits_of_sacrebleu(name: str) -> None:
+    """Lines of whole sentences and of parts; no package may be missing in the second tier."""
+    random, sentences = Random(2014), WRITTEN[name].split()
+    lines = [" ".join(random.choices(sentences, k=3)) for _ in range(1001)]
+    lines = [line[: random.randrange(5, len(line))] for line in lines]
+    theirs = BLEU(tokenize=name)
+    assert score(lines[1:], lines[:-1], tokenize=name).score == theirs.corpus_score(lines[1:], [lines[:-1]]).score
+    composed = score([normalize("NFD", line) for line in lines], lines, tokenize=name, normalize_unicode="NFC")
+    assert composed.score == pytest.approx(100)
 
 
 def test_every_character_is_what_it_is_to_sacrebleu() -> None:

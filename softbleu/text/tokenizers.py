@@ -38,7 +38,8 @@ _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b
 _MARKS += "\u1067-\u106d\u1071-\u1074\u1082-\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\u3099\u309a"
 """Vowels and tones of these scripts that go with the character before."""
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
-_POINTS = re.compile(r"[.,]{2}[0-9]|\A\s*[.,]|[0-9][.,]\s*\Z")
+_POINTS = re.compile(r"[.,]{2}[0-9]|\A[.,]|[0-9][.,]\Z")
+_BETWEEN_WORDS = re.compile(rf"[\s{_CHINESE}]")
 _WORDS = 1 << 17  # Words whose tokens are remembered
 
 
@@ -271,8 +272,31 @@ class Chinese(OfSacrebleu):
     home: ClassVar[tuple[str, str]] = "tokenizer_zh", "TokenizerZh"
 
     def tokens(self, line: str) -> list[str]:
-        """Tokens of one line, in one pass; what one pass cannot do is left to sacrebleu."""
-        return super().tokens(line) if _POINTS.search(line) else _words_beside(_CHINESE).findall(line)
+        """Tokens of one line, in one pass; words that one pass cannot split are left to sacrebleu."""
+        line, find = line.strip(), _words_beside(_CHINESE).findall
+        tokens: list[str] = []
+        end = 0
+        for start, stop in _words_with_points(line):
+            tokens += find(line, end, start)
+            # Other words, in the place of those beside it.
+            before, after = ["x"] * (start > 0), ["x"] * (stop < len(line))
+            split = super().tokens(" ".join([*before, line[start:stop], *after]))
+            tokens += split[len(before) : len(split) - len(after)]
+            end = stop
+        return tokens + find(line, end) if end else find(line)
+
+
+def _words_with_points(line: str) -> Iterator[tuple[int, int]]:
+    """Bounds of words, between blanks and Chinese characters, whose full stops and commas one pass does not split."""
+    stop = 0
+    for match in _POINTS.finditer(line):
+        if match.start() >= stop:
+            start = match.start()
+            while start > stop and not _BETWEEN_WORDS.match(line[start - 1]):
+                start -= 1
+            after = _BETWEEN_WORDS.search(line, match.end())
+            stop = after.start() if after else len(line)
+            yield start, stop
 
 
 class Unspaced(Tokenizer):
