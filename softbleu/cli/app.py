@@ -126,6 +126,13 @@ def _complete(option: str, shell: str) -> None:
         act(context, program.params[0], known)
 
 
+def _takers(flag: str) -> list[str]:
+    """Commands that take an option."""
+    modules = {name: import_module(f"softbleu.cli.{name}").__name__ for name in GROUPS[PROGRAM][1].split()}
+    declared = {name: DECLARATIONS[module] for name, module in modules.items() if module in DECLARATIONS}
+    return [name for name, one in declared.items() if any(flag in option.flags for option in one.options)]
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend."""
 
@@ -134,4 +141,4 @@ def run(arguments: Sequence[str]) -> int:
             _complete(*arguments[:2])
         return make_program()(list(arguments), prog_name=PROGRAM, standalone_mode=False)
 
-    return guarded(work, debug="--debug" in arguments)
+    return guarded(work, debug="--debug" in arguments, takers=_takers)

@@ -82,7 +82,7 @@ def _write_view(given: Given) -> None:
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
     unused += ["resume"]
     if given.by == "runs":
-        unused.remove("samples")
+        unused = [name for name in unused if name not in ("samples", "correction")]
     kinds = ("type", "category", "operation", "errant")
     lines = given.show not in (None, "ngrams")
     both = given.show and given.by and not (lines and given.by in kinds)
@@ -103,7 +103,7 @@ def _write_view(given: Given) -> None:
         elif given.show:
             view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
         elif given.by == "runs":
-            asked = {"documents": corpus.documents, **given.values("samples seed")}
+            asked = {"documents": corpus.documents, **given.values("samples seed correction")}
             how, _ = SignificanceSettings.from_signature(given.signature, **asked)
             view = compare_runs(corpus, plan, how, baseline=given.baseline, **run)
         elif given.by in kinds:

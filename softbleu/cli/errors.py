@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import typer
@@ -24,8 +24,13 @@ _OPTIONS = {
 }
 
 
-def guarded(work: Callable[[], object], *, debug: bool) -> int:
-    """Do the work and return an exit code; only debugging, or a fault of this program, shows a traceback."""
+def guarded(
+    work: Callable[[], object], *, debug: bool, takers: Callable[[str], Sequence[str]] = lambda flag: ()
+) -> int:
+    """Do the work and return an exit code; only debugging, or a fault of this program, shows a traceback.
+
+    `takers` are the commands that take an option, of which an error speaks.
+    """
     try:
         code = work()
         if sys.stdout is not None:
@@ -40,7 +45,7 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
         if debug:
             typer.echo(without_secrets(traceback.format_exc()), err=True, nl=False)
         drop_output()
-        say(f"error: {' '.join(_describe(error))}")
+        say(f"error: {' '.join(_describe(error, takers))}")
         return BAD_INPUT
     return code if isinstance(code, int) else 0
 
@@ -51,7 +56,7 @@ def say(message: str) -> None:
         typer.echo(f"softbleu: {one_line(without_secrets(message))}", err=True)
 
 
-def _describe(error: Any) -> Iterator[str]:
+def _describe(error: Any, takers: Callable[[str], Sequence[str]]) -> Iterator[str]:
     from softbleu.cli.settings import identifier, setting_options
 
     if isinstance(error, typer.TyperException):
@@ -62,6 +67,8 @@ def _describe(error: Any) -> Iterator[str]:
         )
         if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
             yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
+        elif unknown and (others := takers(unknown)):
+            yield f"(an option of {', '.join(others)})"
         if (context := getattr(error, "ctx", None)) is not None:
             yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.analysis.page_marks import HEAT_STEPS
 from softbleu.metrics.protocols import BleuFormula
-from softbleu.report.records import dump, p_text
+from softbleu.report.records import PROBABILITIES, dump, p_text
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _SCRIPTS = {
 _PART_DIGITS = 4
 _LEVEL = 6  # Of deflation: the greatest, 9, takes four times as long for 1% less
 _AT_ONCE = 1 << 20  # Entries of a column that are deflated at once
-_PROBABILITIES = ("p_value", "corrected")
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -182,7 +181,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
     """Cells as the page shows them."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    rows = [row | {name: p_text(row[name]) for name in _PROBABILITIES if name in row} for row in table.rows]
+    rows = [row | {name: p_text(row[name]) for name in PROBABILITIES if name in row} for row in table.rows]
     cells = [[_cell(row.get(name), digits) for name in columns] for row in rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}

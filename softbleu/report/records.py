@@ -229,6 +229,9 @@ DATA_FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 BINARY_FORMATS = ("parquet",)  # Those that are bytes, not text
 
 
+PROBABILITIES = ("p_value", "corrected")  # Columns of these
+
+
 def p_text(p_value: float) -> str:
     """Show a p-value; further digits depend on the number of samples alone.
 
@@ -245,7 +248,7 @@ def _header(records: Records) -> list[str]:
 def _cells(records: Records, layout: Layout) -> list[list[str]]:
     return [
         [
-            p_text(value) if name == "p_value" and isinstance(value, float) else _show(value, records, layout)
+            p_text(value) if name in PROBABILITIES and isinstance(value, float) else _show(value, records, layout)
             for name, value in zip(records.columns, row, strict=True)
         ]
         for row in records.rows

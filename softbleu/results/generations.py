@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.io.tabular import Tabular
 from softbleu.results.api import GivenMetrics, plan_metrics
-from softbleu.results.significance import SAMPLES, SignificanceSettings, bootstrap_scores
+from softbleu.results.significance import SAMPLES, SignificanceSettings, bootstrap_scores, correct
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -36,10 +36,12 @@ class SystemRuns:
     between_segments: float  # Standard deviation of a run's score by which segments were drawn
     lower: float
     upper: float
-    """Ends of the interval of the mean, where both runs and segments are drawn."""
-    difference: float | None  # From the first system; None for that itself
+    """Ends of the interval of 95% of the mean, for other runs and other segments."""
+    difference: float | None  # From the baseline; None for that itself
     difference_lower: float | None
     difference_upper: float | None
+    p_value: float | None  # Two-sided, for other runs and other segments
+    corrected: float | None = None  # For all tests by this metric
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,10 @@ def compare_runs(
 ) -> RunTable:
     """Take outputs called ``NAME.1``, ``NAME.2`` … for runs of one system, and compare systems by their means.
 
-    A sample draws segments, the same for all, and runs of each system. Its interval is wider than one of a single
-    run's where runs differ. With few runs, which stand for all that might have been, it is still too narrow.
+    The variance of a mean is that between runs over their number, and that of the means of samples of segments, the
+    same for all systems. Intervals and p-values are Student's t with degrees of freedom after Satterthwaite (1946).
+    As runs differ by chance within segments, too, which counts twice, they are rather too wide. Beside a system of
+    one run all are taken to have one variance.
 
     Parameters
     ----------
@@ -93,7 +97,7 @@ def compare_runs(
     metrics
         What to compute.
     significance
-        Samples, their seed, and documents of the segments.
+        Samples, their seed, documents of the segments, and the correction of p-values.
     baseline
         System from which others differ; the first unless named.
     jobs, executor, progress
@@ -124,22 +128,82 @@ def _rows(
     statistics: Statistics, runs: Mapping[str, Sequence[int]], first: str, settings: SignificanceSettings
 ) -> list[SystemRuns]:
     metric = statistics.metric
-    samples = settings.samples or SAMPLES
-    drawn = bootstrap_scores(statistics, metric, samples, settings.seed, documents=settings.documents)
-    scores = [metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows]
-    generator = np.random.default_rng(settings.seed)
-    means: dict[str, tuple[float, Floats]] = {}
-    for system, places in runs.items():
-        chosen = np.array(places)[generator.integers(len(places), size=(samples, len(places)))]
-        means[system] = float(np.mean([scores[n] for n in places])), drawn[chosen.T, np.arange(samples)].mean(axis=0)
+    drawn = bootstrap_scores(
+        statistics, metric, settings.samples or SAMPLES, settings.seed, documents=settings.documents
+    )
+    scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
+    segments = len(statistics.offsets) - 1
+    units = segments if settings.documents is None else len(set(settings.documents.numbers.tolist()))
+    usual = _usual([scores[places] for places in runs.values()])
+    means = {system: _Mean([scores[places]], drawn[places].mean(axis=0), usual) for system, places in runs.items()}
     rows = []
     for system, places in runs.items():
-        mean, sampled = means[system]
-        apart, apart_sampled = mean - means[first][0], sampled - means[first][1]
-        beside = [None] * 3 if system == first else [apart, *np.percentile(apart_sampled, (2.5, 97.5)).tolist()]
-        spread = float(np.std([scores[n] for n in places], ddof=1)) if len(places) > 1 else None
-        within = float(np.sqrt(np.mean(np.var(drawn[list(places)], axis=1))))
-        ends = np.percentile(sampled, (2.5, 97.5)).tolist()
-        label = metric.called or metric.label
-        rows.append(SystemRuns(label, system, len(places), mean, spread, within, *ends, *beside))
-    return rows
+        mean, apart = means[system], means[system].less(means[first])
+        beside = [None] * 4 if system == first else [apart.value, *apart.interval(units), apart.p_value(units)]
+        spread = float(np.std(scores[places], ddof=1)) if len(places) > 1 else None
+        within = float(np.sqrt(np.mean(np.var(drawn[places], axis=1))))
+        label, ends = metric.called or metric.label, mean.interval(units)
+        rows.append(SystemRuns(label, system, len(places), mean.value, spread, within, *ends, *beside))
+    tested = [row.p_value for row in rows if row.p_value is not None]
+    corrected = iter(correct(tested, settings.correction))
+    return [row if row.p_value is None else replace(row, corrected=next(corrected)) for row in rows]
+
+
+def _usual(systems: Sequence[Floats]) -> tuple[float, int]:
+    """Variance of a run's score, pooled over the systems of several runs, and its degrees of freedom."""
+    several = [scores for scores in systems if len(scores) > 1]
+    degrees = sum(len(scores) - 1 for scores in several)
+    return sum(float(np.var(scores)) * len(scores) for scores in several) / degrees, degrees
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean of a system's runs, or the difference of two such means."""
+
+    scores: Sequence[Floats]  # Of the runs of the system, or of both
+    drawn: Floats  # The mean, or the difference, in samples of segments
+    usual: tuple[float, int]
+
+    @property
+    def value(self) -> float:
+        """The mean, or the difference."""
+        one, *other = (float(scores.mean()) for scores in self.scores)
+        return one - sum(other)
+
+    def less(self, other: _Mean) -> _Mean:
+        """The difference from another mean."""
+        return _Mean([*self.scores, *other.scores], self.drawn - other.drawn, self.usual)
+
+    @property
+    def _parts(self) -> list[tuple[float, int]]:
+        """Variances by which runs there are, with degrees of freedom: the usual one where a system has one run."""
+        sizes = [len(scores) for scores in self.scores]
+        if 1 in sizes:
+            return [(self.usual[0] * sum(1 / size for size in sizes), self.usual[1])]
+        return [
+            (float(np.var(scores, ddof=1)) / size, size - 1) for scores, size in zip(self.scores, sizes, strict=True)
+        ]
+
+    def _error(self, units: int) -> tuple[float, float]:
+        """Standard error and degrees of freedom; `units` are drawn, segments or documents."""
+        parts = [*self._parts, (float(np.var(self.drawn)), max(units - 1, 1))]
+        variance = sum(part for part, _ in parts)
+        squares = sum(part**2 / degrees for part, degrees in parts)
+        return variance**0.5, variance**2 / squares if squares > 0 else 1.0
+
+    def interval(self, units: int) -> tuple[float, float]:
+        """Ends of the interval of 95%."""
+        from scipy.stats import t
+
+        error, degrees = self._error(units)
+        half = float(t.ppf(0.975, degrees)) * error
+        return self.value - half, self.value + half
+
+    def p_value(self, units: int) -> float:
+        """Two-sided p of no difference; 1 where nothing varies and there is none."""
+        from scipy.stats import t
+
+        error, degrees = self._error(units)
+        if error == 0:
+            return float(self.value == 0)
+        return 2 * float(t.sf(abs(self.value) / error, degrees))
