@@ -9,10 +9,13 @@ import struct
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from refusing import refused
 from vector_files import ROWS, WORDS, binary, text
 
 from softbleu.embeddings import open_vectors
+from softbleu.embeddings.files import read_decimals
 from softbleu.errors import VectorError
 
 CONTENTS = {
@@ -104,6 +107,22 @@ def test_words_with_spaces_and_strange_first_words(words, header, tmp_path):
     rows = np.frombuffer(b"    \n\n\n\n \n \n", dtype="<f4").reshape(3, 1)
     (tmp_path / "v").write_bytes(binary(["a", "b", "c"], rows, b""))
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(["a", "b", "c"]).rows, rows)
+
+
+NUMBERS = st.floats(allow_nan=False).map(str) | st.from_regex(r"-?[0-9]{1,4}\.[0-9]{1,14}", fullmatch=True)
+ODD = st.sampled_from(["1", "-.5", "5.", "+1.5", "1e-05", "-0.0", "1.2.3", "1..5", "-", ".", "1.5-2", "--1.5", "."])
+
+
+@given(st.lists(NUMBERS | ODD, min_size=1, max_size=6))
+def test_numbers_are_those_of_python(numbers):
+    try:
+        expected = [float(number) for number in numbers]
+    except ValueError:
+        with pytest.raises(ValueError, match="could not convert"):
+            read_decimals(" ".join(numbers).encode())
+        return
+    read = read_decimals(" ".join(numbers).encode())
+    assert read.view(np.int64).tolist() == np.array(expected).view(np.int64).tolist()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
