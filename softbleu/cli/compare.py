@@ -58,7 +58,7 @@ def compare(given: Given) -> None:
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
-            run |= {"title": given.title or "", "spans": read_marks(given)}
+            run |= {"title": given.title or "", "spans": read_marks(given, corpus)}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=checkpoint, progress=progress, **run)

@@ -39,7 +39,7 @@ def explain(given: Given) -> None:
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(given.segment or [f"1-{min(3, len(corpus))}"], len(corpus))
-        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=read_marks(given))
+        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=read_marks(given, corpus))
     output.write(explanations)
 
 

@@ -33,13 +33,15 @@ def input_files(given: Given) -> list[str]:
     ]
 
 
-def read_marks(given: Given) -> list[Any]:
-    """Spans of the files that --spans names."""
+def read_marks(given: Given, corpus: Corpus) -> list[Any]:
+    """Spans of the files that --spans names, in outputs of the corpus."""
     from softbleu.corpora import split_file
     from softbleu.corpora.judgements import read_spans
+    from softbleu.meta.evidence import loaded
 
     named = map(split_file, given.spans or ())
-    return [read_spans(file, label=label, encoding=given.encoding) for label, file in named]
+    how: dict[str, Any] = {"encoding": given.encoding, "texts": lambda: loaded(corpus).candidates}
+    return [read_spans(file, label=label, **how) for label, file in named]
 
 
 def system_files(given: Given) -> dict[str, str]:

@@ -42,7 +42,9 @@ def score(given: Given) -> None:
         if page_wanted:
             from softbleu.analysis.pages import make_page
 
-            page = make_page(corpus, plan, progress=progress, title=given.title or "", spans=read_marks(given), **run)
+            page = make_page(
+                corpus, plan, progress=progress, title=given.title or "", spans=read_marks(given, corpus), **run
+            )
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=kept, progress=progress, **run)

@@ -231,9 +231,11 @@ def metaeval(
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
     named = None if documents is None else _documents(documents, encoding)
+    outputs_of = (candidates, references, source, gold, encoding) if candidates else None
     if question == "spans":
-        outputs = (candidates, references, source, gold, encoding) if candidates else None
-        marks = _marks((assessments, *scores), outputs, metrics, (direction, language), encoding, unescape=unescape)
+        marks = _marks(
+            (assessments, *scores), outputs_of, metrics, (direction, language), encoding, unescape=unescape
+        )
         return _spans(Evidence(marks=replace(marks, documents=named)), settings)
     human = _human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
@@ -250,6 +252,7 @@ def metaeval(
             unescape=unescape,
             standardise=standardise,
             encoding=encoding,
+            texts=_texts_of(outputs_of, unescape=unescape),
         )
         if isinstance(assessments, str)
         else assessments,
@@ -573,7 +576,8 @@ def _marks(
         if not isinstance(named, str):
             raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
         label, file = split_file(named)
-        tables.append(read_spans(file, label=label, direction=direction, encoding=encoding))
+        place: dict[str, Any] = {"direction": direction, "encoding": encoding}
+        tables.append(read_spans(file, label=label, **place, texts=_texts_of(outputs, unescape=unescape)))
     texts = None
     if outputs is not None:
         with open_outputs(None, *outputs, unescape=unescape) as corpus:
@@ -582,6 +586,16 @@ def _marks(
                 unmatched_spans(corpus, m, name=name).table for name, m in read_metrics(metrics, language).items()
             ]
     return Marks(tables[0], tables[1:], texts)
+
+
+def _texts_of(outputs: tuple[Any, ...] | None, *, unescape: bool) -> Callable[[], Mapping[str, Sequence[str]]] | None:
+    """Lines of the systems, read when they are asked for; None where there are none."""
+
+    def read() -> Mapping[str, Sequence[str]]:
+        with open_outputs(None, *(outputs or ()), unescape=unescape) as corpus:
+            return loaded(corpus).candidates
+
+    return read if outputs else None
 
 
 def _spans(

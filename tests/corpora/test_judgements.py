@@ -214,6 +214,18 @@ PEARMUT = [
     }
     for who, a, b in (("ann", 80, {}), ("bob", 60, {"score": 40, "error_spans": []}))
 ]
+NONE = {"user_id": "ann", "item_i": 3, "item": [{"item_id": "d1#9"}], "annotation": [{"A": {"score": 1}}]}
+LOG = [
+    {**PEARMUT[0], "item_i": 0},
+    {"user_id": "ann", "item_i": "welcome_0", "item": [{"text": "Who?", "form": "string"}], "annotation": ["me"]},
+    {"user_id": "ann", "item_i": 2, "item": [{"validation": {}, "src": "x"}], "annotation": [{"A": {"score": 3}}]},
+    {**NONE, "item_i": 1},
+    {"user_id": "bob", "item_i": 0, "item": [{}], "annotation": [{"A": {"score": 7}}]},
+    NONE,
+    {"user_id": "ann", "item_i": 3, "annotation": "__RESET__"},
+    {"user_id": "ann", "item_i": 1, "item": [{"item_id": "d1#1"}], "annotation": [None]},
+    {**PEARMUT[1], "item_i": 0},
+]
 MQM = [("system", "doc", "seg_id", "rater", "target", "category", "severity")]
 MQM += [
     ("A", "d", 2, "ann", 'a <v>b</v> "', "Accuracy/Mistranslation", "Major"),
@@ -240,6 +252,7 @@ def as_csv(rows):
         ("esa.jsonl", "\n".join(map(json.dumps, COMPILED)), {("A", 1): 70, ("B", 2): 40}, [80, 60, 40]),
         ("pearmut.jsonl", "\n".join(map(json.dumps, PEARMUT)), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
         ("pearmut.json", json.dumps(PEARMUT), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
+        ("annotations.json", json.dumps({"campaign": LOG}), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
         (
             "mqm.tsv",
             "\n".join("\t".join(map(str, row)) for row in MQM),
@@ -264,6 +277,28 @@ def test_judgements_with_spans(tmp_path, name, content, scores, raw):
         outputs[0]: expected / 2,
         outputs[1]: -expected,
     }
+
+
+def test_a_log_counts_as_its_page_does(tmp_path):
+    """Pearmut counts units of UTF-16 without line breaks; lines are found by their outputs; scores may be MQM's."""
+    marked = [(0, 0, "minor", "Fluency/Punctuation"), (1, 3, "major", "Accuracy/Addition"), (5, 5, "major", "Style/")]
+    spans = [dict(zip(("start_i", "end_i", "severity", "category"), span, strict=True)) for span in marked]
+    items = [{"item_id": "second", "tgt": {"A": "a𝒳\nb."}}, {"item_id": "first", "tgt": {"A": "same"}}]
+    said = [{"A": {"score": None, "error_spans": spans}}, {"A": {"score": None, "error_spans": []}}]
+    pages = [{"user_id": "u", "item_i": n, "item": [items[n]], "annotation": [said[n]]} for n in (0, 1)]
+    name = written(tmp_path, "\n".join(map(json.dumps, pages)), "log.jsonl")
+
+    def texts():
+        return {"A": ["no", "same", "a𝒳 b."]}
+
+    for lines, expected in ((None, [0, 1]), (texts, [2, 1])):
+        judged = read_assessments(name, texts=lines)
+        scores = dict(zip(judged.segments, judged.scores.tolist(), strict=True))
+        assert scores == dict(zip(expected, [-10.1, 0], strict=True))
+    read = read_spans(name, texts=texts)
+    (output,) = read.outputs["A"][2]
+    assert ([tuple(span) for span in output.spans], read.missing) == ([(0, 1, "minor"), (1, 4, "major")], 1)
+    refused(InputError, "line 1: no line has these outputs of A", read_spans, name, texts=lambda: {"A": ["b"]})
 
 
 def test_files_are_matched_by_document(tmp_path):

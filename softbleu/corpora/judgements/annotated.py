@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from softbleu.corpora.judgements.rows import TableRow, json_values, table_rows
+from softbleu.corpora.judgements.rows import TableRow, Values, json_values, table_rows
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_json, parse_whole
+from softbleu.io.progress import note
 
 _PUBLISHED = 12  # Cells of a row of WMT24's published file
 _CONTROLS = (
@@ -17,13 +18,19 @@ _CONTROLS = (
     "#incomplete",
     "-tutorial",
 )  # Documents that have one of these in their name are left out
+_ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
+_TAKEN_BACK = "__RESET__"
 _MQM = ("system", "seg_id", "rater", "target", "category", "severity")
 _WEIGHTS = {"major": 5.0, "minor": 1.0}
 _HEAVY, _LIGHT = "non-translation", "fluency/punctuation"
 """Categories that cost 25 points where they are major, and .1 where they are minor (Freitag et al. 2021)."""
 
 
-def annotated_rows(name: str, text: Sequence[str]) -> Iterator[TableRow] | None:
+Texts = Callable[[], Mapping[str, Sequence[str]]]
+"""Gives the lines of each system."""
+
+
+def annotated_rows(name: str, text: Sequence[str], texts: Texts | None = None) -> Iterator[TableRow] | None:
     """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
 
     Read are WMT24's CSV and JSON lines, what Pearmut exports, and MQM's table of errors, whose scores are the negated
@@ -35,10 +42,12 @@ def annotated_rows(name: str, text: Sequence[str]) -> Iterator[TableRow] | None:
         Name of the file, for errors.
     text
         Its lines, those of CSV with tabs.
+    texts
+        Lines of the systems, among which outputs of Pearmut's items are looked for.
     """
     first = next((line for line in text if line.strip()), "")
     if first.lstrip()[:1] in ("{", "["):
-        return _json_rows(name, text)
+        return _json_rows(name, text, texts)
     if {*_MQM} <= {cell.lower() for cell in first.split("\t")}:
         return _mqm_rows(name, text)
     cells = first.split("\t")
@@ -68,16 +77,26 @@ def _after(where: str, line: object) -> int:
         raise InputError(f"{where}: the number of a line is needed, not {line!r}") from None
 
 
-def _json_rows(name: str, text: Sequence[str]) -> Iterator[TableRow] | None:
+def _json_rows(name: str, text: Sequence[str], texts: Texts | None) -> Iterator[TableRow] | None:
     values = json_values(name, text)
-    if len(values) == 1 and isinstance(values[0][1], list):
-        values = [(f"{name}, entry {number}", value) for number, value in enumerate(values[0][1], start=1)]
+    whole = values[0][1] if len(values) == 1 else None
+    if isinstance(whole, list):
+        values = [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
+    elif isinstance(whole, dict) and whole and all(map(_is_log, whole.values())):
+        several = len(whole) > 1
+        values = [
+            (f"{name}, {campaign}, entry {number}", {**entry, "lp": campaign} if several else entry)
+            for campaign, log in whole.items()
+            for number, entry in enumerate(log, start=1)
+        ]
     keys = set(values[0][1]) if values and isinstance(values[0][1], dict) else set()
     if {"esa_score", "line_id", "system"} <= keys:
         return (_compiled_row(where, value) for where, value in values)
-    if {"annotation", "item"} <= keys:
-        return _pearmut_rows(values)
-    return None
+    return _pearmut_rows(name, values, texts) if {"annotation", "user_id"} <= keys else None
+
+
+def _is_log(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) and "annotation" in row for row in value)
 
 
 def _compiled_row(where: str, value: Any) -> TableRow:
@@ -90,29 +109,107 @@ def _compiled_row(where: str, value: Any) -> TableRow:
     return where, {**judged, **placed, **more, "spans": value.get("esa_spans") or []}
 
 
-def _pearmut_rows(values: Sequence[tuple[str, Any]]) -> Iterator[TableRow]:
-    """Pearmut: pages of a user, with items and, of each item, what was said of every system.
+def _pearmut_rows(name: str, values: Values, texts: Texts | None) -> Iterator[TableRow]:
+    """Pearmut's log: of each page of a user the items, and what was said of every system.
 
-    Segments are numbered as their items first appear.
+    The last entry of a page counts, unless it was taken back. Tutorials, attention checks and forms are left out.
+    Where nobody gave scores, they are those of MQM. A segment is the line that has the outputs of an item, or else
+    its number.
     """
-    numbers: dict[str, int] = {}
+    pages: dict[tuple[str, str, str], tuple[str, Any]] = {}
     for where, value in values:
-        items, said = (value.get(key) if isinstance(value, dict) else None for key in ("item", "annotation"))
-        if not isinstance(items, list) or not isinstance(said, list) or len(items) != len(said):
-            raise InputError(f"{where}: as many items as annotations are needed, both lists")
-        for item, by_system in zip(items, said, strict=True):
-            if not isinstance(item, dict) or not isinstance(by_system, dict):
-                raise InputError(f"{where}: items and annotations are objects, by system")
-            key = str(item.get("item_id", item.get("src")))
-            segment = numbers.setdefault(key, len(numbers) + 1)
-            for system, judged in by_system.items():
-                if isinstance(judged, dict) and judged.get("score") is not None and "validation" not in item:
-                    placed = {"annotator": str(value.get("user_id", "")), "document": key.rpartition("#")[0] or key}
-                    spans = judged.get("error_spans") or []
-                    yield (
-                        where,
-                        {"system": system, "segment": segment, "score": judged["score"], **placed, "spans": spans},
-                    )
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: an object with items and annotations is needed")
+        page = str(value.get("item_i", where))
+        key = str(value.get("lp", "")), str(value.get("user_id", "")), page
+        if value.get("annotation") == _TAKEN_BACK:
+            pages.pop(key, None)
+        elif not page.startswith(_ASIDE):
+            pages[key] = where, value
+    judged = [part for where, value in pages.values() for part in _judged_items(where, value)]
+    number = _numbering(name, [item for _, _, item, _ in judged], texts)
+    scored = any(said.get("score") is not None for *_, by_system in judged for said in by_system.values())
+    for where, value, item, by_system in judged:
+        place = {"annotator": str(value.get("user_id", "")), "segment": number(where, item)}
+        place |= {"lp": value["lp"]} if "lp" in value else {}
+        item_id = _item_id(item)
+        for system, said in by_system.items() if place["segment"] is not None else ():
+            spans = _in_text(where, said.get("error_spans") or [], str(item.get("tgt", {}).get(system, "")))
+            costs = [_cost(str(span[3]).lower(), str(span[2]).lower()) for span in spans]
+            score = said.get("score") if scored else 0.0 - sum(costs)
+            if score is not None:
+                document = item_id.rpartition("#")[0] or item_id
+                marked = [span[:3] for span in spans]
+                yield where, {"system": system, **place, "score": score, "document": document, "spans": marked}
+
+
+def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[str, dict[str, Any]]]]:
+    """Items of a page that are judged, each with what is said by system."""
+    items, said = value.get("item"), value.get("annotation")
+    if not isinstance(items, list) or not isinstance(said, list) or len(items) != len(said):
+        raise InputError(f"{where}: as many items as annotations are needed, both lists")
+    for item, by_system in zip(items, said, strict=True):
+        if not isinstance(item, dict) or not (by_system is None or "form" in item or isinstance(by_system, dict)):
+            raise InputError(f"{where}: items and annotations are objects, by system")
+        if isinstance(by_system, dict) and not {"form", "validation"} & item.keys():
+            yield where, value, item, {name: one for name, one in by_system.items() if isinstance(one, dict)}
+
+
+def _item_id(item: Mapping[str, Any]) -> str:
+    return str(item.get("item_id", item.get("src")))
+
+
+def _numbering(
+    name: str, items: Sequence[Mapping[str, Any]], texts: Texts | None
+) -> Callable[[str, Mapping[str, Any]], int | None]:
+    """Find what numbers the segments of items, from 1: lines with their outputs, or else their ids, or their order."""
+    ids = list(dict.fromkeys(map(_item_id, items)))
+    ends = [match and int(match[0]) for match in (re.search(r"[0-9]{1,9}$", one) for one in ids)]
+    if texts is None or not all(isinstance(item.get("tgt"), dict) for item in items):
+        if None in ends or len(set(ends)) < len(ids):
+            note(f"{name}: segments are numbered as their items first appear, {ids[0]!r} is the first")
+            ends = list(range(1, len(ids) + 1))
+        elif 0 in ends:
+            ends = [end + 1 for end in ends if end is not None]
+        numbers = dict(zip(ids, ends, strict=True))
+        return lambda where, item: numbers[_item_id(item)]
+    places: dict[tuple[str, str], list[int]] = {}
+    for system, lines in texts().items():
+        for number, line in enumerate(lines, start=1):
+            places.setdefault((system, " ".join(line.split())), []).append(number)
+    systems = {system for system, _ in places}
+
+    def line_of(where: str, item: Mapping[str, Any]) -> int | None:
+        said = {system: " ".join(str(text).split()) for system, text in item["tgt"].items()}
+        outputs = {(system, text) for system, text in said.items() if system in systems}
+        if not outputs:
+            return None
+        shared = set.intersection(*(set(places.get(output, ())) for output in outputs))
+        if not shared:
+            raise InputError(f"{where}: no line has these outputs of {', '.join(sorted(one for one, _ in outputs))}")
+        return min(shared)
+
+    return line_of
+
+
+def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any, Any, Any]]:
+    """Put spans of a page into characters of the text: start, end, severity, category.
+
+    A page counts units of UTF-16 without line breaks, and behind the text marks for what it leaves out.
+    """
+    units = [place for place, char in enumerate(text) if char != "\n" for _ in range(1 + (char > "\uffff"))]
+    placed = []
+    for span in spans:
+        if not isinstance(span, dict):
+            raise InputError(f"{where}: spans are objects with start_i, end_i and severity")
+        start, end = span.get("start_i"), span.get("end_i")
+        if units and isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
+            start = end = "missing"
+            if span["start_i"] < len(units):
+                start, end = units[span["start_i"]], units[min(span["end_i"], len(units) - 1)]
+        end = end + 1 if isinstance(end, int) else end
+        placed.append((start, end, span.get("severity"), span.get("category") or ""))
+    return placed
 
 
 def _mqm_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:

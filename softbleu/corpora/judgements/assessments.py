@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.annotated import annotated_rows
+from softbleu.corpora.judgements.annotated import Texts, annotated_rows
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
 from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
@@ -282,6 +282,7 @@ def read_assessments(
     unescape: bool = False,
     standardise: str | None = None,
     encoding: str = "utf-8",
+    texts: Texts | None = None,
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
@@ -306,11 +307,13 @@ def read_assessments(
         `annotator`: take of each judgement how many standard deviations it lies above the mean of its annotator.
     encoding
         Of the file.
+    texts
+        Lines of the systems, among which outputs are looked for that the file does not number.
     """
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
     text = text_of(name, encoding)
-    judged = annotated_rows(name, text)
+    judged = annotated_rows(name, text, texts)
     if judged is not None:
         return _numbered(name, of_direction(name, judged, direction), standardise, by_system=True)
     columns, rows = table_rows(name, text, lambda cells: (_lower(cells), True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from softbleu.corpora.judgements.annotated import annotated_rows
+from softbleu.corpora.judgements.annotated import Texts, annotated_rows
 from softbleu.corpora.judgements.assessments import of_direction
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import TableRow, json_values, table_rows, text_of
@@ -72,7 +72,12 @@ class SpanTable:
 
 
 def read_spans(
-    name: str, *, label: str | None = None, direction: str | None = None, encoding: str = "utf-8"
+    name: str,
+    *,
+    label: str | None = None,
+    direction: str | None = None,
+    encoding: str = "utf-8",
+    texts: Texts | None = None,
 ) -> SpanTable:
     """Read spans: Error MarkedSpan Annotation (WMT24, Pearmut), MQM, xCOMET's JSON, and what `softbleu spans` writes.
 
@@ -89,6 +94,8 @@ def read_spans(
         Take rows of this direction (column `lp`) only.
     encoding
         Of the file.
+    texts
+        Lines of the systems, among which outputs are looked for that the file does not number.
 
     Raises
     ------
@@ -96,7 +103,7 @@ def read_spans(
         There are no spans, or a row is not valid.
     """
     text = text_of(name, encoding)
-    rows = annotated_rows(name, text)
+    rows = annotated_rows(name, text, texts)
     judged = _by_output(_span_rows(name, text)) if rows is None else of_direction(name, rows, direction)
     places = [(row["system"], segment_number(where, row["segment"])) for where, row in judged]
     names = plain_names({system for system, _ in places})
