@@ -26,11 +26,11 @@ _HEAVY, _LIGHT = "non-translation", "fluency/punctuation"
 """Categories that cost 25 points where they are major, and .1 where they are minor (Freitag et al. 2021)."""
 
 
-Texts = Callable[[], Mapping[str, Sequence[str]]]
+LinesBySystem = Callable[[], Mapping[str, Sequence[str]]]
 """Gives the lines of each system."""
 
 
-def annotated_rows(name: str, text: Sequence[str], texts: Texts | None = None) -> Iterator[TableRow] | None:
+def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
     """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
 
     Read are WMT24's CSV and JSON lines, what Pearmut exports, and MQM's table of errors, whose scores are the negated
@@ -77,7 +77,7 @@ def _after(where: str, line: object) -> int:
         raise InputError(f"{where}: the number of a line is needed, not {line!r}") from None
 
 
-def _json_rows(name: str, text: Sequence[str], texts: Texts | None) -> Iterator[TableRow] | None:
+def _json_rows(name: str, text: Sequence[str], texts: LinesBySystem | None) -> Iterator[TableRow] | None:
     values = json_values(name, text)
     whole = values[0][1] if len(values) == 1 else None
     if isinstance(whole, list):
@@ -92,7 +92,7 @@ def _json_rows(name: str, text: Sequence[str], texts: Texts | None) -> Iterator[
     keys = set(values[0][1]) if values and isinstance(values[0][1], dict) else set()
     if {"esa_score", "line_id", "system"} <= keys:
         return (_compiled_row(where, value) for where, value in values)
-    return _pearmut_rows(name, values, texts) if {"annotation", "user_id"} <= keys else None
+    return _pearmut_rows(name, values, texts) if "annotation" in keys and keys & {"item", "user_id"} else None
 
 
 def _is_log(value: object) -> bool:
@@ -109,7 +109,7 @@ def _compiled_row(where: str, value: Any) -> TableRow:
     return where, {**judged, **placed, **more, "spans": value.get("esa_spans") or []}
 
 
-def _pearmut_rows(name: str, values: Values, texts: Texts | None) -> Iterator[TableRow]:
+def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Iterator[TableRow]:
     """Pearmut's log: of each page of a user the items, and what was said of every system.
 
     The last entry of a page counts, unless it was taken back. Tutorials, attention checks and forms are left out.
@@ -149,7 +149,7 @@ def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[
     if not isinstance(items, list) or not isinstance(said, list) or len(items) != len(said):
         raise InputError(f"{where}: as many items as annotations are needed, both lists")
     for item, by_system in zip(items, said, strict=True):
-        if not isinstance(item, dict) or not (by_system is None or "form" in item or isinstance(by_system, dict)):
+        if not isinstance(item, dict) or not ("form" in item or isinstance(by_system, dict | None)):
             raise InputError(f"{where}: items and annotations are objects, by system")
         if isinstance(by_system, dict) and not {"form", "validation"} & item.keys():
             yield where, value, item, {name: one for name, one in by_system.items() if isinstance(one, dict)}
@@ -160,9 +160,9 @@ def _item_id(item: Mapping[str, Any]) -> str:
 
 
 def _numbering(
-    name: str, items: Sequence[Mapping[str, Any]], texts: Texts | None
+    name: str, items: Sequence[Mapping[str, Any]], texts: LinesBySystem | None
 ) -> Callable[[str, Mapping[str, Any]], int | None]:
-    """Find what numbers the segments of items, from 1: lines with their outputs, or else their ids, or their order."""
+    """Find numbers of the segments of items, from 1: lines with their outputs, or else their ids, or their order."""
     ids = list(dict.fromkeys(map(_item_id, items)))
     ends = [match and int(match[0]) for match in (re.search(r"[0-9]{1,9}$", one) for one in ids)]
     if texts is None or not all(isinstance(item.get("tgt"), dict) for item in items):

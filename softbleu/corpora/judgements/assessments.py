@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.annotated import Texts, annotated_rows
+from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
 from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
@@ -282,7 +282,7 @@ def read_assessments(
     unescape: bool = False,
     standardise: str | None = None,
     encoding: str = "utf-8",
-    texts: Texts | None = None,
+    texts: LinesBySystem | None = None,
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 

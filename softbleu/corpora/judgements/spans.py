@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from softbleu.corpora.judgements.annotated import Texts, annotated_rows
+from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
 from softbleu.corpora.judgements.assessments import of_direction
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import TableRow, json_values, table_rows, text_of
@@ -77,7 +77,7 @@ def read_spans(
     label: str | None = None,
     direction: str | None = None,
     encoding: str = "utf-8",
-    texts: Texts | None = None,
+    texts: LinesBySystem | None = None,
 ) -> SpanTable:
     """Read spans: Error MarkedSpan Annotation (WMT24, Pearmut), MQM, xCOMET's JSON, and what `softbleu spans` writes.
 
