@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.analysis.pages import Page, make_page
 from softbleu.corpora.directions import Direction
 from softbleu.corpora.parallel import ParallelFiles
+from softbleu.corpora.segments import Against, compared_with
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError
 from softbleu.io.tabular import Tabular
@@ -95,6 +96,7 @@ def score_directions(
     scores: Sequence[str] = (),
     lower: Sequence[str] = (),
     *,
+    against: Against = "references",
     language: str | None = None,
     encoding: str = "utf-8",
     jobs: int = 1,
@@ -115,6 +117,8 @@ def score_directions(
         (column `lp`) are passed over.
     lower
         Metrics of `scores` of which less is better.
+    against
+        What outputs are compared with: `references`, or the `source` in their place.
     language
         Code of the language of all outputs; None: as each direction says it.
     encoding
@@ -133,7 +137,7 @@ def score_directions(
     """
     results: dict[str, dict[str, dict[str, Result]]] = {}
     for number, direction in enumerate(directions, start=1):
-        with _planned(direction, metrics, scores, lower, language, encoding) as (corpus, plan):
+        with _planned(direction, metrics, scores, lower, against, language, encoding) as (corpus, plan):
             scored: Sequence[Result]
             if show is None:
                 scored = score_corpus(corpus, plan, jobs=jobs, executor=executor)
@@ -154,6 +158,7 @@ def _planned(
     metrics: Sequence[str],
     scores: Sequence[str],
     lower: Sequence[str],
+    against: Against,
     language: str | None,
     encoding: str,
 ) -> Iterator[tuple[Corpus, Plan]]:
@@ -179,4 +184,4 @@ def _planned(
     with ParallelFiles.open(
         direction.candidates, direction.references, direction.source, encoding=encoding
     ) as corpus:
-        yield corpus, plan
+        yield compared_with(corpus, against), plan

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    "folders metric scores lower language encoding page_format title digits output pages jobs",
+    "folders against=references metric scores lower language encoding page_format title digits output pages jobs",
     """
 Input
   --folders PLACE… !: Folders as WMT has them (system-outputs, reference…, source…, or folders of such), or TOML
@@ -60,5 +60,5 @@ def directions(given: Given) -> None:
 
     how = read, given.metric or (), given.scores or (), given.lower or ()
     with given.progress("directions", many=1) as progress:
-        run: dict[str, Any] = given.values("language encoding jobs")
+        run: dict[str, Any] = given.values("against language encoding jobs")
         output.write(score_directions(*how, **run, progress=progress, show=None if path is None else show))

@@ -7,8 +7,8 @@ from softbleu.errors import InputError
 
 
 @command(
-    "segment show top candidate reference source gold pairs input_format blank_references resegment documents "
-    "encoding metric preset language spans table_format digits output",
+    "segment show top candidate reference source gold pairs input_format against blank_references resegment "
+    "documents encoding metric preset language spans table_format digits output",
     """
 Input
   --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).

@@ -61,11 +61,14 @@ def open_corpus(
     at: neither a context nor what is done `by_document`. Options that contradict one another are an InputError.
     """
     from softbleu.corpora.labels import Documents
+    from softbleu.corpora.segments import compared_with
     from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.results.notes import notes_on
 
     corpus: Any
+    against: Any = given.get("against") or _signed(given, "against") or "references"
     with _open_corpus(given, metrics) as corpus:
+        corpus = compared_with(corpus, against)
         if named := given.get("documents"):
             documents = Documents.read(named, given.encoding)
             documents.fitting(len(corpus))
@@ -77,6 +80,10 @@ def open_corpus(
     in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
     if in_context and corpus.documents is None:
         given.note("no documents are named, so that the context of a line is whatever stands before it")
+    compared = any(metric.requires.references or metric.requires.edits for metric in metrics)
+    instead = ["gold", *["reference"] * (not given.get("resegment"))] if against == "source" else []
+    for name in filter(given.get, instead if compared else ["against"]):
+        given.note(f"--{name} has no effect here")
     if given.get("documents") and not (by_document or in_context):
         given.note("--documents has no effect here")
     for threshold in recommended:
@@ -84,16 +91,22 @@ def open_corpus(
         given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 
 
+def _signed(given: Given, key: str) -> str | None:
+    """What the signature that is run again, if there is one, says of the corpus."""
+    from softbleu.config.signature import parse_signature
+
+    return parse_signature(given.signature).get(key) if given.get("signature") else None
+
+
 @contextmanager
 def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
-    from softbleu.config.signature import parse_signature
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.results.samples import open_sample
 
     references, source, gold = given.reference or [], given.source, given.gold
     blank: Any = given.get("blank_references")
     if blank is None and given.get("signature"):
-        blank = parse_signature(given.signature).get("blank", "empty")
+        blank = _signed(given, "blank") or "empty"
     if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if given.pairs:

@@ -154,6 +154,8 @@ Input
     (default: by its suffix).
   --blank-references NAME <corpora.segments:Blank>: Blank lines of references, beside references with text, are empty
     texts, or missing (default: missing where a source is given and over 1% of the segments have one).
+  --against NAME <corpora.segments:Against>: Compare candidates with the references, or with the source instead, by
+    vectors or an encoder that have both languages (default: references).
   --resegment: Candidates have other line breaks than the references: cut them where they fit the segments best.
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score

@@ -6,9 +6,9 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source gold pairs input_format blank_references resegment encoding metric scores lower "
-    "signature preset language level documents page_format score_only long spans title digits output jobs cluster "
-    "resume kernels",
+    "candidate reference source gold pairs input_format against blank_references resegment encoding metric scores "
+    "lower signature preset language level documents page_format score_only long spans title digits output jobs "
+    "cluster resume kernels",
     settings=lambda option: True,
 )
 def score(given: Given) -> None:

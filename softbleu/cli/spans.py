@@ -4,7 +4,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "candidate reference source gold pairs input_format resegment encoding metric preset language severity "
+    "candidate reference source gold pairs input_format against resegment encoding metric preset language severity "
     "least_similarity table_format digits output",
     """
 Spans

@@ -10,8 +10,8 @@ GRID = "0:0.95:0.05"
 
 
 @command(
-    "candidate reference source gold pairs input_format documents encoding metric scores lower matcher thresholds "
-    "vary preset language table_format long digits output plot plot_ranks jobs cluster",
+    "candidate reference source gold pairs input_format against documents encoding metric scores lower matcher "
+    "thresholds vary preset language table_format long digits output plot plot_ranks jobs cluster",
     f"""
 Matching
   --matcher NAME… <matching:MATCHERS>: Matchers (default: {", ".join(SWEPT)}).

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 if TYPE_CHECKING:
     from softbleu.corpora.labels import Documents
     from softbleu.corpora.parallel import FileBlock
-    from softbleu.corpora.segments import Blank, Segments
+    from softbleu.corpora.segments import Against, Blank, Segments
 
 
 class Corpus(Protocol):
@@ -41,6 +41,10 @@ class Corpus(Protocol):
     @property
     def blank_references(self) -> Blank:
         """Whether these are empty texts, or missing."""
+
+    @property
+    def against(self) -> Against:
+        """Whether references are such, or the source."""
 
     @property
     def has_references(self) -> bool:

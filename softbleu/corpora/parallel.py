@@ -20,6 +20,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.segments import (
     BLOCK,
+    Against,
     Blank,
     Preceding,
     Segments,
@@ -154,6 +155,7 @@ class ParallelFiles:
     blank: int = 0  # See `Segments`
     blank_references: Blank = "empty"
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Those named, or the essays
+    against: Against = "references"  # See `Segments`
 
     @classmethod
     def open(

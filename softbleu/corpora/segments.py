@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
 from softbleu.corpora.labels import Documents
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, check_texts, listed
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
@@ -17,8 +17,10 @@ Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 place of texts: the segments of a `.m2` file that has the candidates' edits."""
 References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
 Block = TypeVar("Block")
+AnyCorpus = TypeVar("AnyCorpus")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 Blank = Literal["empty", "missing"]
+Against = Literal["references", "source"]
 _LEFT_OUT = 0.01
 """Blank references of a source are missing where there are more of them, beside others with text, than this share of
 the segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
@@ -58,6 +60,7 @@ class Segments:
     blank: int = 0  # References that are blank beside one of the same segment with text
     blank_references: Blank = "empty"  # Whether these are empty texts, or missing
     documents: Documents | None = field(default=None, compare=False)
+    against: Against = "references"  # Or the source, which is then their reference
     before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
 
     def __len__(self) -> int:
@@ -301,12 +304,30 @@ def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str
     return texts
 
 
+def compared_with(corpus: AnyCorpus, against: Against) -> AnyCorpus:
+    """Put the source of a corpus, in memory or in files, in the place of its references, or leave these.
+
+    >>> compared_with(Segments.of(["kočka sedí"], None, ["the cat sits"]), "source").references
+    [('the cat sits',)]
+    """
+    if known_name("text to compare with", against, get_args(Against)) == "references":
+        return corpus
+    made: Any = corpus
+    if made.source is None:
+        raise InputError(
+            "candidates are compared with the source, and there is none: name it with ", Parameter("source")
+        )
+    references = [(text,) for text in made.source] if isinstance(made, Segments) else (made.source,)
+    return cast("AnyCorpus", replace(made, references=references, gold=None, blank=0, against="source"))
+
+
 def make_corpus(
     candidates: Texts,
     references: References | None,
     source: Iterable[str] | None = None,
     gold: Sequence[GoldSegment] | None = None,
     documents: Sequence[object] | Documents | None = None,
+    against: Against = "references",
 ) -> Segments:
     """Put texts together; gold edits make the references.
 
@@ -322,6 +343,8 @@ def make_corpus(
         Segments of a ``.m2`` file.
     documents
         A label per segment, those of one document the same; None: they are not known.
+    against
+        What candidates are compared with: `references`, or the `source` in their place.
     """
     if gold is None:
         made = Segments.of(candidates, references, source)
@@ -329,6 +352,7 @@ def make_corpus(
         raise InputError("gold edits make the references: leave out either references or gold")
     else:
         made = Segments.of_gold(candidates, gold, source)
+    made = compared_with(made, against)
     if documents is None:
         return made
     labelled = documents if isinstance(documents, Documents) else Documents.of(documents)

@@ -21,6 +21,7 @@ from softbleu.metrics.result import Coverage, DocumentScore, Result, Score
 
 if TYPE_CHECKING:
     from softbleu.corpora.labels import Documents
+    from softbleu.corpora.segments import Against
     from softbleu.engine.worker import BlockStatistics
     from softbleu.metrics.aggregation import Aggregation
     from softbleu.types import Integers
@@ -132,6 +133,7 @@ class Statistics:
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
     documents: Documents | None = None  # Those of the segments, where they are known
     without_blank: bool = False  # Whether there are blank references that are missing
+    against: Against = "references"  # Or the source, in their place
 
     @cached_property
     def offsets(self) -> Integers:
@@ -156,8 +158,9 @@ class Statistics:
         counted: dict[str, object] = {}
         if self.metric.requires.references:
             counted["nrefs"] = fewest if fewest == most else "var"
-        if self.without_blank and (self.metric.requires.references or self.metric.requires.edits):
-            counted["blank"] = "missing"
+        if self.metric.requires.references or self.metric.requires.edits:
+            counted |= {"blank": "missing"} if self.without_blank else {}
+            counted |= {"against": "source"} if self.against == "source" else {}
         if self.resegmented:
             counted["resegment"] = "yes"
         in_context = self.metric.requires.vectors and self.metric.vector_choice.context

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.config.signature import format_value
-from softbleu.corpora.segments import References, Texts, make_corpus
+from softbleu.corpora.segments import Against, References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import make_results
@@ -173,6 +173,7 @@ def sweep(
     metrics: GivenMetrics = "bleu",
     vary: Mapping[str, Sequence[Any]],
     gold: Sequence[GoldSegment] | None = None,
+    against: Against = "references",
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
@@ -195,7 +196,7 @@ def sweep(
     >>> [(row.threshold, round(row.score)) for row in rows]
     [(0.5, 80), (0.7, 50)]
     """
-    corpus = make_corpus(candidates, references, source, gold)
+    corpus = make_corpus(candidates, references, source, gold, against=against)
     several = metrics if isinstance(metrics, list | tuple) else [metrics]
     points = [point for metric in several for point in sweep_points({"metric": metric, **settings}, vary)]
     with shown(progress) as shower:

@@ -16,6 +16,7 @@ _NOT_SETTINGS = (
     "level",
     "nrefs",
     "blank",
+    "against",
     "resegment",
     "documents",
 )  # What a signature says of a run, not of the metric

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from softbleu.corpora.segments import References, Texts, make_corpus
+from softbleu.corpora.segments import Against, References, Texts, make_corpus
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.sentences import SentenceScorer as SentenceScorer
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
         gold: Sequence[GoldSegment] | None
         documents: Sequence[object] | None
+        against: Against
         jobs: int
         executor: Executor | None
         progress: Progress | bool | None
@@ -215,6 +216,7 @@ def score(
     metric: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     documents: Sequence[object] | None = None,
+    against: Against = "references",
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
@@ -241,6 +243,9 @@ def score(
     documents
         A label per segment; those of one document are the same. A `context` does not leave its document; without
         labels the whole text is one.
+    against
+        `source` compares candidates with the source instead of references, by vectors of words or an encoder that
+        have both languages; signatures say so.
     level
         `segment` adds the score of each segment, `document` that of each document (of its segments together),
         `reference` the score against each reference (GLEU); `macro` is the mean of the segment scores.
@@ -275,7 +280,7 @@ def score(
     99.86
     """
     several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
-    corpus = make_corpus(candidates, references, source, gold, documents)
+    corpus = make_corpus(candidates, references, source, gold, documents, against)
     wanted = make_metrics(metric, **settings)
     with shown(progress) as shower:
         results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
@@ -308,6 +313,7 @@ def compare(
     metrics: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     documents: Sequence[object] | None = None,
+    against: Against = "references",
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
@@ -331,7 +337,7 @@ def compare(
     >>> round(pair.difference, 2), (pair.wins, pair.ties, pair.losses)
     (48.36, (1, 1, 0))
     """
-    corpus = make_corpus(candidates, references, source, gold, documents)
+    corpus = make_corpus(candidates, references, source, gold, documents, against)
     wanted = make_metrics(metrics, **settings)
     if documents is not None and significance is None:
         significance = SignificanceSettings(documents=corpus.documents)

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.corpora.edits import apply_edits
 from softbleu.corpora.judgements.spans import MarkedSpan, SpanTable
-from softbleu.corpora.segments import References, Segments, Texts, make_corpus
+from softbleu.corpora.segments import Against, References, Segments, Texts, make_corpus
 from softbleu.engine.plan import Plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
@@ -212,6 +212,7 @@ def explain(
     *,
     metric: str | Metric = "bleu",
     segments: Sequence[int] = (1,),
+    against: Against = "references",
     **settings: Unpack[Settings],
 ) -> Explanations:
     """Explain chosen segments (numbered from 1): matched n-grams, closest paths, edits, or errors found in lines.
@@ -224,7 +225,8 @@ def explain(
     >>> [(match.candidate, match.reference, match.similarity) for match in found[0].matches][:1]
     [(('a',), ('a',), 1.0)]
     """
-    return explain_corpus(make_corpus(candidates, references, source), make_metric(metric, **settings), segments)
+    corpus = make_corpus(candidates, references, source, against=against)
+    return explain_corpus(corpus, make_metric(metric, **settings), segments)
 
 
 def explain_corpus(

@@ -40,7 +40,9 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
             break
     yield from _note_oddities(first)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
-    texts["the references"] = [line for lines in referred for line in lines]
+    texts["the source" if corpus.against == "source" else "the references"] = [
+        line for lines in referred for line in lines
+    ]
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
             yield f"{name}: all of the first {len(lines):,} lines are blank"

@@ -208,3 +208,29 @@ def test_documents_count_or_are_said_to_count_for_nothing(command, files):
     alone, drawn = command(*runs), command(*runs, "--documents", labels)
     assert (alone.err, drawn.err, alone.out == drawn.out) == ("", "", False)
     assert command("compare", *texts, "--by", "length", "--documents", labels).err == idle
+
+
+@pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.6)", "bertscore(vectors=minilm-l6)", "chrf"])
+def test_the_source_stands_in_the_place_of_references(command, files, metric):
+    """Scores are those of the source file as reference; signatures say so, and run again."""
+    german = ["der hund bellt", "eine katze schläft"]
+    output, source = files.write("output.txt", german), files.write("source.txt", ["the dog barks", "a cat sleeps"])
+    words = ["hund 0.9 0.1 0.1", "dog 1.0 0.1 0.0", "katze 0.1 0.9 0.2", "cat 0.0 1.0 0.1", "der 0.1 0.2 1.0"]
+    both = files.write("both.txt", [*words, "the 0.1 0.1 1.0"])
+    texts = ("-c", output, "-s", source, *(() if "(v" in metric else ("--vectors", both)))
+    texts = texts if metric != "chrf" else texts[:4]
+    (system,) = (made := scored(command, *texts, "--against", "source", "-m", metric, "--quiet"))["systems"]
+    referred = scored(command, *texts, "-r", source, "-m", metric, "--quiet")
+    assert system == referred["systems"][0]
+    assert made["signature"] == referred["signature"].replace("|version:", "|against:source|version:")
+    again = scored(command, *texts, "--signature", made["signature"], "--quiet")
+    assert again == made
+    settings = {} if len(texts) == 4 else {"vectors": str(both)}
+    sources = source.read_text(encoding="utf-8").splitlines()
+    found = softbleu.score(german, None, sources, metric=metric, against="source", **settings)
+    assert (found.score, found.signature) == (system["score"], made["signature"])
+
+
+def test_idle_texts_beside_the_source_are_noted(command, files, source):
+    said = command("score", "-c", files.candidate, "-r", files.reference, "-s", source, "--against", "source").err
+    assert said == "softbleu: note: --reference has no effect here\n"
