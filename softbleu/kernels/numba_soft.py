@@ -130,26 +130,28 @@ def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
     return greatest
 
 
-@part
+@part(fastmath={"nnan", "nsz"})
 def _fill(similarities, cell, stride, n, sizes, filled, best):  # type: ignore[no-untyped-def]
     """Similarities of n-grams, and the greatest of each."""
     height, width = sizes
     scale = SCALE / n
-    for column in range(width):
-        best[1, column] = 0.0
+    of_columns = best[1, :width]
+    of_columns[:] = 0
     for row in range(height):
+        first = cell + row * stride
+        values = filled[row * width : (row + 1) * width]
+        for column in range(np.uint64(width)):
+            values[column] = similarities[first + column]
+        for k in range(1, n):
+            later = first + k * (stride + 1)
+            for column in range(np.uint64(width)):
+                values[column] += similarities[later + column]
         greatest = 0.0
-        for column in range(width):
-            place = cell + row * stride + column
-            total = similarities[place]
-            for k in range(1, n):
-                total += similarities[place + k * (stride + 1)]
-            value = np.rint(total * scale)
-            filled[row * width + column] = value
-            if value > greatest:
-                greatest = value
-            if value > best[1, column]:
-                best[1, column] = value
+        for column in range(np.uint64(width)):
+            value = np.rint(values[column] * scale)
+            values[column] = value
+            greatest = value if value > greatest else greatest
+            of_columns[column] = value if value > of_columns[column] else of_columns[column]
         best[0, row] = greatest
 
 
