@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder, whole
 from oracles import context, soft
@@ -164,9 +164,11 @@ def inner_pieces(line: list[str]) -> int:
     texts=st.lists(st.tuples(lines(4), lines(4), lines(4)), min_size=1, max_size=6),
     documents=st.lists(st.integers(0, 1), min_size=6, max_size=6),
     most=st.integers(0, 3),
+    blank=st.sampled_from(["empty", "missing"]),
 )
+@example([(["a"], ["b"], ["c", "d"]), (["a"], [], ["d"]), (["a"], ["d"], ["a", "c"])], [0] * 6, 2, "missing")
 @settings(max_examples=30)
-def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[int], most: int) -> None:
+def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[int], most: int, blank: str) -> None:
     """The pieces of earlier lines of the document and text are read, and do not count."""
     encoder = MadeUpEncoder()
     columns, labels = list(zip(*texts, strict=True)), documents[: len(texts)]
@@ -184,7 +186,7 @@ def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[
 
     joined = [[" ".join(line) for line in column] for column in columns]
     corpus = Segments.of(joined[0], list(zip(*joined[1:], strict=True)))
-    placed = replace(corpus, documents=Documents.of(labels), blank_references="empty")
+    placed = replace(corpus, documents=Documents.of(labels), blank_references=blank)
     measure = make_metric("bertscore", vectors=encoder, context=most)
     parts = score_corpus(placed, measure, level="segment")[0].segments or ()
     for number, part in enumerate(parts):
@@ -192,7 +194,8 @@ def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[
         for column in (1, 2):
             text = inner_pieces(columns[0][number]) and inner_pieces(columns[column][number])
             pair = weighed(0, number), weighed(column, number)
-            scores.append(100 * context.bertscore(*pair)[2] if text else 0)
+            if columns[column][number] or blank == "empty" or not (columns[1][number] or columns[2][number]):
+                scores.append(100 * context.bertscore(*pair)[2] if text else 0)
         assert part.score == pytest.approx(max(scores), abs=2e-6)
 
 
@@ -270,26 +273,28 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_stands_before_a_line_is_found_in_any_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In files and in memory, whoever does the work; without documents the text is one."""
+    """In files and in memory, whoever does the work, with missing references; without documents the text is one."""
+    texts = [("" if number % 3 == 0 else one, other) for number, (one, other) in enumerate(CORPUS.references)]
+    segments = replace(Segments.of(CORPUS.candidates, texts), blank_references="missing")
     labels = [number // 9 for number in range(len(CORPUS))]
     found, known = {}, {}
     for documents in (None, labels):
         encoder = MadeUpEncoder()
         wanted = [make_metric(name, vectors=encoder, context=3) for name in ("bertscore", "vleu", "softbleu")]
-        found[documents is None] = score_all(CORPUS, wanted, documents=documents)
+        found[documents is None] = score_all(segments, wanted, documents=documents)
         assert list(found[documents is None]) == list(found[True])
         known[documents is None] = wanted
     assert found[True] != found[False]
     files = {name: tmp_path / name for name in ("A", "B", "r0", "r1")}
-    columns = [*CORPUS.candidates.values(), *zip(*CORPUS.references, strict=True)]
+    columns = [*CORPUS.candidates.values(), *zip(*texts, strict=True)]
     for path, texts in zip(files.values(), columns, strict=True):
         path.write_text("".join(f"{text}\n" for text in texts))
     monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 8)
     monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 8)
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 3)
     place, given_ = {name: str(files[name]) for name in "AB"}, [str(files["r0"]), str(files["r1"])]
-    with ParallelFiles.open(place, given_) as corpus, ThreadPoolExecutor(2) as executor:
-        for one in (corpus, CORPUS):
+    with ParallelFiles.open(place, given_, blank_references="missing") as corpus, ThreadPoolExecutor(2) as executor:
+        for one in (corpus, segments):
             for whole, wanted in known.items():
                 documents = None if whole else labels
                 assert score_all(one, wanted, documents=documents) == found[whole]

@@ -192,6 +192,11 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         """Whether segments have references."""
         return bool(self.references[0])
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether references that are blank beside others are missing."""
+        return self.blank > 0 and self.blank_references == "missing"
+
     def present(self) -> Sequence[Sequence[str]]:
         """The references without those that are missing, as an annotator left them out.
 
@@ -200,7 +205,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         >>> Segments({}, [("a cat", " "), ("", "")], blank=1, blank_references="missing").present()
         [('a cat',), ('', '')]
         """
-        if not self.blank or self.blank_references == "empty":
+        if not self.leaves_out:
             return self.references
         return [tuple(filter(str.strip, texts)) or texts for texts in self.references]
 

@@ -21,7 +21,7 @@ from softbleu.text.tokens import LinesInText, TextLines, Tokens, Vocabulary, Wor
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.corpora.segments import Preceding, Segments
+    from softbleu.corpora.segments import Segments
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
@@ -195,23 +195,23 @@ class CodedBlock:
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
             edits_of(segments, coder.split) if needed.edits else (),
-        )._in_documents(segments.before, coder, needed)
+        )._in_documents(segments, coder, needed)
 
-    def _in_documents(self, before: Preceding[Segments] | None, coder: LineCoder, needed: Requirements) -> CodedBlock:
+    def _in_documents(self, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
         """Put lines behind as many lines of their documents as are `needed`."""
+        before = segments.before
         if before is None or not needed.context:
             return self
-        earlier = None
+        earlier, together = None, [segments]
         if before.block is not None:
             last = before.block.part(max(len(before.block) - needed.context, 0), len(before.block))
             earlier = CodedBlock.of(replace(last, before=None), coder, replace(needed, edits=False))
-        numbers = [np.arange(len(self) + 1), self.offsets]
-        if earlier is not None:
-            numbers = [
-                np.arange(len(self) + len(earlier) + 1),
-                np.append(earlier.offsets, self.offsets[1:] + earlier.offsets[-1]),
-            ]
+            together = [last, segments]
+        present = [_present(part) if needed.references else [()] * len(part) for part in together]
+        kept = list(chain.from_iterable(present))
+        numbers = [np.arange(len(kept) + 1), np.cumsum([0, *map(len, kept)])]
         of_each, of_references = (_numbers_before(ends, before.lines, needed.context) for ends in numbers)
+        of_references = _of_present(of_references, np.fromiter(chain.from_iterable(kept), bool))
         texts = (
             self.lines
             if earlier is None
@@ -358,6 +358,19 @@ def _numbers_before(ends: Integers, counts: Sequence[int], most: int) -> Integer
     earlier = np.maximum(segments[:, None] - steps, 0)
     places: Integers = ends[earlier] + np.minimum(ranks[:, None], np.maximum(sizes[earlier], 1) - 1)
     return np.where((steps <= left) & (sizes[earlier] > 0), places, -1)
+
+
+def _present(segments: Segments) -> list[tuple[bool, ...]]:
+    """Of each segment which references are not missing."""
+    missing = segments.leaves_out
+    found = ([bool(not missing or text.strip()) for text in texts] for texts in segments.references)
+    return [tuple(texts) if any(texts) else (True,) * len(texts) for texts in found]
+
+
+def _of_present(numbers: Integers, present: NDArray[np.bool_]) -> Integers:
+    """Numbers of lines among those that are present, -1 for those that are not; `numbers` are of the last of all."""
+    places = np.append(np.where(present, np.cumsum(present) - 1, -1), -1)
+    return places[numbers[present[len(present) - len(numbers) :]]]
 
 
 class BlockCoder:
