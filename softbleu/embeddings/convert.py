@@ -38,6 +38,7 @@ def convert_vectors(
     location: VectorLocation,
     directory: str | os.PathLike[str],
     *,
+    aligned: Sequence[VectorLocation] = (),
     dtype: StoreType = "float16",
     normalize: bool = True,
     limit: int | None = None,
@@ -57,12 +58,14 @@ def convert_vectors(
         A pickle of gensim's is refused, for it can run any code: give the KeyedVectors that gensim has loaded.
     directory
         Folder of the store.
+    aligned
+        Sets of other languages in the same space, whose words come behind; of equal words the first counts.
     dtype
         float16 has half the size of float32, and changes similarities in the fourth decimal at most; int8 a quarter.
     normalize
         Scale rows to length 1, which changes no cosine.
     limit
-        Keep so many words, from the first.
+        Keep so many words of each set, from the first.
     vocabulary
         Keep only these words.
     name, source, licence
@@ -90,22 +93,28 @@ def convert_vectors(
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
     # A store may be converted where it lies; nothing else is replaced by what is made of it.
     same = isinstance(location, str | os.PathLike) and os.path.realpath(location) == os.path.realpath(directory)
-    target = new_place(directory, () if same else vector_files(location), force=force)
-    opened = open_vectors(location)
-    _check_room(target, opened, dtype, limit)
+    files = [file for place in ([] if same else [location], aligned) for each in place for file in vector_files(each)]
+    target = new_place(directory, files, force=force)
+    opened, *others = sources = [open_vectors(place) for place in (location, *aligned)]
+    for other in others:
+        if other.dimension != opened.dimension:
+            sizes = f"{other.name} has {other.dimension} dimensions, {opened.name} {opened.dimension}"
+            raise VectorError(f"{sizes}: they are not aligned")
+    _check_room(target, sources, dtype, limit)
     with StoreWriter(target, opened.dimension, dtype) as writer:
         sink = _StoreSink(writer, normalize, limit, None if vocabulary is None else {w.encode() for w in vocabulary})
-        fingerprint = _pour(opened, sink, progress)
+        fingerprints = [_pour(each, sink, progress) for each in sources]
+        names = "+".join(each.name for each in sources)
         if not writer.count:
-            raise VectorError(f"{opened.name}: no word was kept ({sink.describe()}); nothing was written")
+            raise VectorError(f"{names}: no word was kept ({sink.describe()}); nothing was written")
         conversion = sink.conversion()
         writer.finish(
             name=name or target.resolve().name,
-            source=source or opened.name,
+            source=source or names,
             licence=licence,
             extra={
                 "normalisation": "unit" if normalize else "none",
-                "source_sha256": fingerprint,
+                "source_sha256": "+".join(fingerprints),
                 "conversion": {**asdict(conversion), "limit": limit},
             },
             measure=measure_store if conversion.words - conversion.zero_rows > 1 else None,
@@ -126,13 +135,22 @@ class _StoreSink:
         self._limit = limit
         self._vocabulary = vocabulary
         self._seen: set[bytes] = set()
+        self._earlier = 0  # Words of sets before this one
         self._waiting: list[bytes] = []  # Words whose rows come next
         self._counts = dict.fromkeys(("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over"), 0)
         self._examples: dict[str, str] = {}
 
     @property
     def full(self) -> bool:
-        return self._limit is not None and len(self._seen) - self._counts["damaged_rows"] >= self._limit
+        return self._limit is not None and self._kept - self._earlier >= self._limit
+
+    @property
+    def _kept(self) -> int:
+        return len(self._seen) - self._counts["damaged_rows"]
+
+    def begin(self) -> None:
+        """Begin the next set."""
+        self._earlier = self._kept
 
     def take(self, word: bytes, _: None) -> int | None:
         if self.full:
@@ -182,6 +200,7 @@ class _StoreSink:
 
 def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> str:
     """Give all words of a source to the sink; returns the hex SHA-256 of what they came from."""
+    sink.begin()
     if isinstance(opened, FileSource):
 
         def watch(stream: Stream) -> None:
@@ -197,12 +216,13 @@ def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> 
     return opened.fingerprint
 
 
-def _check_room(target: Path, opened: VectorSource, dtype: StoreType, limit: int | None) -> None:
+def _check_room(target: Path, sources: Sequence[VectorSource], dtype: StoreType, limit: int | None) -> None:
     """Refuse at once what cannot fit on the disk, as far as the size is known."""
-    count = opened.layout.count if isinstance(opened, FileSource) else None
-    if count is None:
+    counts = [each.layout.count or 0 for each in sources if isinstance(each, FileSource)]
+    count = sum(min(each, limit or each) for each in counts)
+    if not count:
         return
-    needed = min(count, limit or count) * opened.dimension * np.dtype(dtype).itemsize
+    needed = count * sources[0].dimension * np.dtype(dtype).itemsize
     place = next(path for path in (target.resolve(), *target.resolve().parents) if path.exists())
     if needed > (free := shutil.disk_usage(place).free):
         raise VectorError(

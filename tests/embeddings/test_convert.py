@@ -127,6 +127,22 @@ def test_limit_takes_the_first_words(location, converted, tmp_path):
         assert (words, done.words, done.passed_over) == (expected, len(expected), passed_over)
 
 
+def test_aligned_sets_become_one(converted, tmp_path):
+    """Words of the other set come behind, unless the first has them; the limit is of each set."""
+    (tmp_path / "other.vec").write_bytes(text(["new", "cat", "end", "more"], ROWS[:4], header=True))
+    first = given(tmp_path, PLAIN["word2vec binary"])
+    done, words, rows = converted(first, aligned=[tmp_path / "other.vec"])
+    assert words == [*WORDS, *(word for word in ("new", "cat", "end", "more") if word not in WORDS)]
+    assert (done.words, done.duplicates) == (len(words), sum(word in WORDS for word in ("new", "cat", "end", "more")))
+    both = dict(zip(words, rows, strict=True))
+    for word, row in {**dict(zip(WORDS, UNIT, strict=True)), "new": UNIT[0], "more": UNIT[3]}.items():
+        np.testing.assert_allclose(both[word], row, rtol=2e-7, atol=1e-9)
+    assert meta(tmp_path / "store")["source"] == "vectors.any+other.vec"
+    assert converted(first, "limited", aligned=[tmp_path / "other.vec"], limit=2)[1][:3] == [*WORDS[:2], "new"]
+    said = "mapping has 1 dimensions, vectors.any .*: they are not aligned"
+    refused(VectorError, said, convert_vectors, first, tmp_path / "none", aligned=[{"one": [1.0]}])
+
+
 @pytest.mark.parametrize("kind", ["binary", "text"])
 def test_what_is_left_out_is_counted(kind, converted, tmp_path):
     words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]

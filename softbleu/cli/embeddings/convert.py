@@ -7,7 +7,7 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 
 
 @command(
-    "source_file target dtype layers limit vocabulary name source licence keep_lengths force format=text",
+    "source_file target dtype layers aligned limit vocabulary name source licence keep_lengths force format=text",
     f"""
   source_file IN !: word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2); or the folder of a
     model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
@@ -16,7 +16,9 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 Encoders
   --layers LIST: Layers to average, such as 4,6; higher ones are not stored (default: at 3/4 of all, all kept).
 Vectors
-  --limit N: Only the first N words.
+  --aligned FILE…: Sets of other languages in the same space (MUSE, aligned fastText), behind IN; of equal words the
+    first counts.
+  --limit N: Only the first N words (of each set).
   --vocabulary FILE: Only the words of this file, one per line, in the same spelling.
   --keep-lengths: Keep the vectors' lengths (default: unit vectors).
 """,
@@ -34,10 +36,10 @@ def convert(given: Given) -> None:
     from softbleu.io.files import check_apart
 
     output = given.open_output()
-    check_apart(given.target, given.files("vocabulary"))
+    check_apart(given.target, given.files("vocabulary", "aligned"))
     of_model = is_model(given.source_file)
     # Options of one kind alone.
-    alone = ("limit", "vocabulary", "keep_lengths") if of_model else ("layers",)
+    alone = ("aligned", "limit", "vocabulary", "keep_lengths") if of_model else ("layers",)
     strange = [name for name in alone if given.get(name) not in (None, False)]
     if strange:
         kind = "encoders" if of_model else "word vectors"
@@ -52,6 +54,7 @@ def convert(given: Given) -> None:
         return
     words = None if given.vocabulary is None else read_words(given.vocabulary)
     how = {"normalize": not given.keep_lengths, "vocabulary": words, "limit": given.limit}
+    how["aligned"] = given.aligned or ()
     with given.progress("converting", many=1 << 26) as progress:
         done = convert_vectors(given.source_file, given.target, progress=progress, **store, **how)
     counts = {"kept": done.words, **{kind: getattr(done, kind) for kind in OUTCOMES}}
