@@ -64,8 +64,9 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
     if foreign and by_rules and extracted:
         yield f"{foreign}, but {', '.join(by_rules)}: {ENGLISH_EDITS}"
     at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
-    blank = sorted({metric.label for metric in at_blanks})
-    for name, lines in texts.items() if blank and not foreign else ():
+    # Of others the note above says enough.
+    blank = sorted({metric.label for metric in at_blanks} - ({*english, *by_rules} if foreign else set()))
+    for name, lines in texts.items() if blank else ():
         text = "".join(lines[:LEAST_LINES])
         unspaced = len(_UNSPACED.findall(text))
         if unspaced >= LEAST_WORDS and 2 * unspaced > len(text):

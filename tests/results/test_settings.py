@@ -159,6 +159,13 @@ def test_text_of_another_language_is_noted(metric: str, candidates: Any, referen
     assert all(part in note for note in notes for part in named)
 
 
+def test_metrics_that_split_at_blanks_are_named_beside_those_whose_data_is_english() -> None:
+    metrics = [read_metric(name) for name in ("bleu", "softbleu")]
+    foreign, unspaced = notes_on(Segments.of({"sys": JAPANESE}, JAPANESE), metrics)
+    assert "data of softbleu is English" in foreign
+    assert "at which BLEU would split" in unspaced
+
+
 WITHOUT = "beta=1.25, rarity=1.0, position=0.0, characters=0.0, credit=clipped"
 
 
