@@ -180,6 +180,17 @@ def test_all_layers_are_those_of_transformers(family, stored):
     np.testing.assert_allclose(encoder.encode(pieces, (0, 2)), (first + last) / 2, atol=1e-5)
 
 
+@pytest.mark.parametrize("model", ["labse", "mbert", "multilingual-minilm", "xlm-roberta"])
+def test_multilingual_models_cut_and_encode_text_as_transformers_does(model, stored):
+    encoder = stored(model)
+    wanted, states = expected(model)
+    lines = (GOLDEN / "multilingual.txt").read_text(encoding="utf-8").splitlines()
+    pieces = encoder.tokenize([line.split(" ") for line in lines])
+    assert (pieces.ids.tolist(), pieces.offsets.tolist()) == (wanted.ids.tolist(), wanted.offsets.tolist())
+    for layer in range(3):
+        np.testing.assert_allclose(encoder.encode(pieces, (layer,)), states[layer], atol=1e-5)
+
+
 @pytest.mark.parametrize(("dtype", "error"), [("float16", 0.01), ("int8", 0.05)])
 def test_rounded_weights_change_little(dtype, error, stored):
     pieces, states = expected("bert")
