@@ -39,6 +39,7 @@ from softbleu.io.urls import is_url
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
 Naming = Callable[[Sequence[str]], dict[str, str]]
 _JOINED = 4  # Blocks that a worker reads and codes at once
+_CUT = (": score and compare cut outputs with other line breaks by ", Parameter("resegment", True))
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,9 @@ class ParallelFiles:
             if edits is not None:
                 _check_lines(opened, len(edits), gold or "", "sentences")
             else:
-                _check_lines(opened, opened[len(named)].lines, opened[len(named)].name)
+                first = opened[len(named)]
+                _check_lines(opened[len(named) :], first.lines, first.name)
+                _check_lines(opened[: len(named)], first.lines, first.name, mend=_CUT)
             if documents is not None:
                 documents.fitting(opened[0].lines)
             if edits is not None:
@@ -388,13 +391,15 @@ def read_segments_of(references: Sequence[str], encoding: str = "utf-8") -> list
         return [lines for block in text_blocks(files) for lines in block]
 
 
-def _check_lines(files: Sequence[TextFile], count: int, where: str, unit: str = "lines") -> None:
+def _check_lines(
+    files: Sequence[TextFile], count: int, where: str, unit: str = "lines", mend: Sequence[str | Parameter] = ()
+) -> None:
     """See that all files have as many lines as one place has of some unit, and that it has some."""
     for file in files:
         if file.lines != count:
             kind = "lines" if unit == "lines" else "segments"
             raise InputError(
-                f"different numbers of {kind}: {file.name} has {file.lines} lines, {where} has {count} {unit}"
+                f"different numbers of {kind}: {file.name} has {file.lines} lines, {where} has {count} {unit}", *mend
             )
     if not count:
         raise InputError(f"an empty corpus: {where} has no {unit}")
