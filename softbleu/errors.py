@@ -115,7 +115,7 @@ REMOVED = {
     **{"window": "1", "move": "0.0"},
     **dict.fromkeys(("calibration", "partners", "offenders", "att", "smaller")),
 }
-"""What version 0.4 took away: settings, variants, tables and more; of settings the value that changes nothing."""
+"""Names of settings, variants and tables that version 0.4 removed; of settings the value that changes nothing."""
 REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
 
 

@@ -92,7 +92,7 @@ def open_corpus(
 
 
 def _signed(given: Given, key: str) -> str | None:
-    """What the signature that is run again, if there is one, says of the corpus."""
+    """Look up what the signature that is run again, if there is one, says of the corpus."""
     from softbleu.config.signature import parse_signature
 
     return parse_signature(given.signature).get(key) if given.get("signature") else None

@@ -114,7 +114,7 @@ class Pool:
     pool_index: Integers  # Number of the pool n-gram that starts here, that of none being the last
     counts: Integers  # Count of each pool n-gram, and 0 for none
     left: Integers
-    """What exact matches leave of the counts to each system, (systems, pool n-grams and none); the counts themselves
+    """Counts less the exact matches of each system, (systems, pool n-grams and none); the counts themselves
     unless exact matches come first."""
 
     @classmethod

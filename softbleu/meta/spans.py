@@ -116,7 +116,7 @@ def _counts(judged: Sequence[MarkedSpan], predicted: Sequence[MarkedSpan], line:
 
 
 def _flags(spans: Sequence[MarkedSpan], length: int, cut: bool) -> Integers:
-    """What stands at each place of a line and at its end: bits of minor and major."""
+    """Bits of minor and major at each place of a line and at its end."""
     flags = np.zeros(length, np.int64)
     for start, end, severity in spans:
         if cut:

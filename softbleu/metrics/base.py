@@ -199,7 +199,7 @@ class Metric(PartFields, metaclass=MetricClass):
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
     also_rewards: ClassVar[str] = ""
-    """What scores beside or above honest systems, or in many sentences above the source, on CoNLL-2014 and GMEG."""
+    """Outputs that score beside or above honest systems, or in many sentences above the source (CoNLL-2014, GMEG)."""
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; `IN_CONTEXT` and `WITHOUT_VECTORS` have what is taken by itself, unless given."""
 

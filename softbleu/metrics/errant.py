@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Counting = Literal["correction", "span", "token"]
 Compared = tuple[tuple[object, ...], "TextEdit", int]
-"""What is compared, the edit or its part, and the number of the edit."""
+"""The edit, or its part, that is compared, and the number of the edit."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Errant(Metric):
         return rows
 
     def _items(self, edits: Sequence[TextEdit]) -> list[Compared]:
-        """What is compared of each edit."""
+        """Parts of each edit that are compared."""
         if self.counting == "correction":
             return [(edit, edit, number) for number, edit in enumerate(edits)]
         items = list[Compared]()
@@ -104,7 +104,7 @@ class Errant(Metric):
     def judge_edits(
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
-        """What is counted of each segment: for each right part of a gold edit, and each wrong one, an edit."""
+        """Edits that count, of each segment: one for each right part of a gold edit, and for each wrong one."""
         judged = []
         for segment, annotator in zip(chunk.edits or (), chosen, strict=True):
             proposed, wanted = self._items(segment.candidate), self._items(segment.references[annotator])

@@ -54,7 +54,7 @@ _BECAME = (
     (("spoiled", "in neither"), ("missed", "left as in the source, not in the reference")),
     (("corrected", "in the reference, not in the source"), ("kept", "in source and reference")),
 )
-"""What is said of a word by how many of the references', and of the source's, it has."""
+"""Texts about a word, by how often references have it, and the source."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What metrics show of a segment: which words stand for which, tables of similarities, and marks in its lines."""
+"""Views of a segment that metrics give: which words stand for which, tables of similarities, marks in its lines."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ MATRIX_WRITERS: Formats[Comparer] = Formats(
         "json": compare_json,
     }
 )
-"""The same with all pairs of systems."""
+"""Formats of comparisons of all pairs of systems."""
 
 
 def format_by_suffix(name: str | None) -> str:

@@ -32,7 +32,7 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "p": ["p_value", "corrected"],
     "vectors": list(COVERAGE_COUNTS),
 }
-"""What a user may choose by name, and its columns in formats for programs."""
+"""Columns that a user may choose by name, and theirs in formats for programs."""
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
