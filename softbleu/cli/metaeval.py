@@ -33,9 +33,10 @@ Human judgements
     (default: expected-wins).
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
-    of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval.
-  --level NAME =segment <segment,document>: Outputs are segments, or whole --documents, of whose segments human scores
-    are the mean (default: =).
+    of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval; of
+    whole documents: system document score.
+  --level NAME =segment <segment,document>: Outputs are segments, or whole --documents; where judges scored segments,
+    with the mean of theirs (default: =).
   --aggregate NAME <meta.evidence:WAYS>: Score systems by the pairwise wins of each metric's segments, as judges'
     comparisons are: expected-wins or trueskill (default: each metric's own score of the corpus).
 Significance

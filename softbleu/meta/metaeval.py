@@ -171,8 +171,8 @@ def metaeval(
     documents
         Documents of the segments, which samples draw as wholes: a label per segment, or a file, also ``FILE:COLUMN``.
     level
-        Of outputs: `segment`, or `document`, whose human scores are means of their segments'. Documents are scored by
-        the metrics that are computed; of scores that are read there are means.
+        Of outputs: `segment`, or `document`, whose human scores are their own or means of their segments'. Documents
+        are scored by the metrics that are computed; of scores that are read there are means.
     direction
         Take rows of this direction only, e.g. ``cs-en``.
     language
@@ -237,6 +237,7 @@ def metaeval(
             (assessments, *scores), outputs_of, metrics, (direction, language), encoding, unescape=unescape
         )
         return _spans(Evidence(marks=replace(marks, documents=named)), settings)
+    by_document = known_name("level", level, ("segment", "document")) == "document"
     human = _human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
     judges = Evidence(
@@ -253,11 +254,11 @@ def metaeval(
             standardise=standardise,
             encoding=encoding,
             texts=_texts_of(outputs_of, unescape=unescape),
+            documents=named if by_document else None,
         )
         if isinstance(assessments, str)
         else assessments,
     ).turned(lower)
-    by_document = known_name("level", level, ("segment", "document")) == "document"
     judges, tables = _in_documents(judges, tables, named, whole=by_document)
     scorers = read_metrics(metrics, language)
     if not scorers and (candidates or references or gold):

@@ -1,6 +1,7 @@
 """Correlations, Williams' test and tau: literal versions, scipy, laws, and bad input."""
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def test_points_of_a_segment_are_drawn_together(name: str) -> None:
     assert found.drawn == pytest.approx([SCIPY[name](one[each], other[each])[0] for each in rows], abs=1e-9)
 
 
-def test_documents_are_drawn_in_the_place_of_segments() -> None:
+def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     """Each measure is of the same points, and its samples those of whole documents."""
     generator = np.random.default_rng(2)
     judges, scores = generator.normal(size=(2, 3, 24)), generator.normal(size=(3, 24))
@@ -135,6 +136,17 @@ def test_documents_are_drawn_in_the_place_of_segments() -> None:
     by_document = softbleu.metaeval("outputs", **asked, documents=labels, level="document")
     means = [x.reshape(18, 4).mean(axis=1) for x in (one, other)]
     assert by_document.agreements[0][0].correlations["pearson"].value == pytest.approx(stats.pearsonr(*means)[0])
+    # What judges say of whole documents stands in the place of their means.
+    rows = [f"{name}\td{n}\t{float(means[0][6 * s + n])!r}" for s, name in enumerate("ABC") for n in range(6)]
+    judged, unknown = tmp_path / "judged.tsv", tmp_path / "unknown.tsv"
+    judged.write_text("\n".join(["system\tdocument\tscore", *rows, ""]), encoding="utf-8")
+    unknown.write_text("system\tdocument\tscore\nA\td7\t1\n", encoding="utf-8")
+    whole = {**asked, "assessments": str(judged), "documents": labels}
+    told = softbleu.metaeval("outputs", **whole, level="document")
+    assert told.records() == by_document.records()
+    refused(InputError, "of whole documents: give level='document'", softbleu.metaeval, **whole)
+    whole |= {"assessments": str(unknown), "level": "document"}
+    refused(InputError, "line 2: no segment is of document 'd7'", softbleu.metaeval, **whole)
     texts = {name: [f"{name.lower()} b {number % 5} c" for number in range(24)] for name in "ABC"}
     references = [f"a b {number % 7} c" for number in range(24)]
     others = {

@@ -17,6 +17,7 @@ from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
 from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
 from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
+from softbleu.corpora.labels import Documents
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
@@ -283,15 +284,16 @@ def read_assessments(
     standardise: str | None = None,
     encoding: str = "utf-8",
     texts: LinesBySystem | None = None,
+    documents: Documents | None = None,
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
     source translation reference HUMAN_score`; others are passed over. Or a table of scores of segments as
-    `read_scores` has it, maybe with a column `annotator`; or what `annotated_rows` reads: Error Span Annotation of
-    WMT24 and Pearmut, and MQM. Of several directions one must be given. An output that several annotators scored has
-    the mean of their scores, and a note says so; of texts, where there is a column `annotator`. `unescape` turns
-    entities such as ``&apos;`` in texts into characters.
+    `read_scores` has it, maybe with a column `annotator`, or with `document` in the place of `segment`; or what
+    `annotated_rows` reads: Error Span Annotation of WMT24 and Pearmut, and MQM. Of several directions one must be
+    given. An output that several annotators scored has the mean of their scores, and a note says so; of texts, where
+    there is a column `annotator`. `unescape` turns entities such as ``&apos;`` in texts into characters.
 
     Parameters
     ----------
@@ -309,6 +311,8 @@ def read_assessments(
         Of the file.
     texts
         Lines of the systems, among which outputs are looked for that the file does not number.
+    documents
+        Documents that scores of whole ones are of; each stands at the first segment of its document.
     """
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
@@ -328,7 +332,26 @@ def read_assessments(
         return _numbered(
             name, of_direction(name, score_rows(name, text, column), direction), standardise, by_system=True
         )
+    if {"system", "document"} <= known:
+        whole = _of_documents(name, of_direction(name, score_rows(name, text, column), direction), documents)
+        return _numbered(name, whole, standardise, by_system=True)
     raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
+
+
+def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | None) -> list[TableRow]:
+    """Number scores of whole documents as the first segments of these, from 1."""
+    if documents is None:
+        needed = Parameter("level", "document"), " and the documents of the segments with ", Parameter("documents")
+        raise InputError(f"{name}: these scores are of whole documents: give ", *needed)
+    firsts = dict(zip(documents.names, np.unique(documents.numbers, return_index=True)[1].tolist(), strict=True))
+    found: list[TableRow] = []
+    for where, row in rows:
+        if row["document"] not in firsts:
+            raise InputError(
+                f"{where}: no segment is of document {row['document']!r}, but of {documents.names[0]!r}, …"
+            )
+        found.append((where, {**row, "segment": str(1 + firsts[row["document"]])}))
+    return found
 
 
 def _lower(cells: Sequence[str]) -> list[str]:
