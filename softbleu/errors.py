@@ -57,6 +57,11 @@ class Parameter:
         return self.python or (self.name if self.value is None else f"{self.name}={self.value!r}")
 
 
+def spelt(parts: Iterable[str | Parameter], spell: Callable[[Parameter], str] = str) -> str:
+    """Put together a message of texts and parameters, as somebody spells these."""
+    return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in parts)
+
+
 class SoftbleuError(Exception):
     """Base of every error that softbleu raises on purpose; the command line turns it into exit code 2.
 
@@ -86,7 +91,7 @@ class SoftbleuError(Exception):
 
     def spelt(self, spell: Callable[[Parameter], str]) -> str:
         """The message with its parameters as somebody spells them."""
-        return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in self.args)
+        return spelt(self.args, spell)
 
     @property
     def parameters(self) -> list[Parameter]:

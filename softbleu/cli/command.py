@@ -11,11 +11,11 @@ import typer
 import typer.main
 from typer.core import TyperCommand
 
-from softbleu.cli.errors import say
+from softbleu.cli.errors import option_of, say
 from softbleu.cli.options import OptionLine, choose_options, find
 from softbleu.cli.settings import Options, SettingOption, declared_options, options_named, options_of, setting_options
 from softbleu.cli.words import HELP, CommandLine, spread_values
-from softbleu.errors import Parameter, SoftbleuError
+from softbleu.errors import Parameter, SoftbleuError, spelt
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
 
@@ -85,16 +85,16 @@ class Given:
 
         return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
 
-    def note(self, text: str) -> None:
+    def note(self, *parts: str | Parameter) -> None:
         """Tell the user something, unless quiet is asked for."""
         if not self.quiet:
-            say(f"note: {text}")
+            say(f"note: {spelt(parts, option_of)}")
 
     def progress(self, what: str = "scoring", **more: Any) -> ProgressBar:
         """A bar of what is done."""
         from softbleu.io.progress import ProgressBar
 
-        return ProgressBar(quiet=self.quiet, what=what, **more)
+        return ProgressBar(quiet=self.quiet, what=what, spell=option_of, **more)
 
     def open_place(self, inputs: Iterable[str | None]) -> Output:
         """Where to write: what --output names, which must be none of the inputs."""

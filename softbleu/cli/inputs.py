@@ -63,7 +63,7 @@ def open_corpus(
     from softbleu.corpora.labels import Documents
     from softbleu.corpora.segments import compared_with
     from softbleu.matching.base import DEFAULT_THRESHOLD
-    from softbleu.results.notes import notes_on
+    from softbleu.results.notes import note_text
 
     corpus: Any
     against: Any = given.get("against") or _signed(given, "against") or "references"
@@ -74,8 +74,8 @@ def open_corpus(
             documents.fitting(len(corpus))
             corpus = replace(corpus, documents=documents)
         # The sample is known.
-        for note in notes_on(corpus, metrics) if given.candidate or given.pairs else ():
-            given.note(note)
+        if given.candidate or given.pairs:
+            note_text(corpus, metrics, given.note)
         yield corpus
     in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
     if in_context and corpus.documents is None:

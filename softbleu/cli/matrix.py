@@ -22,7 +22,7 @@ def matrix(given: Given) -> None:
     from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
     from softbleu.report.tables import matrix_records, text_pair_records
-    from softbleu.results.notes import notes_on
+    from softbleu.results.notes import note_text
     from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 
     lists = given.lists
@@ -40,8 +40,7 @@ def matrix(given: Given) -> None:
     else:
         with ParallelFiles.open(systems, references or list(systems.values()), encoding=given.encoding) as corpus:
             texts = pair_systems(corpus)
-            for note in notes_on(corpus, plan.metrics):
-                given.note(note)
+            note_text(corpus, plan.metrics, given.note)
     with given.progress() as progress:
         if level == "segment":
             shown = None if lists else names

@@ -24,6 +24,7 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import SegmentRows, Statistics
 from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
+from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
 from softbleu.io.executors import chosen_executor, single_threaded_blas
 from softbleu.io.progress import note
@@ -285,10 +286,10 @@ def _note_blank(corpus: Corpus) -> None:
     """Say as what blank references beside others count, if there are some."""
     if not corpus.blank:
         return
-    other = "missing" if corpus.blank_references == "empty" else "empty"
+    other = Parameter("blank_references", "missing" if corpus.blank_references == "empty" else "empty")
     counted = "empty texts" if corpus.blank_references == "empty" else "missing, as left out by an annotator"
     many = f"{corpus.blank:,} references are" if corpus.blank > 1 else "1 reference is"
-    note(f"{many} blank beside others with text, and taken as {counted} (the other way: blank_references={other})")
+    note(f"{many} blank beside others with text, and taken as {counted} (the other way: ", other, ")")
 
 
 def _streaming(metric: Metric, level: Level) -> SegmentRows | None:

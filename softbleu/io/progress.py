@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
-from softbleu.errors import one_line, without_secrets
+from softbleu.errors import Parameter, one_line, spelt, without_secrets
 from softbleu.io.arguments import check_progress
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ def shown(progress: types.Progress | bool | None) -> AbstractContextManager[type
     return nullcontext(progress)
 
 
-def note(message: str) -> None:
-    """Write one line to standard error, if progress is shown: what takes long now, and only once.
+def note(*parts: str | Parameter) -> None:
+    """Write one line of texts and parameters to standard error, if progress is shown: what takes long now.
 
     The same line is written once a bar. Without a bar, as for a library that is not asked for progress, or if the
     program is to be quiet, there is none.
     """
     if _shown:
-        _shown[-1].note(message)
+        _shown[-1].note(*parts)
 
 
 def hush() -> None:
@@ -46,12 +47,21 @@ class ProgressBar:
     """Called with how much is done and how much there is; draws on standard error if that is a terminal.
 
     `many` is so much that it is worth a bar at once; less of it only if it takes longer than `PATIENCE`. `asked`
-    draws wherever a bar can be drawn, in notebooks too.
+    draws wherever a bar can be drawn, in notebooks too. `spell` spells the parameters that notes name.
     """
 
-    def __init__(self, *, quiet: bool, what: str = "scoring", many: int = MANY, asked: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        quiet: bool,
+        what: str = "scoring",
+        many: int = MANY,
+        asked: bool = False,
+        spell: Callable[[Parameter], str] = str,
+    ) -> None:
         self._what = what
         self._many = many
+        self._spell = spell
         self._quiet = quiet or sys.stderr is None
         self._noted: set[str] = set()
         self._off = quiet or sys.stderr is None or not (asked or sys.stderr.isatty())
@@ -69,8 +79,9 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def note(self, message: str) -> None:
+    def note(self, *parts: str | Parameter) -> None:
         """Write a line, above the bar if there is one; the same line once."""
+        message = spelt(parts, self._spell)
         if self._quiet or message in self._noted:
             return
         self._noted.add(message)

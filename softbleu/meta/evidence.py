@@ -28,7 +28,6 @@ from softbleu.corpora.segments import make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.progress import note
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
@@ -38,7 +37,7 @@ from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
-from softbleu.results.notes import note_coverage, notes_on
+from softbleu.results.notes import note_coverage, note_text
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -302,8 +301,7 @@ def make_score_tables(
         Told how many segments are done.
     """
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
-    for said in notes_on(corpus, list(metrics.values())):
-        note(said)
+    note_text(corpus, list(metrics.values()))
     options = RunOptions(jobs, executor, progress=progress)
     statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
     for name, rows in zip(metrics, statistics, strict=True):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
 from softbleu.config.languages import UNSPACED
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
+from softbleu.errors import Parameter
 from softbleu.io.progress import note
 from softbleu.metrics.base import language_of
 
@@ -25,7 +26,7 @@ ENGLISH_EDITS = "edits are found by rules for English: give edits of all texts (
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
-def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
+def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., None] = note) -> None:
     """Note what the first lines of a corpus show to users of metrics: blank text, tokenised text, or no English."""
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
     english = list(dict.fromkeys(metric.label for metric in metrics if language_of(metric) == "en"))
@@ -33,36 +34,38 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
     texts: dict[str, Sequence[str]] = dict(first.candidates)
     for system, lines in texts.items() if again else ():
         if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):
-            yield (
+            note(
                 f"most lines of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
                 f"again ({', '.join(again)}): give the text as it was, or no tokenizer (none)"
             )
             break
-    yield from _note_oddities(first)
+    _note_oddities(first, note)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
     texts["the source" if corpus.against == "source" else "the references"] = [
         line for lines in referred for line in lines
     ]
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
-            yield f"{name}: all of the first {len(lines):,} lines are blank"
+            note(f"{name}: all of the first {len(lines):,} lines are blank")
     forms = {name: is_normalized("NFC", "\n".join(lines)) for name, lines in texts.items() if lines}
     if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
         other = next(name for name, normal in forms.items() if not normal)
-        yield (
+        note(
             f"{other}: letters and their marks are apart, and together in other texts (normal forms of Unicode): "
-            "equal words differ; NFC brings them together (normalize_unicode)"
+            "equal words differ; NFC brings them together (",
+            Parameter("normalize_unicode"),
+            ")",
         )
     by_rules = {metric.label: None for metric in metrics if metric.requires.edits}
     extracted = first.gold is None or first.edits.keys() < {*first.candidates}
     foreign = foreign_text(texts) if english or (by_rules and extracted) else None
     if foreign and english:
-        yield (
+        note(
             f"{foreign}, but the data of {', '.join(english)} is English: name its language or vectors of it, or use "
             "another metric"
         )
     if foreign and by_rules and extracted:
-        yield f"{foreign}, but {', '.join(by_rules)}: {ENGLISH_EDITS}"
+        note(f"{foreign}, but {', '.join(by_rules)}: {ENGLISH_EDITS}")
     at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
     # Of others the note above says enough.
     blank = sorted({metric.label for metric in at_blanks} - ({*english, *by_rules} if foreign else set()))
@@ -70,7 +73,7 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
         text = "".join(lines[:LEAST_LINES])
         unspaced = len(_UNSPACED.findall(text))
         if unspaced >= LEAST_WORDS and 2 * unspaced > len(text):
-            yield (
+            note(
                 f"{name}: words without blanks between them, at which {', '.join(blank)} would split: name the "
                 "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced"
             )
@@ -100,7 +103,7 @@ def _by_letters(metric: Metric) -> bool:
     return requires.pieces or requires.by_annotator or any("character" in str(part) for part in requires.parts)
 
 
-def _note_oddities(first: Segments) -> Iterator[str]:
+def _note_oddities(first: Segments, note: Callable[..., None]) -> None:
     """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
     from softbleu.corpora.odd_lines import count_oddities
 
@@ -110,7 +113,7 @@ def _note_oddities(first: Segments) -> Iterator[str]:
     shown = [f"{name}: {', '.join(f'{n} {check}' for check, n in count.items())}" for name, count in counts.items()]
     if shown:
         more = f"; and {len(shown) - 3} more systems" * (len(shown) > 3)
-        yield f"odd lines among the first {len(first):,} ({'; '.join(shown[:3])}{more}): softbleu check shows them"
+        note(f"odd lines among the first {len(first):,} ({'; '.join(shown[:3])}{more}): softbleu check shows them")
 
 
 def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:

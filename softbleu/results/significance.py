@@ -380,7 +380,8 @@ class _Differing:
         if correlation * (size - 1) > _NOTED:
             note(
                 f"differences are similar within a document (intraclass correlation {correlation:.2f}, {size:.1f} "
-                "segments each), so that intervals by segments are too narrow: name the documents"
+                "segments each), so that intervals by segments are too narrow: name them with ",
+                Parameter("documents"),
             )
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:

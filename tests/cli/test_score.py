@@ -210,6 +210,13 @@ def test_documents_count_or_are_said_to_count_for_nothing(command, files):
     assert command("compare", *texts, "--by", "length", "--documents", labels).err == idle
 
 
+def test_notes_name_options(command, files):
+    one, two = files.write("one.txt", ["caf\u00e9 au lait", "b"]), files.write("two.txt", ["cafe\u0301 au lait", ""])
+    said = command("score", "-c", one, "-r", one, two, "-m", "chrf").err
+    assert "NFC brings them together (--normalize-unicode)\n" in said
+    assert "taken as empty texts (the other way: --blank-references missing)\n" in said
+
+
 @pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.6)", "bertscore(vectors=minilm-l6)", "chrf"])
 def test_the_source_stands_in_the_place_of_references(command, files, metric):
     """Scores are those of the source file as reference; signatures say so, and run again."""

@@ -379,6 +379,22 @@ def test_marks_are_pointed_at(browser, compare_page, tmp_path):
     assert report.texts("#met") == ["he: nothing marked"]
 
 
+def test_spans_are_marked_by_more_than_colour(browser, open_page, inputs, tmp_path):
+    rows = ("system\tsegment\tstart\tend\tseverity", "A\t1\t4\t7\tminor", "A\t1\t15\t20\tmajor", "A\t2\t2\t7\t")
+    marked = write(tmp_path, "judges.tsv", list(rows))
+    report = open_page(*inputs[:2], *inputs[4:6], "-m", "chrf", "--spans", marked)
+    style = """
+        const [style, plain] = [getComputedStyle(arguments[0]), getComputedStyle(arguments[0].parentElement)];
+        return [arguments[0].textContent, style.textDecorationStyle, style.fontWeight > plain.fontWeight]
+    """
+    script = "return Array.from(document.querySelectorAll('#segments .candidate [data-kind]'))"
+    found = [report.ask(style, mark) for mark in report.ask(script)]
+    dotted, double = "dotted", "double"
+    assert found == [["cat", dotted, False], ["a", double, True], ["mat", double, True], ["small", dotted, False]]
+    webdriver.ActionChains(browser).move_to_element(report.one("#segments [data-kind=major]")).perform()
+    assert report.texts("#met") == ["a: major, by judges"]
+
+
 def test_similarities_of_tokens(compare_page, inputs):
     report = compare_page(*inputs, "-m", "softbleu", "--samples", "5")
     report.one("#segments .heat summary").click()

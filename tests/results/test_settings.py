@@ -14,12 +14,13 @@ from softbleu import InputError, Segments, compare, explain, read_metric, score,
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
+from softbleu.errors import spelt
 from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu
 from softbleu.metrics.base import language_of
 from softbleu.metrics.making import make_metric
 from softbleu.results.api import make_metrics
-from softbleu.results.notes import notes_on
+from softbleu.results.notes import note_text
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
@@ -154,9 +155,18 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
     ],
 )
 def test_text_of_another_language_is_noted(metric: str, candidates: Any, references: Any, named: list[str]) -> None:
-    notes = list(notes_on(Segments.of({"sys": candidates}, references), [read_metric(metric)]))
+    notes: list[str] = []
+    note_text(
+        Segments.of({"sys": candidates}, references), [read_metric(metric)], lambda *said: notes.append(spelt(said))
+    )
     assert len(notes) == bool(named)
     assert all(part in note for note in notes for part in named)
+
+
+def notes_on(corpus: Segments, metrics: list[Any]) -> list[str]:
+    notes: list[str] = []
+    note_text(corpus, metrics, lambda *said: notes.append(spelt(said)))
+    return notes
 
 
 def test_metrics_that_split_at_blanks_are_named_beside_those_whose_data_is_english() -> None:
