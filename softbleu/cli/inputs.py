@@ -129,16 +129,18 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
     read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") is not None else {}
-    with ParallelFiles.open(
-        system_files(given),
-        references,
-        source,
-        gold=gold,
-        encoding=given.encoding,
-        resegment=bool(given.get("resegment")),
-        blank_references=blank,
-        **read,
-    ) as corpus:
+    with given.progress():  # It shows notes
+        files = ParallelFiles.open(
+            system_files(given),
+            references,
+            source,
+            gold=gold,
+            encoding=given.encoding,
+            resegment=bool(given.get("resegment")),
+            blank_references=blank,
+            **read,
+        )
+    with files as corpus:
         yield corpus
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from softbleu.corpora.files import TextFile
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter
+from softbleu.io.progress import note
 
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
 _HEAD = 4096  # Bytes of a file that tell whether it has essays
@@ -57,17 +58,12 @@ class EssayFiles:
         """Number of the text whose lines the others must have: the first reference, else the source."""
         return self.references.start if self.references.start < self.references.stop else len(self.texts) - 1
 
-    @property
-    def documents(self) -> Documents:
-        """The essays as documents of their lines."""
-        essays = self.texts[self.model].items()
-        return Documents.of([name for name, lines in essays for _ in lines], "essays")
+    def in_step(self, *, cut: bool) -> tuple[list[list[str]], Documents]:
+        """Lines of each text, essay by essay in the order of the model, and the essays as documents of these.
 
-    def in_step(self, *, cut: bool) -> list[list[str]]:
-        """Lines of each text, essay by essay in the order of the model.
-
-        With `cut`, an essay of other lines than the model's is cut into these; one that a reference lacks has blank
-        lines. Raises `InputError`: an essay is not in all texts, or its numbers of lines differ and are not cut.
+        With `cut`, segments are the smallest groups of lines that belong together in source and references, and
+        systems are cut into these. An essay that a reference lacks has blank lines. Raises `InputError`: an essay is
+        not in all texts, or its numbers of lines differ and are not cut.
         """
         model = self.texts[self.model]
         if not any(model.values()):
@@ -75,30 +71,57 @@ class EssayFiles:
         for name, essays in zip(self.names, self.texts, strict=True):
             if other := next((essay for essay in essays if essay not in model), None):
                 raise InputError(f"{name} has an essay {other!r}, which {self.names[self.model]} lacks")
-        return [
-            [line for essay in model for line in self._lines(number, essay, cut=cut)]
-            for number in range(len(self.texts))
-        ]
+        made = [self._essay(essay, cut=cut) for essay in model]
+        documents = Documents.of([name for name, texts in zip(model, made, strict=True) for _ in texts[0]], "essays")
+        lines = [[line for texts in made for line in texts[number]] for number in range(len(self.texts))]
+        others = self.texts[self.references.start :]
+        given = [[len(texts[essay]) for texts in others if essay in texts] for essay in model]
+        if cut and any({*sizes} != {len(texts[0])} for sizes, texts in zip(given, made, strict=True)):
+            note_groups(len(lines[0]))
+        return lines, documents
 
-    def _lines(self, number: int, essay: str, *, cut: bool) -> list[str]:
-        model, lines = self.texts[self.model][essay], self.texts[number].get(essay)
-        if lines is None:
-            if number in range(self.references.start, self.references.stop):
-                return [""] * len(model)
-            raise InputError(f"{self.names[number]} lacks essay {essay!r}, which {self.names[self.model]} has")
-        is_system = number < self.references.start
-        if number == self.model or (len(lines) == len(model) and not (cut and is_system)):
-            return lines
-        if cut:
-            # Not loaded where nothing is cut.
-            from softbleu.corpora.resegment import resegment
+    def _essay(self, essay: str, *, cut: bool) -> list[list[str]]:
+        """Lines of an essay in each text."""
+        found = [texts.get(essay) for texts in self.texts]
+        numbers = range(self.references.start, self.references.stop)
+        for number, name in enumerate(self.names):
+            if found[number] is None and number not in numbers:
+                raise InputError(f"{name} lacks essay {essay!r}, which {self.names[self.model]} has")
+        there = {number: lines for number, lines in enumerate(found) if lines is not None}
+        if cut and any(there.values()):
+            there = self._cut({number: lines or [""] for number, lines in there.items()})
+        size = len(there[self.model])
+        for number, lines in there.items():
+            if len(lines) != size:
+                raise InputError(
+                    f"essay {essay!r}: {self.names[number]} has {len(lines)} lines, {self.names[self.model]} has "
+                    f"{size}: cut it into the same lines by ",
+                    Parameter("resegment", True),
+                )
+        return [there.get(number, [""] * size) for number in range(len(found))]
 
-            return resegment(lines, [(line,) for line in model]).texts
-        raise InputError(
-            f"essay {essay!r}: {self.names[number]} has {len(lines)} lines, {self.names[self.model]} has "
-            f"{len(model)}: cut it into the same lines by ",
-            Parameter("resegment", True),
+    def _cut(self, there: dict[int, list[str]]) -> dict[int, list[str]]:
+        """Join lines of source and references that belong together, and cut systems into these segments."""
+        # Not loaded where nothing is cut.
+        from softbleu.corpora.resegment import joined_lines, resegment
+
+        # Lines are aligned with those of the source, where there is one.
+        others = sorted(
+            (number for number in there if number >= self.references.start), key=self.references.stop.__gt__
         )
+        models = dict(zip(others, joined_lines([there[number] for number in others]), strict=True))
+        referred = [lines for number, lines in models.items() if number < self.references.stop]
+        segments = list(zip(*(referred or models.values()), strict=True))
+        systems = {number: lines for number, lines in there.items() if number < self.references.start}
+        return {number: resegment(lines, segments).texts for number, lines in systems.items()} | models
+
+
+def note_groups(count: int) -> None:
+    """Note how many groups of lines are the segments."""
+    note(
+        f"source and references have other numbers of lines: segments are the {count:,} groups of lines "
+        "that belong together (softbleu align shows them)"
+    )
 
 
 def aligned_essays(
@@ -114,8 +137,9 @@ def aligned_essays(
         raise InputError(f"{other} has essays (### essay_id = …), {plain[0]} has none: give all as essays, or none")
     names = [file.name for file in files]
     texts = EssayFiles(names, [read_essays(file.all_lines(), file.name) for file in files], references)
+    written, documents = texts.in_step(cut=cut)
     made = [
         file.with_lines(lines, folder / f"essays-{number}")
-        for number, (file, lines) in enumerate(zip(files, texts.in_step(cut=cut), strict=True))
+        for number, (file, lines) in enumerate(zip(files, written, strict=True))
     ]
-    return made, texts.documents
+    return made, documents

@@ -14,7 +14,7 @@ from typing import Self, get_args
 
 from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
-from softbleu.corpora.essays import aligned_essays, has_essays
+from softbleu.corpora.essays import aligned_essays, has_essays, note_groups
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.m2 import read_m2
@@ -33,7 +33,6 @@ from softbleu.corpora.segments import (
 from softbleu.errors import InputError, Parameter, known_name, without_secrets
 from softbleu.io.arguments import check_run, several
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.progress import note
 from softbleu.io.urls import is_url
 
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
@@ -341,26 +340,20 @@ def _resegmented(
     Where these and the source, which comes last, have other numbers of lines, segments are the smallest groups of
     lines that belong together.
     """
-    from softbleu.corpora.resegment import align_lines, resegment
+    from softbleu.corpora.resegment import joined_lines, resegment
 
     if not files[references]:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
     for file in files[: references.start]:
         if file.name in edited:
             raise InputError(f"{file.name}: edits have the segments of their source, and cannot be cut anew")
-    models = [list(file.all_lines()) for file in files[references.start :]]
-    if len(set(map(len, models))) > 1:
-        # Lines are aligned with those of the source, where there is one.
-        groups = align_lines([*models[references.stop - references.start :], *models])
-        models = [
-            [" ".join(lines[number] for number in group[place]) for group in groups]
-            for place, lines in enumerate(models, start=len(groups[0]) - len(models))
-        ]
-        note(
-            f"source and references have other numbers of lines: segments are the {len(groups):,} groups of lines "
-            "that belong together (softbleu align shows them)"
-        )
-    segments = list(zip(*models[: references.stop - references.start], strict=True))
+    source, referred = files[references.stop :], files[references]
+    # Lines are aligned with those of the source, where there is one.
+    models = joined_lines([list(file.all_lines()) for file in (*source, *referred)])
+    models = [*models[len(source) :], *models[: len(source)]]
+    if any(file.lines != len(models[0]) for file in files[references.start :]):
+        note_groups(len(models[0]))
+    segments = list(zip(*models[: len(referred)], strict=True))
     cut = [resegment(list(file.all_lines()), segments).texts for file in files[: references.start]]
     return [
         file.with_lines(lines, folder / f"resegmented-{number}")

@@ -238,6 +238,20 @@ def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
     return [[range(*ends) for ends in zip(*pair, strict=True)] for pair in pairwise(bounds)]
 
 
+def joined_lines(texts: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Join lines of texts where these have other numbers of lines, by the groups of `align_lines`.
+
+    >>> joined_lines([["It rained.", "We stayed.", "He slept."], ["It rained; we stayed.", "He slept."]])
+    [['It rained. We stayed.', 'He slept.'], ['It rained; we stayed.', 'He slept.']]
+    """
+    if len(set(map(len, texts))) < 2:
+        return [list(lines) for lines in texts]
+    groups = align_lines(texts)
+    return [
+        [" ".join(lines[number] for number in group[place]) for group in groups] for place, lines in enumerate(texts)
+    ]
+
+
 def _least(
     output: Sequence[str], joints: NDArray[np.int64], references: Sequence[Sequence[str]]
 ) -> tuple[list[int], list[int]]:

@@ -242,6 +242,16 @@ def test_essays(tmp_path):
             ["he went home", "it rains", "all is well"],
         )
         assert block.load().present()[1:] == [("it rains", "it rained"), ("all is well",)]
+    # A merged and a split sentence are one segment each.
+    split = write("3.md", ESSAYS.replace("home\nit", "home, it").replace("is well", "is well.\nVery well."))
+    with ParallelFiles.open([whole], [split], source, resegment=True) as corpus:
+        (block,) = corpus.blocks()
+        assert corpus.documents.numbers.tolist() == [0, 1]
+        assert (block.load().source, block.load().references, block.load().candidates["c"]) == (
+            ["he go home it rain", "all is well"],
+            [("he go home, it rain",), ("all is well. Very well.",)],
+            ["he went home it rains", "all is well"],
+        )
     refused(
         InputError, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment", ParallelFiles.open, [whole], [one]
     )
