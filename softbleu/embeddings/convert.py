@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.fasttext import FastTextSource
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
@@ -54,7 +55,8 @@ def convert_vectors(
     Parameters
     ----------
     location
-        A word2vec, GloVe or fastText `.vec` file, packed with gzip or bzip2 or not, or whatever `open_vectors` opens.
+        A word2vec, GloVe or fastText `.vec` file, packed with gzip or bzip2 or not; a fastText `.bin`; or whatever
+        `open_vectors` opens.
         A pickle of gensim's is refused, for it can run any code: give the KeyedVectors that gensim has loaded.
     directory
         Folder of the store.
@@ -67,7 +69,7 @@ def convert_vectors(
     limit
         Keep so many words of each set, from the first.
     vocabulary
-        Keep only these words.
+        Keep only these words; of a model of fastText also words that it does not list, by their subwords.
     name, source, licence
         What ``meta.json`` says of the set; by default the name of the folder and that of the file.
     force
@@ -103,7 +105,7 @@ def convert_vectors(
     _check_room(target, sources, dtype, limit)
     with StoreWriter(target, opened.dimension, dtype) as writer:
         sink = _StoreSink(writer, normalize, limit, None if vocabulary is None else {w.encode() for w in vocabulary})
-        fingerprints = [_pour(each, sink, progress) for each in sources]
+        fingerprints = [_pour(each, sink, vocabulary, progress) for each in sources]
         names = "+".join(each.name for each in sources)
         if not writer.count:
             raise VectorError(f"{names}: no word was kept ({sink.describe()}); nothing was written")
@@ -198,7 +200,9 @@ class _StoreSink:
         return ", ".join(counts) or "the set is empty"
 
 
-def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> str:
+def _pour(
+    opened: VectorSource, sink: _StoreSink, vocabulary: Collection[str] | None, progress: Progress | None
+) -> str:
     """Give all words of a source to the sink; returns the hex SHA-256 of what they came from."""
     sink.begin()
     if isinstance(opened, FileSource):
@@ -209,7 +213,10 @@ def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> 
 
         opened.read(sink, watch=watch)
         return opened.fingerprint
-    batches = opened.batches() if isinstance(opened, StoreSource | MemorySource) else iter([opened.head(None)])
+    if isinstance(opened, FastTextSource):
+        batches = opened.batches(opened.words if vocabulary is None else list(dict.fromkeys(vocabulary)))
+    else:
+        batches = opened.batches() if isinstance(opened, StoreSource | MemorySource) else iter([opened.head(None)])
     for words, rows in batches:
         taken = [sink.take(word.encode("utf-8", "surrogatepass"), None) is not None for word in words]
         sink.add((), rows[np.array(taken)])

@@ -26,7 +26,7 @@ _REFUSED = (
     (re.compile(rb"\x80[\x00-\x05]"), f"a pickle, which can run any code, is not opened; {_RESAVE}"),
     (re.compile(rb"\x93NUMPY"), f"a NumPy array without its words is no vector file; {_RESAVE}"),
     (re.compile(rb"PK\x03\x04"), f"a zip or npz archive is no vector file; unpack it, or {_RESAVE}"),
-    (re.compile(rb"\xba\x16\x4f\x2f"), "a fastText model is no vector file; use its .vec file instead"),
+    (re.compile(rb"\xba\x16\x4f\x2f"), "a packed model of fastText is not read; unpack it"),
 )
 _VALUE_SIZE = 4
 _LONGEST_WORD = 1 << 16

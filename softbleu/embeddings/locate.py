@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from softbleu.embeddings.fasttext import FastTextSource, is_fasttext
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
@@ -130,7 +131,7 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
             return open_store(path)
         if path.exists() and not path.is_file():
             raise VectorError(f"{path}: no regular file, and vectors may be read twice; save them to a file first")
-        return FileSource(path, block_size)
+        return FastTextSource(path) if is_fasttext(path) else FileSource(path, block_size)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
     if isinstance(location, str) and is_encoder(text):

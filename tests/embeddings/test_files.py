@@ -3,9 +3,11 @@
 import gzip
 import hashlib
 import io
+import json
 import os
 import pickle
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from refusing import refused
 from vector_files import ROWS, WORDS, binary, text
 
 from softbleu.embeddings import open_vectors
+from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.files import read_decimals
 from softbleu.errors import VectorError
 
@@ -176,7 +179,7 @@ REFUSED = [
     *((content, UNKNOWN) for content in (PROSE, b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n")),
     (saved(np.save, np.ones((2, 2))), "NumPy array without its words is no vector file; load it with gensim"),
     (saved(np.savez, np.ones((2, 2))), "zip or npz archive is no vector file"),
-    (b"\xba\x16\x4f\x2f" + bytes(100), "fastText model is no vector file; use its .vec"),
+    (gzip.compress(b"\xba\x16\x4f\x2f" + bytes(100), mtime=0), "packed model of fastText is not read; unpack it"),
     (b"a 1 2 3\nb 1 2 3\nc 1 2\n", "line 3: 2 values found, 3 expected"),
     (b"a 1 2 3\nb 1 2 3 4\n", "line 2: 4 values found, 3 expected"),
     (b"2 3\na 1 2\nb 1 2 3\n", "line 2: 2 values found, 3 expected"),
@@ -260,3 +263,43 @@ def test_special_and_unreadable_files(path, tmp_path):
     source = open_vectors(path)
     path.unlink()
     refused(VectorError, "cannot be read", source.select, ["one"])
+
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def test_vectors_of_a_fasttext_model_are_those_of_fasttext(tmp_path):
+    """Of its words and of others, by their subwords (tests/golden/make_fasttext.py)."""
+    kept = json.loads((GOLDEN / "fasttext.json").read_text(encoding="utf-8"))
+    words, wanted = list(kept["vectors"]), np.array(list(kept["vectors"].values()))
+    source = open_vectors(GOLDEN / "fasttext.bin")
+    found = source.select(words, "exact")
+    np.testing.assert_allclose(found.rows / found.norms[:, None], wanted, atol=1e-6)
+    listed, rows = source.head()
+    assert listed == words[: kept["listed"]]
+    np.testing.assert_array_equal(rows, found.rows[: len(rows)])
+    # Words that it does not list as written are looked up in lower case first.
+    np.testing.assert_array_equal(source.select(["NOC", "\ud800"]).rows[0], found.rows[words.index("noc")])
+    others = words[kept["listed"] :]
+    assert convert_vectors(source, tmp_path / "all", dtype="float32").words == len(listed)
+    assert convert_vectors(source, tmp_path / "some", dtype="float32", vocabulary=others).words == len(others)
+    np.testing.assert_allclose(open_vectors(tmp_path / "some").head()[1], wanted[kept["listed"] :], atol=1e-6)
+
+
+def test_damaged_models_of_fasttext_are_refused(tmp_path):
+    content, path = (GOLDEN / "fasttext.bin").read_bytes(), tmp_path / "m.bin"
+    for size in (4, 90, 300, 700, 1000):
+        path.write_bytes(content[:size])
+        refused(VectorError, "is damaged or cut off", open_vectors, path)
+    # Dimension, buckets, words, labels and what was pruned.
+    for place, form, value, said in (
+        (8, "<i", -4, "is damaged"),
+        (40, "<i", -17, "is damaged"),
+        (64, "<i", 1 << 30, "is damaged"),
+        (72, "<i", 1, "of a classifier"),
+        (84, "<q", 1, "or compressed"),
+    ):
+        changed = bytearray(content)
+        struct.pack_into(form, changed, place, value)
+        path.write_bytes(changed)
+        refused(VectorError, said, open_vectors, path)

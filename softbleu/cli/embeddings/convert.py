@@ -9,8 +9,8 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 @command(
     "source_file target dtype layers aligned limit vocabulary name source licence keep_lengths force format=text",
     f"""
-  source_file IN !: word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2); or the folder of a
-    model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
+  source_file IN !: word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2); fastText .bin; or the
+    folder of a model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
   target OUT !: Folder for the store; it must not exist yet.
 {STORE_OPTIONS.strip()}
 Encoders
