@@ -299,6 +299,28 @@ def test_a_log_counts_as_its_page_does(tmp_path):
     (output,) = read.outputs["A"][2]
     assert ([tuple(span) for span in output.spans], read.missing) == ([(0, 1, "minor"), (1, 4, "major")], 1)
     refused(InputError, "line 1: no line has these outputs of A", read_spans, name, texts=lambda: {"A": ["b"]})
+    refused(InputError, "judged are A, of which no outputs are given", read_spans, name, texts=lambda: {"B": ["b"]})
+
+
+def test_sliders_and_severities_of_a_campaign(tmp_path):
+    """One slider in the place of scores is the score; the default categories cost what WMT's of the same name do."""
+
+    def scores(*said):
+        pages = [
+            {"user_id": "u", "item_i": n, "item": [{"item_id": f"d#{n}"}], "annotation": [{"A": one}]}
+            for n, one in enumerate(said)
+        ]
+        return read_assessments(written(tmp_path, "\n".join(map(json.dumps, pages)), "log.jsonl")).scores.tolist()
+
+    def marked(severity, category):
+        return {
+            "score": None,
+            "error_spans": [{"start_i": 0, "end_i": 1, "severity": severity, "category": category}],
+        }
+
+    assert scores({"score": None, "sliders": {"x": 3}}, {"score": None, "sliders": {"x": 4.5}}) == [3, 4.5]
+    found = scores(marked("critical", "Other/Other"), marked("minor", "Linguistic conventions/Punctuation"))
+    assert found == [-5, -0.1]
 
 
 def test_files_are_matched_by_document(tmp_path):

@@ -21,8 +21,8 @@ _CONTROLS = (
 _ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
 _TAKEN_BACK = "__RESET__"
 _MQM = ("system", "seg_id", "rater", "target", "category", "severity")
-_WEIGHTS = {"major": 5.0, "minor": 1.0}
-_HEAVY, _LIGHT = "non-translation", "fluency/punctuation"
+_WEIGHTS = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+_HEAVY, _LIGHT = "non-translation", ("fluency/punctuation", "linguistic conventions/punctuation")
 """Categories that cost 25 points where they are major, and .1 where they are minor (Freitag et al. 2021)."""
 
 
@@ -128,15 +128,19 @@ def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Ite
             pages[key] = where, value
     judged = [part for where, value in pages.values() for part in _judged_items(where, value)]
     number = _numbering(name, [item for _, _, item, _ in judged], texts)
-    scored = any(said.get("score") is not None for *_, by_system in judged for said in by_system.values())
-    for where, value, item, by_system in judged:
-        place = {"annotator": str(value.get("user_id", "")), "segment": number(where, item)}
+    score_in = _scores_of([(where, said) for where, *_, by_system in judged for said in by_system.values()])
+    segments = [number(where, item) for where, _, item, _ in judged]
+    if judged and not any(segments):
+        systems = sorted({system for *_, by_system in judged for system in by_system})
+        raise InputError(f"{name}: judged are {', '.join(systems)}, of which no outputs are given")
+    for segment, (where, value, item, by_system) in zip(segments, judged, strict=True):
+        place = {"annotator": str(value.get("user_id", "")), "segment": segment}
         place |= {"lp": value["lp"]} if "lp" in value else {}
         item_id = _item_id(item)
         for system, said in by_system.items() if place["segment"] is not None else ():
-            spans = _in_text(where, said.get("error_spans") or [], str(item.get("tgt", {}).get(system, "")))
+            spans = _in_text(where, said.get("error_spans") or [], str((item.get("tgt") or {}).get(system, "")))
             costs = [_cost(str(span[3]).lower(), str(span[2]).lower()) for span in spans]
-            score = said.get("score") if scored else 0.0 - sum(costs)
+            score = score_in(said) if score_in else 0.0 - sum(costs)
             if score is not None:
                 document = item_id.rpartition("#")[0] or item_id
                 marked = [span[:3] for span in spans]
@@ -151,8 +155,28 @@ def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[
     for item, by_system in zip(items, said, strict=True):
         if not isinstance(item, dict) or not ("form" in item or isinstance(by_system, dict | None)):
             raise InputError(f"{where}: items and annotations are objects, by system")
+        if "form" not in item and not isinstance(item.get("tgt"), dict | None):
+            raise InputError(f"{where}: the outputs of an item (tgt) are an object, by system, not {item['tgt']!r}")
         if isinstance(by_system, dict) and not {"form", "validation"} & item.keys():
             yield where, value, item, {name: one for name, one in by_system.items() if isinstance(one, dict)}
+
+
+def _scores_of(judged: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[dict[str, Any]], Any] | None:
+    """Find where scores stand: as such, or else in the one slider in their place; None where nobody gave any."""
+    if any(said.get("score") is not None for _, said in judged):
+        return lambda said: said.get("score")
+    places = {name: where for where, said in judged for name in _sliders(where, said)}
+    if len(places) > 1:
+        said, where = ", ".join(map(repr, places)), next(iter(places.values()))
+        raise InputError(f"{where}: sliders {said} but no score: write that of one slider as the score")
+    return (lambda said: (said.get("sliders") or {}).get(*places)) if places else None
+
+
+def _sliders(where: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+    sliders = said.get("sliders") or {}
+    if not isinstance(sliders, dict):
+        raise InputError(f"{where}: sliders are an object of numbers by name, not {sliders!r}")
+    return sliders
 
 
 def _item_id(item: Mapping[str, Any]) -> str:
@@ -197,6 +221,8 @@ def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any
 
     A page counts units of UTF-16 without line breaks, and behind the text marks for what it leaves out.
     """
+    if not isinstance(spans, list):
+        raise InputError(f"{where}: error_spans is a list, not {spans!r}")
     units = [place for place, char in enumerate(text) if char != "\n" for _ in range(1 + (char > "\uffff"))]
     placed = []
     for span in spans:
