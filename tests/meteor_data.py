@@ -1,4 +1,4 @@
-"""A small folder of synonyms and paraphrases, made up, as METEOR's program has them."""
+"""A small folder of METEOR's data, made up, as its program has it."""
 
 import gzip
 from collections.abc import Sequence
@@ -17,6 +17,15 @@ PARAPHRASES = [
     *[("will be seen by", "the people see"), ("will be seen by all the", "see")],
 ]
 """Phrases and what they may be rendered as."""
+KEPT_STOPS = {
+    "czech": "",
+    "english": "Dr Mr Ms St v vs",
+    "french": "M cf etc éd",
+    "german": "1 3 6 12 15 19 20 21 22 23 24 25 26 30 73 84 97 Co Dr bzw ca s usw",
+    "russian": "5г в г кг млн млрд ст тыс",
+    "spanish": "Sr Uds ej p",
+}
+"""Words of the lines of tests that keep their full stop in the program."""
 
 
 def write_meteor_data(folder: Path, paraphrases: Sequence[tuple[str, str]] = PARAPHRASES) -> Path:
@@ -26,6 +35,15 @@ def write_meteor_data(folder: Path, paraphrases: Sequence[tuple[str, str]] = PAR
     for name, lists in (("synsets", SYNSETS), ("exceptions", EXCEPTIONS)):
         text = "".join(f"{word}\n{' '.join(below)}\n" for word, below in lists.items())
         (folder / "synonym" / f"english.{name}").write_text(text, encoding="utf-8")
+    (folder / "nonbreaking").mkdir()
+    for language, words in KEPT_STOPS.items():
+        lines = [
+            "# words",
+            *words.split(),
+            *["", "Art #NUMERIC_ONLY#", "No #NUMERIC_ONLY# "] * (language == "english"),
+        ]
+        text = "".join(f"{line}\n" for line in lines)
+        (folder / "nonbreaking" / f"{language}.prefixes").write_text(text, encoding="utf-8")
     entries = "".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in paraphrases)
     (folder / "data" / "paraphrase-en.gz").write_bytes(gzip.compress(entries.encode(), mtime=0))
     return folder

@@ -108,7 +108,8 @@ def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
         # Its defaults are those of the metrics.
         assert replace(made.owners["gleu"], default=setting.default) == setting
     elif owner is not WordMeasure and owner.name:
-        assert made.owners[owner.name] == setting
+        # That of the metric and of the tokenizer meteor is signed always, and if it is set.
+        assert replace(made.owners[owner.name], signed_if_set=setting.signed_if_set) == setting
     assert setting.part is not None or setting.help[1:] in made.help
     default = setting.unset or (f"{setting.default:g}" if isinstance(setting.default, float) else setting.default)
     if isinstance(default, str | int) and not isinstance(default, bool) and default != "":

@@ -28,8 +28,8 @@ from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS
-from softbleu.text.normaliser import normalised
-from softbleu.thesaurus.resources import PACKAGE, MeteorData, _open, stem
+from softbleu.text.meteor_data import PACKAGE, MeteorData
+from softbleu.thesaurus.resources import open_tables, stem
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))
 WORDS = sorted(
@@ -73,8 +73,8 @@ def test_statistics_and_scores_are_those_of_the_program(data: str) -> None:
 
 
 @pytest.mark.parametrize(("line", "expected"), GOLDEN["normalised"])
-def test_text_is_normalised_as_the_program_does(line: str, expected: str) -> None:
-    assert " ".join(normalised(line)) == expected
+def test_text_is_normalised_as_the_program_does(line: str, expected: str, data: str) -> None:
+    assert " ".join(make_metric("bleu", tokenize="meteor", meteor_data=data).tokenizer.split(line)) == expected
 
 
 STEMS = {"stages": "exact+stem"}
@@ -108,8 +108,8 @@ def check_real_text(name: str, variant: str, given: dict[str, Any], count: int |
 
 
 @pytest.mark.parametrize("line", GOLDEN["languages"], ids=lambda line: line["candidate"])
-def test_other_languages_are_as_with_the_program(line: dict[str, Any]) -> None:
-    settings = {key: line[key] for key in ("language", "tokenize") if key in line}
+def test_other_languages_are_as_with_the_program(line: dict[str, Any], data: str) -> None:
+    settings = {key: line[key] for key in ("language", "tokenize") if key in line} | {"meteor_data": data}
     metric, texts = make_metric("meteor", **settings), ([line["candidate"]], [line["reference"]])
     assert rows_of(*texts, **settings)[:, :23].tolist() == [line["statistics"]]
     assert metric.corpus_score(*texts).score == pytest.approx(100 * line["score"], abs=1e-9)
@@ -124,7 +124,7 @@ def test_other_languages_are_as_with_the_program(line: dict[str, Any]) -> None:
     ],
 )
 def test_real_text_of_other_languages_scores_as_with_the_program(
-    language: str, total: float, candidates: str, references: str
+    language: str, total: float, candidates: str, references: str, data: str
 ) -> None:
     texts = [shared("data", name).read_text(encoding="utf-8").split("\n")[:501] for name in (candidates, references)]
     texts = [lines[1:500] if language == "cs" else lines[:500] for lines in texts]
@@ -133,7 +133,7 @@ def test_real_text_of_other_languages_scores_as_with_the_program(
         texts = [[line.split("\t")[column].strip() for line in lines] for column in (1, 2)]
     for kind, more in {"norm": {"tokenize": "meteor"}, "plain": {}}.items():
         expected = shared("expected", "meteor", "other-languages", f"{language}.{kind}.txt").read_text().splitlines()
-        rows = rows_of(texts[0], texts[1], language=language, **more)
+        rows = rows_of(texts[0], texts[1], language=language, meteor_data=data, **more)
         assert rows[:, :23].tolist() == [[float(number) for number in line.split()] for line in expected]
     score = float(make_metric("meteor", language=language).score(rows.sum(axis=0)))
     assert score == pytest.approx(100 * total, abs=1e-9)
@@ -260,7 +260,7 @@ def test_making_large_tables_is_noted_once(tmp_path, monkeypatch, capsys):
     given = ["-c", str(text), "-r", str(text), "-m", "meteor", "--meteor-data", str(folder)]
 
     def notes(*more: str, anew: bool = True) -> str:
-        _open.cache_clear()
+        open_tables.cache_clear()
         if anew:
             shutil.rmtree(tmp_path / "cache", ignore_errors=True)
         assert run(["score", *given, *more]) == 0
@@ -344,3 +344,12 @@ def test_a_jar_that_is_none_and_a_folder_without_data_are_one_line(tmp_path: Pat
         refused(InputError, message, make_metric, "meteor", meteor_data=str(place))
     (tmp_path / "meteor-1.5.jar").write_bytes(b"PK")
     refused(InputError, r"meteor-1.5.jar: .*cannot be read", score_of, "a", "b", tmp_path, stages="exact+synonym")
+
+
+def test_the_tokenizer_needs_the_words_that_keep_their_full_stop(data: str, tmp_path: Path) -> None:
+    shutil.copytree(data, tmp_path / "data")
+    shutil.rmtree(tmp_path / "data" / "nonbreaking")
+    lacking = make_metric("bleu", tokenize="meteor", meteor_data=str(tmp_path / "data"))
+    refused(
+        InputError, "nonbreaking/english.prefixes is missing, which the tokenizer", lacking.tokenizer.split, "a b."
+    )

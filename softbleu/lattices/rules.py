@@ -19,7 +19,8 @@ from softbleu.io.forks import cached_property
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork, phrase_arcs
 from softbleu.lattices.texts import parse_brackets, parse_line
-from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data, stem
+from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
+from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:
     from softbleu.embeddings.index import NeighbourGraph
@@ -217,7 +218,7 @@ class Expander:
     def _tables(self) -> Any:
         if self._rules.meteor_data is None:
             raise InputError("networks by synonyms or paraphrases need METEOR's data: name it (meteor_data)")
-        return self._rules.meteor_data.open()
+        return open_tables(self._rules.meteor_data)
 
     @cached_property
     def _by_set(self) -> dict[int, list[str]]:

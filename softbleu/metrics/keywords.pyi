@@ -14,8 +14,8 @@ from softbleu.matching.base import Matcher
 from softbleu.metrics.heads import TrainedHead
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.refless import CoefficientsFile
+from softbleu.text.meteor_data import MeteorData
 from softbleu.text.tokenizers import Tokenizer
-from softbleu.thesaurus.resources import MeteorData
 
 class MatchSettings(TypedDict, total=False):
     """How n-grams are matched."""

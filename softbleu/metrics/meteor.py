@@ -21,9 +21,10 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
+from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 from softbleu.text.tokenizers import Blanks, Tokenizer, meteor_language
 from softbleu.text.tokens import Tokens
-from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
+from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
 from softbleu.thesaurus.stems import stem_in
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class MeteorWords:
             features["meteor_stem"] = np.array([code(word) for word in stems], np.int64)
         if self.data is None:
             return features
-        tables = self.data.open()
+        tables = open_tables(self.data)
         if "synonym" in self.stages:
             parts = tables.synsets(words)
             features["meteor_synsets"] = np.concatenate([np.zeros(0, np.int64), *parts])
@@ -442,7 +443,7 @@ class Meteor(Metric):
             raise InputError("METEOR looks at what is known of words: the table of words is missing")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        tables = None if self.meteor_data is None else self.meteor_data.open()
+        tables = None if self.meteor_data is None else open_tables(self.meteor_data)
         similar = similar_pairs(single, words.vectors, self.soft) if self._is_soft else None
         stages = tuple(self.stages.split("+"))
         matches = find_matches(single.candidates, single.references, stages, words, tables, similar)

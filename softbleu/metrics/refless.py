@@ -33,7 +33,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
-from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
+from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 
 if TYPE_CHECKING:
     from nltk.stem.porter import PorterStemmer

@@ -32,9 +32,10 @@ from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
+from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 from softbleu.text.tokens import Tokens
-from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
+from softbleu.thesaurus.resources import open_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -250,7 +251,7 @@ class Softbleu(Metric):
         """Raise the similarities of words that are known to be similar."""
         if not self._stages:
             return
-        tables = None if self.meteor_data is None else self.meteor_data.open()
+        tables = None if self.meteor_data is None else open_tables(self.meteor_data)
         matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
         starts = matches.start - piece.candidates.offsets[matches.segment]
         indices = matches.place - piece.references.offsets[matches.segment]

@@ -19,6 +19,7 @@ from softbleu.config.languages import UNSPACED
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError
 from softbleu.io.files import Content
 from softbleu.io.platform import sacrebleu_tokenizers
+from softbleu.text.meteor_data import PACKAGE, MeteorData, data_setting
 
 if TYPE_CHECKING:
     from softbleu.text.tokens import Tokens
@@ -200,14 +201,20 @@ class MeteorNorm(Tokenizer):
     """Czech, English, French, German, Russian or Spanish as METEOR's -norm makes it, in lower case."""
 
     language: str = meteor_language()  # type: ignore[misc]  # the others are made for one
+    meteor_data: MeteorData | None = data_setting(signed_if_set=True)
     name: ClassVar[str] = "meteor"
     argument: ClassVar[str] = "language"
 
     def tokens(self, line: str) -> list[str]:
         """Tokens of one line."""
-        from softbleu.text.normaliser import normalised
+        from softbleu.text.normaliser import kept_stops, normalised
 
-        return normalised(line, self.language)
+        return normalised(line, self.language, kept_stops(self.meteor_data or _data_of_package(), self.language))
+
+
+@cache
+def _data_of_package() -> MeteorData:
+    return MeteorData.of(PACKAGE)
 
 
 @cache

