@@ -16,8 +16,8 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 Encoders
   --layers LIST: Layers to average, such as 4,6; higher ones are not stored (default: at 3/4 of all, all kept).
 Vectors
-  --aligned FILE…: Sets of other languages in the same space (MUSE, aligned fastText), behind IN; of equal words the
-    first counts.
+  --aligned FILE: The set of another language in the same space (MUSE, aligned fastText), which comes behind IN; of
+    equal words the first counts.
   --limit N: Only the first N words (of each set).
   --vocabulary FILE: Only the words of this file, one per line, in the same spelling.
   --keep-lengths: Keep the vectors' lengths (default: unit vectors).
@@ -54,7 +54,7 @@ def convert(given: Given) -> None:
         return
     words = None if given.vocabulary is None else read_words(given.vocabulary)
     how = {"normalize": not given.keep_lengths, "vocabulary": words, "limit": given.limit}
-    how["aligned"] = given.aligned or ()
+    how["aligned"] = given.files("aligned")
     with given.progress("converting", many=1 << 26) as progress:
         done = convert_vectors(given.source_file, given.target, progress=progress, **store, **how)
     counts = {"kept": done.words, **{kind: getattr(done, kind) for kind in OUTCOMES}}
