@@ -41,7 +41,12 @@ def read_marks(given: Given, corpus: Corpus) -> list[Any]:
 
     named = map(split_file, given.spans or ())
     how: dict[str, Any] = {"encoding": given.encoding, "texts": lambda: loaded(corpus).candidates}
-    return [read_spans(file, label=label, **how) for label, file in named]
+    tables = [read_spans(file, label=label, **how) for label, file in named]
+    for table in tables:
+        if not table.outputs.keys() & {*corpus.systems}:
+            marked, shown = ", ".join(sorted(table.outputs)), ", ".join(corpus.systems)
+            raise InputError(f"{table.name} has spans of {marked}, and of none of the systems {shown}")
+    return tables
 
 
 def system_files(given: Given) -> dict[str, str]:
@@ -109,6 +114,8 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         blank = _signed(given, "blank") or "empty"
     if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
+    if given.get("resegment") and not given.candidate:
+        given.note("--resegment has no effect here")
     if given.pairs:
         if given.candidate or references or source or gold:
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.arguments import listed
-from softbleu.io.data_files import read_rows
+from softbleu.io.data_files import parse_whole, read_rows
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -98,8 +98,9 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
     """Read a label per segment: the lines of a file, or a column of a table, as ``FILE:COLUMN``.
 
     A name that ends in ``.csv`` has commas between its columns, any other tabs. The column is named as in the header;
-    of a table without a header it is a number, from 1. Raises `InputError`: no label for each segment, or a table of
-    several columns of which none is named.
+    of a table without a header it is a number, from 1. A table with the columns `system` and `segment`, as of scores,
+    has the label of a segment in the row of each system. Raises `InputError`: no label for each segment, or a table
+    of several columns of which none is named.
     """
     name, _, column = (place, "", "") if Path(place).is_file() else place.rpartition(":")
     if not name:
@@ -116,10 +117,27 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
         short = next((at for at, row in enumerate(rows, start=1) if len(row) <= number), None)
         if short is not None:
             raise InputError(f"{name}, line {short}: no column {column!r}")
-        lines = [row[number] for row in (rows if numbered else rows[1:])]
+        names = [cell.lower() for cell in header]
+        if numbered or not {"system", "segment"} <= {*names}:
+            lines = [row[number] for row in (rows if numbered else rows[1:])]
+        else:
+            lines = _of_segments(name, [(row[names.index("segment")], row[number]) for row in rows[1:]])
     elif segments in (None, len(lines), len(lines) - 1) and lines and all(delimiter in line for line in lines):
         raise InputError(f"{name} has several columns: name one by {name}:COLUMN, or by its number {name}:1")
     labels = [line.rstrip("\n") for line in lines]
     if segments is not None and len(labels) != segments:
         raise InputError(f"{name} has {len(labels)} labels for {segments} segments")
     return labels
+
+
+def _of_segments(name: str, rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Labels of the segments of a table, which has a row for each system, in the order of their numbers."""
+    labels: dict[int, str] = {}
+    for line, (segment, label) in enumerate(rows, start=2):
+        try:
+            other = labels.setdefault(parse_whole(segment), label)
+        except ValueError:
+            raise InputError(f"{name}, line {line}: the number of a segment is needed, not {segment!r}") from None
+        if label != other:
+            raise InputError(f"{name}, line {line}: segment {segment} has the label {label!r}, and {other!r} above")
+    return [labels[number] for number in sorted(labels)]

@@ -145,6 +145,9 @@ def test_documents_of_a_file_of_scores_are_noted(tmp_path: Path, capsys: pytest.
     with ProgressBar(quiet=False):
         compare_corpus(corpus_of([metric]), metric)
         assert "similar within a document (intraclass correlation 0." in capsys.readouterr().err
-        labels = [f"d{n // 3}" for n in range(60)]
-        compare_corpus(corpus_of([metric]), metric, significance=SignificanceSettings(documents=labels))
+        # Its column names them: the label of a segment is in the row of each system.
+        assert Documents.read(f"{path}:doc").numbers.tolist() == [n // 3 for n in range(60)]
+        compare_corpus(corpus_of([metric]), metric, significance=SignificanceSettings(documents=f"{path}:doc"))
         assert "intraclass" not in capsys.readouterr().err
+    path.write_text("\n".join([*lines, "A\t60\td0\t1"]), encoding="utf-8")
+    refused(InputError, "line 122: segment 60 has the label 'd0', and 'd19' above", Documents.read, f"{path}:doc")
