@@ -1,5 +1,6 @@
 """Edits found in texts: alignment and merge rules, beside ERRANT's edits on CoNLL-2014, and as .m2 files."""
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,8 +13,11 @@ from shared_data import shared
 
 import softbleu
 from softbleu import InputError
+from softbleu.analysis import correction_kinds
 from softbleu.corpora.edits import Annotation, apply_edits
+from softbleu.corpora.segments import make_corpus
 from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_cost
+from softbleu.metrics.making import make_metric
 
 WORDS = st.lists(
     st.sampled_from(["the", "The", "to", "is", "was", "depends", "depend", "will", "a", ",", "'s", "a-s", "x"])
@@ -121,3 +125,22 @@ def test_long_texts():
         for one, other in ((text, output), (output, text), (["a"] * 500, output)):
             edits = Annotation(0, extract_edits(one, other)).in_words()
             assert apply_edits(one, edits) == tuple(other)
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "output", "kinds"),
+    [
+        ("cs", "Pes štěkal on jít domů včera a", "Pes , štěkal on šel včera domů", "M:PUNCT R:OTHER R:ORDER U:OTHER"),
+        ("de", "Der katze schläft zu hause .", "Der Katze schläft zuhause !", "R:CASE R:SPACE R:PUNCT"),
+        ("sv", "Jag har en stor hunden", "Jag har den stora hund", "R:OTHER R:STEM R:STEM"),
+        ("cs", "velký pes , ano", "velcí pes ano", "R:OTHER U:PUNCT"),
+    ],
+)
+def test_types_by_form(language, source, output, kinds):
+    (segment,) = edit_texts([source], [output], language=language)
+    assert " ".join(edit.kind for edit in segment.annotations[0].edits) == kinds
+    assert " ".join(apply_edits(segment.source.split(), segment.annotations[0].in_words())) == output
+    corpus = make_corpus([output], [output], [source])
+    scores = correction_kinds(corpus, make_metric("errant"), "form", language)
+    assert {score.kind: score.hits for score in scores if score.kind != "all"} == Counter(kinds.split())
+    refused(InputError, "ERRANT is for English", edit_texts, [source], [output], language="cs", extraction="errant")

@@ -15,6 +15,7 @@ from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits.errant import Classify, errant_types
+from softbleu.metrics.edits.forms import form_types
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.m2 import M2
 from softbleu.results.api import GivenMetric, plan_metrics
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.plan import Plan
 
-By = Literal["type", "category", "operation", "errant"]
+By = Literal["type", "category", "operation", "form", "errant"]
 ALL = "all"
 _LETTERS = {"M:": "missing", "U:": "unnecessary", "R:": "replacement"}
 
@@ -55,7 +56,9 @@ class KindScores(list[KindScore], Tabular):
         return [vars(score) for score in self]
 
 
-def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type") -> KindScores:
+def correction_kinds(
+    corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
+) -> KindScores:
     """Score the edits of every system kind by kind, as a metric judges them, with its choice of references.
 
     Parameters
@@ -69,7 +72,10 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
         else that of the gold edit that it touches, else `other` (so that precision by type leaves over-corrections
         of texts out). `category`: such types without what stands before a colon, as `R:`. `operation`: `missing`,
         `unnecessary` or `replacement`, by the first letter of ERRANT's types where there are such. These three are
-        ERRANT's `-cat` 3, 2 and 1. `errant`: ERRANT's types, of all edits.
+        ERRANT's `-cat` 3, 2 and 1. `form`: what changes, in any language, see `form_types`. `errant`: ERRANT's
+        types, of all edits.
+    language
+        Code of the language whose stems `form` takes.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
         A metric that judges no edits, no gold edits or references, or no ERRANT.
     """
     plan = plan_metrics(metric)
-    lines = [list(system) for system in find_corrections(corpus, plan, by)]
+    lines = [list(system) for system in find_corrections(corpus, plan, by, language)]
     beta: float = getattr(plan.only, "beta", 0.5)
     untyped = sum(edit.kind == OTHER for texts in lines for line in texts for edit in line.edits)
     if untyped and by in ("type", "category"):
@@ -90,16 +96,19 @@ def correction_kinds(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type"
     )
 
 
-def find_corrections(corpus: Corpus, metric: GivenMetric | Plan, by: By = "type") -> list[list[JudgedEdits]]:
+def find_corrections(
+    corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
+) -> list[list[JudgedEdits]]:
     """Find the edits that `metric` judges, with their kinds: a list of segments for each system of `corpus`.
 
-    Kinds go `by` type, operation or ERRANT's types; see `correction_kinds`, also for the errors.
+    Kinds go `by` type, operation, form (of a `language`) or ERRANT's types; see `correction_kinds`, also for the
+    errors.
     """
     plan = plan_metrics(metric)
     check_edits(plan.only)
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))
-    classify = errant_types() if by == "errant" else None
+    classify = errant_types() if by == "errant" else form_types(language) if by == "form" else None
     judged, _ = judge_corpus(corpus, plan)
     return judged if by == "type" else [[_with_kinds(line, by, classify) for line in lines] for lines in judged]
 

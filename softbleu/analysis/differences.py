@@ -84,6 +84,7 @@ def choose_lines(
     top: int = 20,
     baseline: str | None = None,
     by: By | None = None,
+    language: str | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -107,6 +108,8 @@ def choose_lines(
     by
         Say of each line which edits are hits, wrong, missed or over, by their kinds as in `correction_kinds`, and
         as the first metric judges them that does.
+    language
+        Code of the language whose stems kinds by form take.
     jobs, executor, progress
         Those of `softbleu.score_corpus`.
 
@@ -126,7 +129,7 @@ def choose_lines(
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(plan.metrics), top, baseline)
     judging = next((metric for metric in plan.metrics if isinstance(metric, ShowsEdits)), plan.metrics[0])
-    judged = None if by is None else find_corrections(corpus, replace(plan, metrics=(judging,)), by)
+    judged = None if by is None else find_corrections(corpus, replace(plan, metrics=(judging,)), by, language)
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     scores = np.stack([segment_numbers(scored) for scored in statistics], axis=-1)
     upward = np.array([1 if scored.metric.higher_is_better else -1 for scored in statistics])

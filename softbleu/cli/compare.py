@@ -83,7 +83,7 @@ def _write_view(given: Given) -> None:
     unused += ["resume"]
     if given.by == "runs":
         unused = [name for name in unused if name not in ("samples", "correction")]
-    kinds = ("type", "category", "operation", "errant")
+    kinds = ("type", "category", "operation", "form", "errant")
     lines = given.show not in (None, "ngrams")
     both = given.show and given.by and not (lines and given.by in kinds)
     other = next((name for name in unused if given.get(name)), "by" if both else None)
@@ -98,7 +98,7 @@ def _write_view(given: Given) -> None:
     with open_corpus(given, plan.metrics, plan.recommended, **documents) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
-            run |= {"top": top, "baseline": given.baseline, "by": given.by}
+            run |= {"top": top, "baseline": given.baseline, "by": given.by, "language": given.language}
             view = choose_lines(corpus, plan, given.show.lower(), **run)
         elif given.show:
             view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
@@ -107,7 +107,7 @@ def _write_view(given: Given) -> None:
             how, _ = SignificanceSettings.from_signature(given.signature, **asked)
             view = compare_runs(corpus, plan, how, baseline=given.baseline, **run)
         elif given.by in kinds:
-            view = correction_kinds(corpus, plan, given.by)
+            view = correction_kinds(corpus, plan, given.by, given.language)
         else:
             view = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)
     output.write(view)

@@ -4,13 +4,15 @@ from softbleu.cli.command import Given, command
 
 
 @command(
-    "source texts extraction encoding output",
+    "source texts extraction language tokenize encoding output",
     """
   source SOURCE !: Text before correction, tokenised, a segment per line; - is standard input.
   texts OUTPUT… !: The same, corrected; of several texts each becomes an annotator.
 Input
   --extraction NAME =own <own,errant>: Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
     (default: =).
+  --language CODE: Language of the text, such as cs, de or zh (BCP 47): chooses the tokenizer, and edits get types by
+    their form: case, punctuation, order, blanks, stem.
 """,
 )
 def edits(given: Given) -> None:
@@ -18,14 +20,18 @@ def edits(given: Given) -> None:
 
     Such a file is gold for --gold, or the edits of a system for -c.
     """
+    from softbleu.config.languages import find_language
     from softbleu.corpora import ParallelFiles, write_m2
     from softbleu.metrics.edits.extract import edit_texts
     from softbleu.results.notes import foreign_text
+    from softbleu.text.tokenizers import make_tokenizer
 
+    language = None if given.language is None else find_language(given.language)
+    split = make_tokenizer(given.tokenize or (language and language.tokenize) or "none").splitter
     place = given.open_place([given.source, *given.texts])
     named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
     with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus, given.progress("comparing"):
         texts = [list(file.all_lines()) for file in (corpus.source, *corpus.candidates) if file is not None]
         if foreign := foreign_text(dict(zip([given.source, *given.texts], texts, strict=False))):
             given.note(f"{foreign}, but its edits are found by rules for English")
-        place.write(write_m2(edit_texts(*texts, extraction=given.extraction)))
+        place.write(write_m2(edit_texts(*texts, extraction=given.extraction, language=given.language, split=split)))

@@ -202,11 +202,11 @@ Differences
   --show NAME <worst,different,disagreeing,ngrams>: Show lines instead: the worst, the most different (two systems) or
     disagreeing ones (two metrics); or n-grams that one system matches and another misses (ngrams).
   --top N: How many lines or n-grams --show shows (default: 20).
-  --by NAME|FILE <length,rarity,coverage,order,document,runs,type,category,operation,errant>: Score parts instead:
-    by length, rarity or coverage (of words), order (of n-grams), document (of --documents), runs (NAME.1 NAME.2 … of
-    a system: how much they and segments vary), by a file with a label per
+  --by NAME|FILE <length,rarity,coverage,order,document,runs,type,category,operation,form,errant>: Score parts
+    instead: by length, rarity or coverage (of words), order (of n-grams), document (of --documents), runs (NAME.1
+    NAME.2 … of a system: how much they and segments vary), by a file with a label per
     segment (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2, ERRANT,
-    CLEME by type, category, operation or errant, also of the lines that --show shows.
+    CLEME by type, category, operation, form (any language) or errant, also of the lines that --show shows.
 Output
   page_format --format -f NAME <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default: by the
     suffix of --output, else text).

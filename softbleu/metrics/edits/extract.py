@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
-from softbleu.errors import InputError, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
-from softbleu.metrics.edits.errant import errant_edits
+from softbleu.metrics.edits.errant import Classify, errant_edits
+from softbleu.metrics.edits.forms import form_types
 from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
 
 if TYPE_CHECKING:
@@ -65,7 +66,13 @@ def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, .
     return _extracted(tuple(source), tuple(output))
 
 
-def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extraction = "own") -> list[GoldSegment]:
+def edit_texts(
+    source: Iterable[str],
+    *outputs: Iterable[str],
+    extraction: Extraction = "own",
+    language: str | None = None,
+    split: Callable[[str], Sequence[str]] = str.split,
+) -> list[GoldSegment]:
     """Find the edits of texts, as a `.m2` file has them: those of each output are an annotator's.
 
     Parameters
@@ -74,6 +81,10 @@ def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extra
         Tokenised lines, as many of each.
     extraction
         `own` (see `extract_edits`) or `errant`, which needs `softbleu[errant]`.
+    language
+        Code of the language of the lines, whose edits get types by their form (see `form_types`); None: of English.
+    split
+        Makes words of a line, at blanks unless given.
 
     Returns
     -------
@@ -92,7 +103,10 @@ def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extra
     [1, 2]
     """
     known_name("extraction", extraction, get_args(Extraction))
+    if extraction == "errant" and language not in (None, "en"):
+        raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
     find = errant_edits() if extraction == "errant" else extract_edits
+    classify = None if language is None or extraction == "errant" else form_types(language)
     texts = [listed("source lines", source), *(listed("output lines", output) for output in outputs)]
     for number, lines in enumerate(texts):
         check_texts(f"output {number}" if number else "source", lines)
@@ -100,10 +114,22 @@ def edit_texts(source: Iterable[str], *outputs: Iterable[str], extraction: Extra
             raise InputError(f"the source has {len(texts[0])} lines, output {number} has {len(lines)}")
     segments = []
     for text, *others in zip(*texts, strict=True):
-        words = text.split()
-        edits = (find(words, other.split()) for other in others)
+        words = split(text)
+        edits = [
+            find(words, made) if classify is None else _typed(words, made, classify) for made in map(split, others)
+        ]
         segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
     return segments
+
+
+def _typed(source: Sequence[str], output: Sequence[str], classify: Classify) -> tuple[Edit, ...]:
+    """Edits, with their types."""
+    edits, spans, shift = extract_edits(source, output), [], 0
+    for edit in edits:
+        count = len(edit.corrections[0].split())
+        spans.append((edit.start, edit.end, edit.start + shift, edit.start + shift + count))
+        shift += count - (edit.end - edit.start)
+    return tuple(replace(edit, kind=kind) for edit, kind in zip(edits, classify(source, output, spans), strict=True))
 
 
 @lru_cache(1 << 14)
