@@ -252,9 +252,25 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
     refused(InputError, "candidate, sentence 1: edits of another", score, [segment()], gold=[two], metric="cleme")
     refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
     refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
-    refused(InputError, "leave out tokenize", score, ["a"], ["b"], ["b"], metric="cleme", tokenize="13a")
 
 
 def test_weights_by_similarity_are_kept_in_parts() -> None:
     metric = softbleu.Cleme(weights="similarity")
     assert metric.weighed(np.full((1, 7), PARTS)).tolist() == [[1] * 5]
+
+
+@pytest.mark.parametrize("metric", ["cleme", "cleme2", "errant"])
+def test_texts_are_split_by_a_tokenizer(metric: str) -> None:
+    """Where no edits are given, whose words would be those of their file."""
+    texts = [
+        ["猫坐再垫上。", "我昨天去学校了。"],
+        ["猫坐在垫子上。", "我昨天去了学校。"],
+        ["猫坐再垫子上。", "我昨天去了学校了。"],
+    ]
+    split = [[" ".join(line) for line in lines] for lines in texts]
+    assert (
+        softbleu.score(*texts, metric=metric, tokenize="zh").numbers == softbleu.score(*split, metric=metric).numbers
+    )
+    gold = softbleu.edit_texts(split[2], split[1])
+    with pytest.raises(InputError, match="counts words as the gold file does: leave out tokenize"):
+        softbleu.score(split[0], gold=gold, metric=metric, tokenize="zh")

@@ -148,7 +148,8 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         )
     if requires.vectors and metric.vector_choice.context:
         _check_context(corpus, metric)
-    if requires.by_annotator and metric.tokenizer.name != "none":
+    given = corpus.gold is not None or getattr(corpus, "edits", None)
+    if requires.by_annotator and given and metric.tokenizer.name != "none":
         said = f"metric {metric.name!r} counts words as the gold file does: leave out "
         raise InputError(said, Parameter("tokenize"))
 
