@@ -501,10 +501,12 @@ def _widened(owners: tuple[type[Declared], ...]) -> dict[str, Setting]:
 
 
 def _written(value: Any) -> Any:
-    """Write a value for an expression: a file by its path, vectors in memory by their kind."""
+    """Write a value for an expression: a file by its path, what is in memory by its name or its kind."""
     if value is None or isinstance(value, str | int | float):
         return value
-    return getattr(value, "location", None) or (str(value) if isinstance(value, Path) else type(value).__name__)
+    if isinstance(value, Path):
+        return str(value)
+    return getattr(value, "location", None) or getattr(value, "name", None) or type(value).__name__
 
 
 def _named(metric: Metric, settings: Mapping[str, Any]) -> str:

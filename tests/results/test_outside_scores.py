@@ -49,6 +49,12 @@ def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: An
         assert found[one, other] == (beyond + 1) / 201
 
 
+def test_scores_in_memory_are_told_apart_by_name() -> None:
+    judges = [Scores(name, TABLE) for name in ("COMET", "an LLM")]
+    rows = softbleu.compare({name: ["x"] * 60 for name in TABLE}, ["x"] * 60, metrics=judges).records()
+    assert [row["metric"] for row in rows][::3] == ["scores(table=COMET)", 'scores(table="an LLM")']
+
+
 def test_missing_scores_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     said = "judge: 2 scores are missing (B segment 5, C segment 10): "
     with pytest.raises(InputError) as caught:
