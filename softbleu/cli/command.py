@@ -83,7 +83,7 @@ class Given:
         """The tokenizer of a command without a metric."""
         from softbleu.text.tokenizers import make_tokenizer
 
-        return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
+        return make_tokenizer(self.tokenize or default, lowercase=bool(self.get("lowercase")))
 
     def note(self, *parts: str | Parameter) -> None:
         """Tell the user something, unless quiet is asked for."""

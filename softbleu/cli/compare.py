@@ -1,6 +1,6 @@
 """`softbleu compare`: several systems, their intervals and tests."""
 
-from typing import Any
+from typing import Any, get_args
 
 from softbleu.cli.command import Given, command
 
@@ -73,6 +73,7 @@ def compare(given: Given) -> None:
 def _write_view(given: Given) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
+    from softbleu.analysis.corrections import By
     from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
@@ -83,7 +84,7 @@ def _write_view(given: Given) -> None:
     unused += ["resume"]
     if given.by == "runs":
         unused = [name for name in unused if name not in ("samples", "correction")]
-    kinds = ("type", "category", "operation", "form", "errant")
+    kinds = get_args(By)
     lines = given.show not in (None, "ngrams")
     both = given.show and given.by and not (lines and given.by in kinds)
     other = next((name for name in unused if given.get(name)), "by" if both else None)

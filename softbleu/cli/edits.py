@@ -24,10 +24,9 @@ def edits(given: Given) -> None:
     from softbleu.corpora import ParallelFiles, write_m2
     from softbleu.metrics.edits.extract import edit_texts
     from softbleu.results.notes import foreign_text
-    from softbleu.text.tokenizers import make_tokenizer
 
     language = None if given.language is None else find_language(given.language)
-    split = make_tokenizer(given.tokenize or (language and language.tokenize) or "none").splitter
+    split = given.tokenizer((language and language.tokenize) or "none").splitter
     place = given.open_place([given.source, *given.texts])
     named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
     with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus, given.progress("comparing"):

@@ -106,11 +106,10 @@ class EssayFiles:
         from softbleu.corpora.resegment import joined_lines, resegment
 
         # Lines are aligned with those of the source, where there is one.
-        others = sorted(
-            (number for number in there if number >= self.references.start), key=self.references.stop.__gt__
-        )
+        referring = range(self.references.start, self.references.stop)
+        others = [number for number in there if number >= referring.stop] + [n for n in there if n in referring]
         models = dict(zip(others, joined_lines([there[number] for number in others]), strict=True))
-        referred = [lines for number, lines in models.items() if number < self.references.stop]
+        referred = [lines for number, lines in models.items() if number in referring]
         segments = list(zip(*(referred or models.values()), strict=True))
         systems = {number: lines for number, lines in there.items() if number < self.references.start}
         return {number: resegment(lines, segments).texts for number, lines in systems.items()} | models

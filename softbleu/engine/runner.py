@@ -344,8 +344,13 @@ def _statistics(
     if corpus is None:
         return made
     without_blank = corpus.blank > 0 and corpus.blank_references == "missing"
-    made = replace(made, resegmented=corpus.resegmented, documents=corpus.documents, without_blank=without_blank)
-    return replace(made, against=corpus.against)
+    return replace(
+        made,
+        resegmented=corpus.resegmented,
+        documents=corpus.documents,
+        without_blank=without_blank,
+        against=corpus.against,
+    )
 
 
 def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
