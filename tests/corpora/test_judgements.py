@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
@@ -280,8 +281,8 @@ def test_judgements_with_spans(tmp_path, name, content, scores, raw):
 
 
 def test_a_log_counts_as_its_page_does(tmp_path):
-    """Pearmut counts units of UTF-16 without line breaks; lines are found by their outputs; scores may be MQM's."""
-    marked = [(0, 0, "minor", "Fluency/Punctuation"), (1, 3, "major", "Accuracy/Addition"), (5, 5, "major", "Style/")]
+    """Pearmut counts units of UTF-16; lines are found by their outputs; scores may be MQM's."""
+    marked = [(0, 0, "minor", "Fluency/Punctuation"), (1, 4, "major", "Accuracy/Addition"), (6, 6, "major", "Style/")]
     spans = [dict(zip(("start_i", "end_i", "severity", "category"), span, strict=True)) for span in marked]
     items = [{"item_id": "second", "tgt": {"A": "a𝒳\nb."}}, {"item_id": "first", "tgt": {"A": "same"}}]
     said = [{"A": {"score": None, "error_spans": spans}}, {"A": {"score": None, "error_spans": []}}]
@@ -300,6 +301,37 @@ def test_a_log_counts_as_its_page_does(tmp_path):
     assert ([tuple(span) for span in output.spans], read.missing) == ([(0, 1, "minor"), (1, 4, "major")], 1)
     refused(InputError, "line 1: no line has these outputs of A", read_spans, name, texts=lambda: {"A": ["b"]})
     refused(InputError, "judged are A, of which no outputs are given", read_spans, name, texts=lambda: {"B": ["b"]})
+
+
+def test_a_campaign_of_the_program():
+    """What Pearmut 1.1.6 wrote when two users had marked and scored made-up outputs on its page, in a browser.
+
+    Marked texts and scores are those that the page showed.
+    """
+    export = Path(__file__).parents[1] / "golden" / "pearmut.json"
+    pages = json.loads(export.read_text("utf-8"))["made-up"]
+    outputs = {item["item_id"]: item["tgt"] for page in pages for item in page["item"]}
+    judged, spans = read_assessments(str(export)), read_spans(str(export))
+    ids = sorted(outputs)
+    scored = zip(judged.systems, judged.segments, judged.scores, strict=True)
+    scores = {(system, number): score for (system,), number, score in scored}
+    means = {"north": [67.5, 67, 49.5], "south": [43.5, 37, 35]}
+    assert scores == {(system, n): mean for system, of in means.items() for n, mean in enumerate(of)}
+    marked = {
+        (system, number, outputs[ids[number]][system][start:end], severity)
+        for system, lines in spans.outputs.items()
+        for number, said in lines.items()
+        for one in said
+        for start, end, severity in one.spans
+    }
+    assert marked == {
+        ("north", 0, " sedě", "major"),
+        ("north", 0, "seděla ", "minor"),
+        ("north", 1, "a ni", "minor"),
+        ("north", 1, "oc p", "major"),
+        ("south", 2, "o odstav", "minor"),
+        ("south", 2, "ára stej", "major"),
+    }
 
 
 def test_sliders_and_severities_of_a_campaign(tmp_path):

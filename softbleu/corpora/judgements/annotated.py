@@ -133,12 +133,14 @@ def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Ite
     if judged and not any(segments):
         systems = sorted({system for *_, by_system in judged for system in by_system})
         raise InputError(f"{name}: judged are {', '.join(systems)}, of which no outputs are given")
+    if any("\n" in text for _, _, item, _ in judged for text in _outputs(item).values()):
+        note(f"{name}: outputs have line breaks, which spans count, as in Pearmut since 1.1.5 (not before)")
     for segment, (where, value, item, by_system) in zip(segments, judged, strict=True):
         place = {"annotator": str(value.get("user_id", "")), "segment": segment}
         place |= {"lp": value["lp"]} if "lp" in value else {}
         item_id = _item_id(item)
         for system, said in by_system.items() if place["segment"] is not None else ():
-            spans = _in_text(where, said.get("error_spans") or [], str((item.get("tgt") or {}).get(system, "")))
+            spans = _in_text(where, said.get("error_spans") or [], _outputs(item).get(system, ""))
             costs = [_cost(str(span[3]).lower(), str(span[2]).lower()) for span in spans]
             score = score_in(said) if score_in else 0.0 - sum(costs)
             if score is not None:
@@ -179,6 +181,11 @@ def _sliders(where: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
     return sliders
 
 
+def _outputs(item: Mapping[str, Any]) -> dict[str, str]:
+    """Texts of an item, by system."""
+    return {system: str(text) for system, text in (item.get("tgt") or {}).items()}
+
+
 def _item_id(item: Mapping[str, Any]) -> str:
     return str(item.get("item_id", item.get("src")))
 
@@ -204,7 +211,7 @@ def _numbering(
     systems = {system for system, _ in places}
 
     def line_of(where: str, item: Mapping[str, Any]) -> int | None:
-        said = {system: " ".join(str(text).split()) for system, text in item["tgt"].items()}
+        said = {system: " ".join(text.split()) for system, text in _outputs(item).items()}
         outputs = {(system, text) for system, text in said.items() if system in systems}
         if not outputs:
             return None
@@ -219,11 +226,11 @@ def _numbering(
 def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any, Any, Any]]:
     """Put spans of a page into characters of the text: start, end, severity, category.
 
-    A page counts units of UTF-16 without line breaks, and behind the text marks for what it leaves out.
+    A page counts units of UTF-16, and behind the text marks for what it leaves out.
     """
     if not isinstance(spans, list):
         raise InputError(f"{where}: error_spans is a list, not {spans!r}")
-    units = [place for place, char in enumerate(text) if char != "\n" for _ in range(1 + (char > "\uffff"))]
+    units = [place for place, char in enumerate(text) for _ in range(1 + (char > "\uffff"))]
     placed = []
     for span in spans:
         if not isinstance(span, dict):
