@@ -253,6 +253,22 @@ def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatc
     assert "meteor-data:none" in plain.signature
 
 
+@pytest.mark.parametrize("metric", ["meteor", "bleu(tokenize=meteor)"])
+def test_the_signature_is_run_again_with_data_elsewhere(data: str, tmp_path: Path, capsys: Any, metric: str) -> None:
+    (text := tmp_path / "text").write_text("a small cat\n", encoding="utf-8")
+    given = ["score", "-c", str(text), "-r", str(text), "-f", "json"]
+
+    def said(*more: str) -> tuple[int, str, str]:
+        return (run([*given, *more]), *capsys.readouterr())
+
+    first = said("-m", metric, "--meteor-data", data)
+    signature = json.loads(first[1])["signature"]
+    assert said("--meteor-data", data, "--signature", signature) == first
+    code, out, error = said("--signature", signature)
+    assert (code, out) == (2, "")
+    assert error.endswith("; where it lies elsewhere, name it with --meteor-data\n")
+
+
 def test_making_large_tables_is_noted_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     folder, text = write_meteor_data(tmp_path / "own"), tmp_path / "text"

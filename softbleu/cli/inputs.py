@@ -158,6 +158,7 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
     """
     from softbleu.cli.signatures import check_origin
     from softbleu.config.declare import all_settings
+    from softbleu.config.signature import parse_signature
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
     from softbleu.metrics.base import Metric
@@ -168,7 +169,11 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
         if given.metric:
             raise InputError("--signature says what to compute: leave out --metric")
         check_origin(given.signature)
-        metrics: list[str | Metric] = [metric_from_signature(given.signature)]
+        signed = parse_signature(given.signature)
+        named = ((option.setting, value) for option, value in given.chosen_settings())
+        # Files that are named are not looked for where the signature has them.
+        files = {setting.name: value for setting, value in named if setting.hashed and setting.key in signed}
+        metrics: list[str | Metric] = [metric_from_signature(given.signature, **files)]
     else:
         metrics = list(given.get("metric") or ["bleu"] * (not given.get("scores")))
     if given.get("scores"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,11 @@ Essays = dict[str, list[str]]
 
 def has_essays(file: TextFile) -> bool:
     """Whether the first line of a file that is not blank is the heading of an essay."""
-    lines = file.head(_HEAD).split("\n")
+    return begins_essay(file.head(_HEAD).split("\n"))
+
+
+def begins_essay(lines: Iterable[str]) -> bool:
+    """Whether the first line that is not blank is the heading of an essay."""
     return any(map(_HEADING.fullmatch, next(([line.rstrip()] for line in lines if line.strip()), ())))
 
 
@@ -66,12 +70,7 @@ class EssayFiles:
         not in all texts, or its numbers of lines differ and are not cut.
         """
         model = self.texts[self.model]
-        if not any(model.values()):
-            raise InputError(f"an empty corpus: the essays of {self.names[self.model]} have no lines")
-        for name, essays in zip(self.names, self.texts, strict=True):
-            if other := next((essay for essay in essays if essay not in model), None):
-                raise InputError(f"{name} has an essay {other!r}, which {self.names[self.model]} lacks")
-        made = [self._essay(essay, cut=cut) for essay in model]
+        made = [self._essay(essay, found, cut=cut) for essay, found in self.by_essay()]
         documents = Documents.of([name for name, texts in zip(model, made, strict=True) for _ in texts[0]], "essays")
         lines = [[line for texts in made for line in texts[number]] for number in range(len(self.texts))]
         others = self.texts[self.references.start :]
@@ -80,13 +79,27 @@ class EssayFiles:
             note_groups(len(lines[0]))
         return lines, documents
 
-    def _essay(self, essay: str, *, cut: bool) -> list[list[str]]:
-        """Lines of an essay in each text."""
-        found = [texts.get(essay) for texts in self.texts]
+    def by_essay(self) -> Iterator[tuple[str, list[list[str] | None]]]:
+        """Go through the essays, each with its lines in every text, None in a reference that lacks it.
+
+        Raises `InputError`: there are no lines, or an essay is not in all texts.
+        """
+        model = self.texts[self.model]
+        if not any(model.values()):
+            raise InputError(f"an empty corpus: the essays of {self.names[self.model]} have no lines")
+        for name, essays in zip(self.names, self.texts, strict=True):
+            if other := next((essay for essay in essays if essay not in model), None):
+                raise InputError(f"{name} has an essay {other!r}, which {self.names[self.model]} lacks")
         numbers = range(self.references.start, self.references.stop)
-        for number, name in enumerate(self.names):
-            if found[number] is None and number not in numbers:
-                raise InputError(f"{name} lacks essay {essay!r}, which {self.names[self.model]} has")
+        for essay in model:
+            found = [texts.get(essay) for texts in self.texts]
+            for number, name in enumerate(self.names):
+                if found[number] is None and number not in numbers:
+                    raise InputError(f"{name} lacks essay {essay!r}, which {self.names[self.model]} has")
+            yield essay, found
+
+    def _essay(self, essay: str, found: Sequence[list[str] | None], *, cut: bool) -> list[list[str]]:
+        """Lines of an essay in each text."""
         there = {number: lines for number, lines in enumerate(found) if lines is not None}
         if cut and any(there.values()):
             there = self._cut({number: lines or [""] for number, lines in there.items()})
@@ -115,6 +128,16 @@ class EssayFiles:
         return {number: resegment(lines, segments).texts for number, lines in systems.items()} | models
 
 
+def read_files(names: Sequence[str], texts: Mapping[str, Iterable[str]], references: slice) -> EssayFiles:
+    """Read the essays of files; `texts` are the lines of those that have some. InputError: others have none."""
+    if plain := [name for name in names if name not in texts]:
+        other = next(iter(texts))
+        raise InputError(f"{other} has essays (### essay_id = …), {plain[0]} has none: give all as essays, or none")
+    # A file that is named twice is read once.
+    essays = {name: read_essays(lines, name) for name, lines in texts.items()}
+    return EssayFiles(names, [essays[name] for name in names], references)
+
+
 def note_groups(count: int) -> None:
     """Note how many groups of lines are the segments."""
     note(
@@ -130,13 +153,8 @@ def aligned_essays(
 
     `files` are those of `EssayFiles`; some are none of essays, which is an `InputError`.
     """
-    plain = [file.name for file in files if not has_essays(file)]
-    if plain:
-        other = next(file.name for file in files if file.name not in plain)
-        raise InputError(f"{other} has essays (### essay_id = …), {plain[0]} has none: give all as essays, or none")
-    names = [file.name for file in files]
-    texts = EssayFiles(names, [read_essays(file.all_lines(), file.name) for file in files], references)
-    written, documents = texts.in_step(cut=cut)
+    texts = {file.name: file.all_lines() for file in files if has_essays(file)}
+    written, documents = read_files([file.name for file in files], texts, references).in_step(cut=cut)
     made = [
         file.with_lines(lines, folder / f"essays-{number}")
         for number, (file, lines) in enumerate(zip(files, written, strict=True))

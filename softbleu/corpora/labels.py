@@ -113,6 +113,10 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
         numbered = column not in header and column.isdecimal() and 0 < int(column) <= len(header)
         if column not in header and not (numbered and segments in (None, len(rows))):
             raise InputError(f"{name}: no column {column!r}; the first line has: {', '.join(header)}")
+        if header.count(column) > 1:
+            raise InputError(
+                f"{name}, line 1: {header.count(column)} columns are called {column!r}: rename all but one"
+            )
         number = int(column) - 1 if numbered else header.index(column)
         short = next((at for at, row in enumerate(rows, start=1) if len(row) <= number), None)
         if short is not None:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedIOBase
@@ -158,6 +158,21 @@ def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator
             yield reader.line_num, row
     except csv.Error as error:
         raise InputError(f"{name}, line {reader.line_num}: not CSV ({error})") from None
+
+
+def check_columns(place: str, names: Sequence[str], header: Sequence[str]) -> None:
+    """See that no two columns of a table mean the same; those without a name mean nothing.
+
+    `names` are what the cells of the header mean.
+
+    >>> check_columns("x.tsv", ["system", "score", "score"], ["system", "Score", "score"])
+    Traceback (most recent call last):
+    softbleu.errors.InputError: x.tsv: the columns Score, score are all 'score': rename or leave out all but one
+    """
+    doubled = next((name for name in names if name and names.count(name) > 1), None)
+    if doubled is not None:
+        found = ", ".join(cell for cell, name in zip(header, names, strict=True) if name == doubled)
+        raise InputError(f"{place}: the columns {found} are all {doubled!r}: rename or leave out all but one")
 
 
 def read_bounded(stream: IO[bytes], name: str) -> bytes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.config.signature import split_name
+from softbleu.config.signature import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.judgements import (
     Assessments,
@@ -24,7 +24,7 @@ from softbleu.corpora.judgements import (
     plain_names,
     read_scores,
 )
-from softbleu.corpora.segments import make_corpus
+from softbleu.corpora.segments import compared_with, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
@@ -38,9 +38,11 @@ from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
 from softbleu.results.notes import note_coverage, note_text
+from softbleu.results.spans import unmatched_spans
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.judgements import SpanTable
     from softbleu.corpora.labels import Documents
     from softbleu.io.tabular import Value
     from softbleu.types import Integers, Progress
@@ -277,6 +279,7 @@ def make_score_tables(
     *,
     segments: bool,
     by_document: bool = False,
+    signed: Mapping[str, str] | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -295,6 +298,8 @@ def make_score_tables(
         Whether segments are scored, too.
     by_document
         Whether documents stand in the place of segments.
+    signed
+        Signatures that some of the metrics were read from, by name.
     jobs, executor
         Processes, or what runs the work instead.
     progress
@@ -303,9 +308,17 @@ def make_score_tables(
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
     note_text(corpus, list(metrics.values()))
     options = RunOptions(jobs, executor, progress=progress)
-    statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
-    for name, rows in zip(metrics, statistics, strict=True):
-        results = make_results(rows, "corpus" if not segments else "document" if by_document else "segment")
+    groups: dict[Any, list[str]] = {}
+    for name in metrics:
+        groups.setdefault(_against(signed or {}, name), []).append(name)
+    statistics: dict[str, Any] = {}
+    for against, names in groups.items():
+        texts, some = compared_with(corpus, against), [metrics[name] for name in names]
+        statistics |= zip(names, collect_statistics(texts, some, options, keep_rows=segments), strict=True)
+    for name in metrics:
+        results = make_results(
+            statistics[name], "corpus" if not segments else "document" if by_document else "segment"
+        )
         firsts[name] = results[0]
         coverages += [(result.name, name, result.coverage) for result in results]
         parts = {result.name: np.array([part.score for _, part in result.parts()]) for result in results}
@@ -315,10 +328,25 @@ def make_score_tables(
     return tables, firsts
 
 
-def read_metrics(metrics: Metrics, language: str | None = None) -> dict[str, Metric]:
+def _against(signed: Mapping[str, str], name: str) -> Any:
+    """What the signature of a metric, if it has one, says that outputs are compared with."""
+    return parse_signature(signed[name]).get("against", "references") if name in signed else "references"
+
+
+def marked_by(corpus: Corpus, metrics: Metrics, language: str | None) -> list[SpanTable]:
+    """Find the spans that metrics leave unmatched, a table for each; see `read_metrics`."""
+    signed: dict[str, str] = {}
+    scorers = read_metrics(metrics, language, signed)
+    texts = {name: compared_with(corpus, _against(signed, name)) for name in scorers}
+    return [unmatched_spans(texts[name], metric, name=name).table for name, metric in scorers.items()]
+
+
+def read_metrics(
+    metrics: Metrics, language: str | None = None, signed: dict[str, str] | None = None
+) -> dict[str, Metric]:
     """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
 
-    The language of the texts chooses defaults of what is no signature.
+    The language of the texts chooses defaults of what is no signature; signatures are added to `signed`.
 
     >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
     >>> list(read), read["soft"].threshold
@@ -328,14 +356,16 @@ def read_metrics(metrics: Metrics, language: str | None = None) -> dict[str, Met
     named_metrics: dict[str, Metric] = {}
     settings: dict[str, Any] = {} if language is None else {"language": language, "unused": []}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:
-        signed = isinstance(text, str) and ":" in text.partition("(")[0]
-        metric = metric_from_signature(str(text)) if signed else make_metric(text, **settings)
+        signature = str(text) if isinstance(text, str) and ":" in text.partition("(")[0] else None
+        metric = make_metric(text, **settings) if signature is None else metric_from_signature(signature)
         matcher = matcher_of(metric)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
         name = label or f"{metric.name}{soft}"
         if name in named_metrics:
             raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
         named_metrics[name] = metric
+        if signature is not None and signed is not None:
+            signed[name] = signature
     return named_metrics
 
 

@@ -56,6 +56,7 @@ from softbleu.meta.evidence import (
     aggregate_scores,
     loaded,
     make_score_tables,
+    marked_by,
     open_outputs,
     rank_systems,
     read_human,
@@ -63,8 +64,8 @@ from softbleu.meta.evidence import (
     read_tables,
 )
 from softbleu.meta.spans import Marks, span_agreements
+from softbleu.results.runs import broken_promises
 from softbleu.results.significance import correct
-from softbleu.results.spans import unmatched_spans
 
 if TYPE_CHECKING:
     from softbleu.metrics.result import Result
@@ -75,6 +76,7 @@ RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
 _SIGNIFICANT = 0.05
+_OF_RUN = ("level", "nrefs", "documents")  # Keys of signatures that this run has in another way
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,7 +262,8 @@ def metaeval(
         else assessments,
     ).turned(lower)
     judges, tables = _in_documents(judges, tables, named, whole=by_document)
-    scorers = read_metrics(metrics, language)
+    signed: dict[str, str] = {}
+    scorers = read_metrics(metrics, language, signed)
     if not scorers and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
         raise InputError(*texts_of, " are there to compute metrics: name some with ", Parameter("metrics"))
@@ -275,11 +278,15 @@ def metaeval(
                 scorers,
                 segments=bool(by_output),
                 by_document=by_document,
+                signed=signed,
                 jobs=jobs,
                 executor=executor,
                 progress=progress,
             )
         tables += computed
+        for name, signature in signed.items():
+            promised = broken_promises(signature, firsts[name].signature, _OF_RUN)
+            notes += [f"{name}: {said}" for said in promised]
     tables = merge_scores(tables)
     if aggregate is not None:
         tables = [aggregate_scores(table, aggregate, settings, progress) for table in tables]
@@ -583,9 +590,7 @@ def _marks(
     if outputs is not None:
         with open_outputs(None, *outputs, unescape=unescape) as corpus:
             texts = loaded(corpus).candidates
-            tables += [
-                unmatched_spans(corpus, m, name=name).table for name, m in read_metrics(metrics, language).items()
-            ]
+            tables += marked_by(corpus, metrics, language)
     return Marks(tables[0], tables[1:], texts)
 
 

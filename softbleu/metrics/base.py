@@ -392,7 +392,7 @@ def with_settings(
         unused.append("preset")
     tag = settings.pop("language", None)
     language = None if tag is None else find_language(tag)
-    parts = {"matcher": getattr(metric, "matcher", None), **settings}
+    parts = {"matcher": getattr(metric, "matcher", None), "tokenize": metric.tokenizer, **settings}
     known = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     for name in settings:
         if name in known:

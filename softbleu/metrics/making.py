@@ -7,7 +7,7 @@ from typing import Any
 
 from softbleu.config.declare import Setting, all_settings, check_given
 from softbleu.config.signature import parse_expression, parse_signature, split_name
-from softbleu.errors import InputError, UnknownNameError, keys_named
+from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
 
@@ -82,8 +82,18 @@ def metric_from_signature(signature: str, **settings: Any) -> Metric:
             raise UnknownNameError("signature key", key, sorted(by_key))
         declared = by_key[key]
         if declared.name not in settings:
-            signed[declared.name] = declared.parse((value.rpartition("#")[0] or value) if declared.hashed else value)
+            signed[declared.name] = _signed(declared, value)
     return make_metric(metric.name, plain=True, **{**signed, **settings})
+
+
+def _signed(declared: Setting, value: str) -> Any:
+    """Read the value of a setting from a signature, which knows of a file its name and content, not where it lies."""
+    if not declared.hashed:
+        return declared.parse(value)
+    try:
+        return declared.parse(value.rpartition("#")[0] or value)
+    except InputError as error:
+        raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(declared.name)) from None
 
 
 def read_settings(text: str) -> tuple[str, dict[str, Any]]:

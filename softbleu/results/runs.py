@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +17,8 @@ from softbleu.io.tabular import Tabular
 from softbleu.metrics.making import settings_of
 
 
-def broken_promises(signature: str, made: str) -> Iterator[str]:
-    """Say in what the signature that a run made differs from the one that it was to run again."""
+def broken_promises(signature: str, made: str, but: Collection[str] = ()) -> Iterator[str]:
+    """Say in what the signature of a run, `but` for some keys, differs from the one that it was to run again."""
     signed = parse_signature(made)
     earlier = {key: setting.key for setting in settings_of(signed) for key in setting.earlier}
     promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
@@ -29,7 +29,7 @@ def broken_promises(signature: str, made: str) -> Iterator[str]:
             Parameter("vectors"),
         )
     for key, value in promised.items():
-        if signed.get(key) != value:
+        if signed.get(key) != value and key not in but:
             yield f"{key} is {signed.get(key, 'missing')} here, {value} in the signature"
 
 

@@ -98,15 +98,21 @@ def test_a_signature_finds_the_text_beside_it_and_notes_another(command, argumen
     again = ("score", *arguments[:4], *arguments[6:], "--signature", signature, "--format", "json")
     done = command(*again)
     assert (done.out, done.err) == (first.out, "")
+    text = idf.read_text(encoding="utf-8")
     idf.write_text("the\n", encoding="utf-8")
     done = command(*again)
     assert done.code == 0
     assert done.err.startswith("softbleu: note: idf is idf.txt#")
     assert "in the signature" in done.err
-    idf.unlink()
+    elsewhere = idf.parent / "elsewhere"
+    elsewhere.mkdir()
+    idf.rename(elsewhere / "idf.txt")
     done = command(*again)
     assert (done.code, done.out) == (2, "")
-    assert "idf.txt: cannot be read" in done.err
+    said = "cannot be read (No such file or directory); where it lies elsewhere, name it with --idf"
+    assert done.err == f"softbleu: error: idf.txt: {said}\n"
+    (elsewhere / "idf.txt").write_text(text, encoding="utf-8")
+    assert command(*again, "--idf", elsewhere / "idf.txt") == first
 
 
 def test_options_without_effect_are_noted(command, files, idf):
@@ -215,6 +221,32 @@ def test_notes_name_options(command, files):
     said = command("score", "-c", one, "-r", one, two, "-m", "chrf").err
     assert "NFC brings them together (--normalize-unicode)\n" in said
     assert "taken as empty texts (the other way: --blank-references missing)\n" in said
+
+
+def test_lines_of_essays_are_grouped_essay_by_essay(command, files):
+    """Headings and blank lines are none; an essay may lack in a reference, or have no lines in a text."""
+    lines = [
+        "### essay_id = 7",
+        "",
+        "It rained.",
+        "We stayed.",
+        "### essay_id = b",
+        "All is well.",
+        "### essay_id = c",
+    ]
+    source, reference = files.write("s.md", lines), files.write("r.md", [*lines[:2], "It rained; we stayed."])
+    output = files.write("o.md", [*lines[4:], "So it is.", *lines[:4]])
+    done = command("align", "-s", source, "-c", output, "--groups", "-f", "tsv")
+    rows = [line.split("\t") for line in done.out.splitlines()]
+    assert rows == [
+        ["essay", f"lines of {source}", f"lines of {output}", str(source), str(output)],
+        *[["7", "1", "1", "It rained.", "It rained."], ["7", "2", "2", "We stayed.", "We stayed."]],
+        *[["b", "1", "1", "All is well.", "All is well."], ["c", "", "1", "", "So it is."]],
+    ]
+    done = command("align", "-r", source, reference, "-c", output, "--groups", "-f", "tsv")
+    assert [line.split("\t")[:4] for line in done.out.splitlines()[1:]] == [
+        *[["7", "1-2", "1", "1-2"], ["b", "1", "", "1"], ["c", "", "", "1"]],
+    ]
 
 
 @pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.6)", "bertscore(vectors=minilm-l6)", "chrf"])

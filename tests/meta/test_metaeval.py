@@ -315,6 +315,33 @@ def test_metrics_and_given_scores_are_the_same(question: str) -> None:
     assert list(found.facts)[:2] == ["bleu", "bigrams"]
 
 
+def test_signatures_say_what_outputs_are_compared_with() -> None:
+    """The scores of a metric whose signature says so are those against the source, beside others."""
+    source = [line[::-1] for line in REFERENCES]
+    texts: dict[str, Any] = {"candidates": TEXTS, "references": REFERENCES, "human": {"people": PEOPLE}}
+    (signature,) = {one.signature for one in softbleu.score(TEXTS, None, source, metric="chrf", against="source")}
+    metrics = {"source": signature, "reference": "chrf", "again": signature.replace("|against:source", "")}
+    found = softbleu.metaeval(metrics=metrics, source=source, **texts)
+    results = [softbleu.score(TEXTS, given, metric="chrf") for given in (source, REFERENCES, REFERENCES)]
+    tables = [
+        ScoreTable(name, {one.name: one.score for one in each}) for name, each in zip(metrics, results, strict=True)
+    ]
+    assert found.table.rows == softbleu.metaeval(scores=tables, human=texts["human"]).table.rows
+    assert (found.signatures["source"], found.notes) == (signature, ())
+    refused(
+        InputError, "compared with the source, and there is none", softbleu.metaeval, metrics=[signature], **texts
+    )
+
+
+def test_signatures_of_other_vectors_are_refused(tmp_path: Path) -> None:
+    texts: dict[str, Any] = {"candidates": TEXTS, "references": REFERENCES, "human": {"people": PEOPLE}}
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("cat 0 1\ndog 1 0\n", encoding="utf-8")
+    (signature,) = {one.signature for one in softbleu.score(TEXTS, REFERENCES, metric="vleu", vectors=str(vectors))}
+    signature = signature.replace("vectors:v.txt#", f"vectors:{vectors}#0")
+    refused(InputError, "the signature is of vectors", softbleu.metaeval, metrics=[signature], **texts)
+
+
 def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Comparisons.of([(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")])
     texts: dict[str, Any] = {"candidates": {name: TEXTS[name] for name in "ABC"}, "references": REFERENCES}

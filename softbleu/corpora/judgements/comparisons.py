@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, Parameter
-from softbleu.io.data_files import read_rows
+from softbleu.io.data_files import check_columns, read_rows
 from softbleu.io.limits import Limit
 from softbleu.io.progress import note
 
@@ -220,6 +220,7 @@ def read_rankings(
 def _read_csv(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ranking]:
     rows = read_rows(lines, name)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
+    check_columns(f"{name}, line 1", header, header)
     numbers = [match[1] for cell in header if (match := _SYSTEM.fullmatch(cell))]
     if len(numbers) < _PAIR:
         raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")

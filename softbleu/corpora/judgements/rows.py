@@ -11,7 +11,7 @@ from typing import Any
 from softbleu.corpora.files import open_text
 from softbleu.corpora.parallel import name_files
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.io.data_files import NotJsonError, parse_json, read_rows
+from softbleu.io.data_files import NotJsonError, check_columns, parse_json, read_rows
 
 _COLUMNS = {
     2: ("system", "score"),
@@ -77,7 +77,8 @@ def table_rows(
     """Read a table of lines, its cells apart by tabs where the first line has any, or else by blanks.
 
     `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
-    that begin with the comment are passed over. InputError: another number of cells than of columns.
+    that begin with the comment are passed over. InputError: another number of cells than of columns, or two
+    columns of one name.
 
     Parameters
     ----------
@@ -98,9 +99,12 @@ def table_rows(
     place, first = next(lines, (f"{name}, line 1", ""))
     mark = "\t" if "\t" in first else None
     try:
-        columns, named = columns_of(first.split(mark) if first else [])
+        cells = first.split(mark) if first else []
+        columns, named = columns_of(cells)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
+    if named:
+        check_columns(place, columns, cells)
 
     def rows() -> Iterator[TableRow]:
         for where, line in lines if named or not first else chain([(place, first)], lines):
@@ -136,7 +140,7 @@ def score_rows(
         scored.extend(columns)
         first = scored[0].lower() if scored and not metrics else ""
         if first:
-            names = ["score" if header == first else header.replace("score", "") for header in names]
+            names = ["score" if header == first else "" if header == "score" else header for header in names]
         return names, bool(columns)
 
     _, rows = table_rows(name, text, columns_of, "#")
@@ -155,7 +159,8 @@ def score_rows(
 
 def _score_columns(name: str, cells: Sequence[str], wanted: Sequence[Any]) -> tuple[Sequence[str], Sequence[str]]:
     """Find the names of columns for the first line's cells, and which of them have scores; none without names."""
-    names = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
+    lower = [cell.lower() for cell in cells]
+    names = [cell if _ALIASES.get(cell, cell) in lower else _ALIASES[cell] for cell in lower]
     lacking = [header for header in wanted if header.lower() not in names]
     scored = [*wanted] or [header for header in SCORED if header in names][:1]
     if "system" in names and scored and not lacking:
