@@ -1,4 +1,4 @@
-"""A twentieth of the campaign, drawn by one seed (SOFTBLEU_SEED draws another); `just campaign` runs all of it."""
+"""A thirtieth of the campaign, drawn by one seed (SOFTBLEU_SEED draws another); `just campaign` runs all of it."""
 
 import os
 import subprocess
@@ -11,11 +11,11 @@ from adversarial import campaign
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="forks")]
 
 
-def test_twentieth() -> None:
+def test_thirtieth() -> None:
     given = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     seed = os.environ.get("SOFTBLEU_SEED") or "33"
     done = subprocess.run(
-        [sys.executable, str(campaign.HERE / "campaign.py"), "--part", "20", "--seed", seed],
+        [sys.executable, str(campaign.HERE / "campaign.py"), "--part", "30", "--seed", seed],
         capture_output=True,
         text=True,
         check=False,
