@@ -33,6 +33,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "penalty": st.sampled_from(["exact", "soft", "progress"]),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
+    "language": st.sampled_from(["cs", "de"]),
     **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients"), st.none()),
     **dict.fromkeys(("head", "table", "spm_model"), st.none()),
 }
@@ -43,6 +44,7 @@ GOES_WITH: dict[str, dict[str, Any]] = {
     "smooth_value": {"smooth": "floor"},
     "penalty": {"matcher": "vleu"},
     "m2 characters": {"threshold": 0.5},
+    "uot language": {"vectors": "none"},
 }
 """What must be given beside a setting, or a setting of one metric."""
 

@@ -20,8 +20,9 @@ from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
+from softbleu.metrics.base import METRICS
 from softbleu.metrics.cleme import PARTS
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
 
@@ -268,9 +269,25 @@ def test_texts_are_split_by_a_tokenizer(metric: str) -> None:
         ["猫坐再垫子上。", "我昨天去了学校了。"],
     ]
     split = [[" ".join(line) for line in lines] for lines in texts]
-    assert (
-        softbleu.score(*texts, metric=metric, tokenize="zh").numbers == softbleu.score(*split, metric=metric).numbers
-    )
+    result, expected = softbleu.score(*texts, metric=metric, tokenize="zh"), softbleu.score(*split, metric=metric)
+    assert result.numbers == expected.numbers
+    named = softbleu.score(*texts, metric=METRICS.find(metric)(language="zh"))
+    assert named.numbers == expected.numbers
+    assert {"language:zh", "tokenize:zh"} < {*named.signature.split("|")}
+    assert softbleu.score(*texts, metric=metric_from_signature(named.signature)) == named
     gold = softbleu.edit_texts(split[2], split[1])
+    given = softbleu.score(split[0], gold=gold, metric=metric, language="zh")
+    assert given.numbers == expected.numbers
+    assert "tokenize:none" in given.signature.split("|")
     with pytest.raises(InputError, match="counts words as the gold file does: leave out tokenize"):
         softbleu.score(split[0], gold=gold, metric=metric, tokenize="zh")
+
+
+def test_rules_of_a_language_find_edits() -> None:
+    """The Czech a is no article: rules for English have one edit where there are two."""
+    texts = ["koupil auta to"], ["koupil auta k"], ["koupil a auto"]
+    english, czech = (softbleu.score(*texts, metric="errant", language=code) for code in ("en", "cs"))
+    assert (english.score, czech.score) == (0, 50)
+    assert softbleu.score(*texts, metric="errant").signature == english.signature
+    message, both = "edits by the rules of one language, not of cs and en", ["errant(language=cs)", "cleme2"]
+    refused(InputError, message, softbleu.compare, {"one": texts[0], "two": texts[1]}, *texts[1:], metrics=both)

@@ -1,6 +1,7 @@
 """Edits found in texts: alignment and merge rules, beside ERRANT's edits on CoNLL-2014, and as .m2 files."""
 
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from softbleu.analysis import correction_kinds
 from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.corpora.segments import make_corpus
 from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_cost
+from softbleu.metrics.edits.words import rules_of
 from softbleu.metrics.making import make_metric
 
 WORDS = st.lists(
@@ -24,10 +26,10 @@ WORDS = st.lists(
 )
 
 
-def found(source, output):
+def found(source, output, language=None):
     """Edits as source words, and the words in their place."""
     words = source.split()
-    edits = extract_edits(words, output.split())
+    edits = extract_edits(words, output.split(), language)
     return [f"{' '.join(words[edit.start : edit.end])} > {edit.corrections[0]}".strip() for edit in edits]
 
 
@@ -40,14 +42,37 @@ def test_rules(row):
     assert "; ".join(found(source, output)) == expected.strip()
 
 
-@given(WORDS, WORDS)
-def test_alignment_is_that_of_its_definition(source, output):
-    assert alignment_steps(tuple(source), tuple(output)) == cheapest_steps(source, output, substitution_cost)
+@pytest.mark.parametrize(
+    ("language", "source", "output", "english", "own"),
+    [
+        ("cs", "koupil a auto", "koupil auta to", "a auto > auta to", "a > auta; auto > to"),
+        ("cs", "pes a kočka", "psi kočka", "pes > psi; a >", "pes a > psi"),
+        ("de", "in dem Haus", "im Häuser", "in dem > im; Haus > Häuser", "in dem Haus > im Häuser"),
+        ("fr", "aujourd’ hui", "aujourdhui", "aujourd’ > aujourdhui; hui >", "aujourd’ hui > aujourdhui"),
+        ("zh", "他 对 我 说 ' 好", "他 对 我 讲 「 好", "说 ' > 讲 「", "说 > 讲; ' > 「"),
+    ],
+)
+def test_rules_of_other_languages(language, source, output, english, own):
+    """English lists, its possessive and its apostrophe are for English alone."""
+    assert "; ".join(found(source, output)) == "; ".join(found(source, output, "en-GB")) == english
+    assert "; ".join(found(source, output, language)) == own
 
 
-@given(WORDS, WORDS)
-def test_edits_make_the_text(source, output):
-    (segment,) = edit_texts([" ".join(source)], [" ".join(output)])
+def test_stems_of_a_language_align_its_words():
+    costs = [substitution_cost("Bäume", "Baum", rules_of(code)) for code in ("de-AT", "cs", None)]
+    assert [round(cost, 3) for cost in costs] == [0.333, 0.832, 0.832]
+
+
+@given(WORDS, WORDS, st.sampled_from([None, "de", "cs"]))
+def test_alignment_is_that_of_its_definition(source, output, language):
+    rules = rules_of(language)
+    steps = cheapest_steps(source, output, partial(substitution_cost, rules=rules))
+    assert alignment_steps(tuple(source), tuple(output), rules) == steps
+
+
+@given(WORDS, WORDS, st.sampled_from([None, "de", "cs"]))
+def test_edits_make_the_text(source, output, language):
+    (segment,) = edit_texts([" ".join(source)], [" ".join(output)], language=language)
     edits = segment.annotations[0].in_words()
     assert apply_edits(source, edits) == tuple(output)
     assert all(one[1] <= other[0] for one, other in pairwise(edits))

@@ -145,6 +145,7 @@ def _collected(corpus: Corpus, plan: Plan, options: RunOptions) -> Iterator[tupl
         kernels = choose_kernels(options.kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
         options = replace(options, kernels=kernels)
     plan = replace(plan, metrics=(*metrics, *swept)).over(corpus, keep_rows=True, whole=True)
+    metrics = plan.metrics[: len(metrics)]
     with running(corpus, plan, options) as runner, single_threaded_blas():
         # Lines that are prepared first are known to what scores them.
         runner.prepared(metrics[0].tokenizer)

@@ -90,6 +90,13 @@ class Given:
         if not self.quiet:
             say(f"note: {spelt(parts, option_of)}")
 
+    def note_language(self) -> None:
+        """Say so where nothing is known of the language that is named."""
+        from softbleu.config.languages import LANGUAGES, find_language
+
+        if (tag := self.get("language")) and (code := find_language(tag).code) not in LANGUAGES:
+            self.note(f"nothing is known of the language {code!r}: its text is taken as that of any language")
+
     def progress(self, what: str = "scoring", **more: Any) -> ProgressBar:
         """A bar of what is done."""
         from softbleu.io.progress import ProgressBar
@@ -180,6 +187,7 @@ class Declaration:
                 line.check(values[line.name])
             given = Given(program, values, settings)
             try:
+                given.note_language()
                 self.work(given)
             except SoftbleuError as error:
                 # What a plug-in has of its own is set by an option of its own.

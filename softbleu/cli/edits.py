@@ -1,6 +1,7 @@
 """`softbleu edits`: what corrections change, as a .m2 file."""
 
 from softbleu.cli.command import Given, command
+from softbleu.errors import Parameter
 
 
 @command(
@@ -11,8 +12,8 @@ from softbleu.cli.command import Given, command
 Input
   --extraction NAME =own <own,errant>: Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
     (default: =).
-  --language CODE: Language of the text, such as cs, de or zh (BCP 47): chooses the tokenizer, and edits get types by
-    their form: case, punctuation, order, blanks, stem.
+  --language CODE: Language of the text, such as cs, de or zh (BCP 47): chooses the tokenizer and the rules that find
+    edits, which get types by their form: case, punctuation, order, blanks, stem.
 """,
 )
 def edits(given: Given) -> None:
@@ -31,6 +32,8 @@ def edits(given: Given) -> None:
     named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
     with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus, given.progress("comparing"):
         texts = [list(file.all_lines()) for file in (corpus.source, *corpus.candidates) if file is not None]
-        if foreign := foreign_text(dict(zip([given.source, *given.texts], texts, strict=False))):
-            given.note(f"{foreign}, but its edits are found by rules for English")
+        english = language is None or language.code == "en"
+        if english and (foreign := foreign_text(dict(zip([given.source, *given.texts], texts, strict=False)))):
+            said = f"{foreign}, but its edits are found by rules for English: name the language ("
+            given.note(said, Parameter("language"), ")")
         place.write(write_m2(edit_texts(*texts, extraction=given.extraction, language=given.language, split=split)))

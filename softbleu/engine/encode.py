@@ -194,7 +194,7 @@ class CodedBlock:
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
-            edits_of(segments, coder.split) if needed.edits else (),
+            edits_of(segments, coder.split, needed.language) if needed.edits else (),
         )._in_documents(segments, coder, needed)
 
     def _in_documents(self, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:

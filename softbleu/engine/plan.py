@@ -8,6 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from softbleu.config.languages import find_language
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError, Parameter
 from softbleu.io.forks import cached_property
@@ -65,13 +66,19 @@ class Plan:
         `level` is that of `softbleu.score`; `keep_rows` holds the statistics of every segment, for intervals and
         scores of segments.
 
-        With `whole`, references and source of the corpus are prepared even where no metric needs them.
+        With `whole`, references and source of the corpus are prepared even where no metric needs them. Words of edits
+        that are given stand, and not those of a tokenizer that a language chose.
         """
-        for metric in self.metrics:
+        metrics = tuple(_in_words_given(metric) if _has_edits(corpus) else metric for metric in self.metrics)
+        for metric in metrics:
             check_requirements(corpus, metric)
+        languages = sorted({each.requires.language or "en" for each in metrics if each.requires.edits})
+        if len(languages) > 1:
+            said = f"a run finds edits by the rules of one language, not of {' and '.join(languages)}: give all one "
+            raise InputError(said, Parameter("language"))
         source = corpus.source is not None or corpus.gold is not None
         prepared = Requirements(references=corpus.has_references, source=source) if whole else None
-        return replace(self, level=level, keep_rows=keep_rows, prepared=prepared)
+        return replace(self, metrics=metrics, level=level, keep_rows=keep_rows, prepared=prepared)
 
 
 def make_plan(metrics: Iterable[Metric] | Plan) -> Plan:
@@ -148,10 +155,21 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         )
     if requires.vectors and metric.vector_choice.context:
         _check_context(corpus, metric)
-    given = corpus.gold is not None or getattr(corpus, "edits", None)
-    if requires.by_annotator and given and metric.tokenizer.name != "none":
+    if requires.by_annotator and _has_edits(corpus) and metric.tokenizer.name != "none":
         said = f"metric {metric.name!r} counts words as the gold file does: leave out "
         raise InputError(said, Parameter("tokenize"))
+
+
+def _has_edits(corpus: Corpus | ListCorpus) -> bool:
+    """Whether edits are given, of references or of systems."""
+    return corpus.gold is not None or bool(getattr(corpus, "edits", None))
+
+
+def _in_words_given(metric: Metric) -> Metric:
+    """Return the metric without the tokenizer that its language chooses."""
+    language = metric.requires.language
+    chosen = find_language(language).tokenize if language else None
+    return metric.revised({"tokenize": "none"}) if chosen and metric.tokenizer.name == chosen else metric
 
 
 def _check_context(corpus: Corpus | ListCorpus, metric: Metric) -> None:

@@ -67,6 +67,7 @@ class Requirements:
     source: bool = False  # The text that was to be corrected
     gold: bool = False  # The edits of a gold file, not only the references that they make
     edits: bool = False  # Edits of candidates and references: those that are given, or else found in the texts
+    language: str | None = None  # Code of that by whose rules edits are found; None: English
     vectors: bool = False  # Of words, whose similarity is looked at
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
     frequency: bool = False  # How frequent words are among the references' tokens
@@ -113,7 +114,8 @@ def _together(one: Any, other: Any) -> Any:
         return tuple(dict.fromkeys((*one, *other)))
     if isinstance(one, int):
         return max(one, other)
-    # Of texts for idf the references are counted beforehand; others are read when they are looked at.
+    # Of texts for idf the references are counted beforehand; others are read when they are looked at. A run finds
+    # edits by the rules of one language.
     return other if not one or other == "references" else one
 
 
@@ -159,10 +161,12 @@ class MetricClass(ABCMeta):
     def __call__(cls, *values: object, **settings: Any) -> Any:
         """Make a value; see `Metric`."""
         known = {setting.field: setting for setting in own_settings(cls)}
+        # A language chooses the tokenizer where none is given, also if it is a setting of the metric itself.
+        spoken = "language" in settings and "tokenizer" not in settings
         # Fields that are no settings, such as what it is called in tables.
         plain = [declared.name for declared in fields(cls) if not declared.repr]  # type: ignore[arg-type]
         others = {name: settings.pop(name) for name in plain if name in settings}
-        if all(name in known and is_whole(known[name], value) for name, value in settings.items()):
+        if not spoken and all(name in known and is_whole(known[name], value) for name, value in settings.items()):
             return super().__call__(*values, **settings, **others)
         return with_settings(cls(*values, **others), settings)
 
@@ -372,6 +376,27 @@ class MatcherMetric(Metric, MatcherFields):
         return matcher
 
 
+def edit_language() -> Any:
+    """Declare the language of a metric of edits."""
+    return setting(None, "Language by whose rules edits are found", unset="English", signed_if_set=True)
+
+
+class EditMetric(Metric):
+    """A metric of edits, which are given, or else found in the texts by the rules of its `language`."""
+
+    language: str | None
+
+    def check(self) -> None:
+        """Take the code of the language; English is what is taken without one."""
+        code = None if self.language is None else find_language(self.language).code
+        object.__setattr__(self, "language", None if code == "en" else code)
+
+    @property
+    def requires(self) -> Requirements:
+        """The source, and edits."""
+        return Requirements(references=False, source=True, edits=True, language=self.language)
+
+
 _ELSEWHERE = {"spbleu": "it is bleu with the tokenizer flores200"}
 METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
 
@@ -430,7 +455,7 @@ def _language_settings(
     names = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
     requires = metric.revised({**spoken, **settings}).requires
-    counted = not (requires.by_annotator or requires.pieces or "char_order" in names)
+    counted = requires.edits or not (requires.gold or requires.pieces or "char_order" in names)
     if plain:
         return spoken
     if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
@@ -443,7 +468,7 @@ def _language_settings(
 
 @runtime_checkable
 class HasLanguage(Protocol):
-    """Stands on data of one language, beside vectors."""
+    """Stands on data or rules of one language, beside vectors."""
 
     @property
     def language(self) -> str | None:
@@ -457,9 +482,8 @@ def language_of(metric: Metric) -> str | None:
     >>> [language_of(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
     [None, 'en', 'en']
     """
-    if isinstance(metric, HasLanguage):
-        return metric.language
-    return metric.vector_choice.language if metric.requires.vectors else None
+    of_vectors = metric.vector_choice.language if metric.requires.vectors else None
+    return metric.language if of_vectors is None and isinstance(metric, HasLanguage) else of_vectors
 
 
 def _check_language(metric: Metric, language: Language) -> None:

@@ -16,7 +16,7 @@ from softbleu.corpora.edits import apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.metrics.aggregation import BestReference
-from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements
+from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, Verdict, placed
@@ -66,7 +66,7 @@ class Cleme2Score(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class ChunkMetric(Metric):
+class ChunkMetric(EditMetric):
     """Base of CLEME and CLEME2.0: chunks, and which reference counts."""
 
     assumption: Assumption = setting(
@@ -83,7 +83,7 @@ class ChunkMetric(Metric):
     def requires(self) -> Requirements:
         """The source, and edits; vectors of pieces for weights by similarity."""
         needed = self.weights == "similarity"
-        return Requirements(references=False, source=True, edits=True, vectors=needed, pieces=needed)
+        return replace(super().requires, vectors=needed, pieces=needed)
 
     def at_level(self, level: Level) -> Self:
         """Segments that are scored by themselves choose by themselves."""
@@ -180,6 +180,8 @@ class Cleme(ChunkMetric):
         (`best`, which scores of segments always take).
     beta
         Weight of recall in F; below 1 precision weighs more.
+    language
+        Code of the language by whose rules edits are found where none are given; None: English.
 
     Examples
     --------
@@ -188,6 +190,7 @@ class Cleme(ChunkMetric):
     """
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    language: str | None = edit_language()
     name: ClassVar[str] = "cleme"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
@@ -225,6 +228,7 @@ class Cleme2(ChunkMetric):
     66.67
     """
 
+    language: str | None = edit_language()
     name: ClassVar[str] = "cleme2"
     also_rewards: ClassVar[str] = "the source, before systems that change much"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import Level, Metric, Requirements
+from softbleu.metrics.base import EditMetric, Level, edit_language
 from softbleu.metrics.cleme import ChosenReferences, Cleme, ReferenceChoice
 from softbleu.metrics.edits.chunks import HIT, OVER, UNDER
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
@@ -40,7 +40,7 @@ class ErrantScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Errant(Metric):
+class Errant(EditMetric):
     """ERRANT (Bryant et al. 2017): F of edits that equal those of a reference, with the counts of `errant_compare`.
 
     Each segment takes one annotator. A mark without correction counts as a deletion.
@@ -56,6 +56,8 @@ class Errant(Metric):
         segments always take). Then more that is right, less that is wrong, less that is missed, the first.
     beta
         Weight of recall in F; below 1 precision weighs more.
+    language
+        Code of the language by whose rules edits are found where none are given; None: English.
 
     Examples
     --------
@@ -68,8 +70,8 @@ class Errant(Metric):
         "running", "Each segment's annotator: best for the F of all so far (running), or for its own (best)"
     )
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    language: str | None = edit_language()
     name: ClassVar[str] = "errant"
-    requires: ClassVar[Requirements] = Requirements(references=False, source=True, edits=True)
 
     def at_level(self, level: Level) -> Self:
         """Segments that are scored by themselves choose by themselves."""

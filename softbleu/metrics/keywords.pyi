@@ -57,6 +57,7 @@ class Settings(MatchSettings, total=False):
     assumption: Literal["dependent", "independent"]
     weights: Literal["none", "length", "similarity"]
     annotators: Literal["running", "best"] | Literal["running", "best", "last"]
+    language: str | None
     counting: Literal["correction", "span", "token"]
     variant: Literal["gleu+", "gleu+paper", "gleu0"]
     penalty: Literal["exact", "soft", "progress"] | None
@@ -87,7 +88,6 @@ class Settings(MatchSettings, total=False):
     stages: str
     soft: float
     soft_weight: float
-    language: str | None
     alpha: float | None
     gamma: float | None
     t: float

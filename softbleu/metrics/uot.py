@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -19,7 +19,7 @@ from softbleu.io.limits import Limit
 from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
 from softbleu.metrics.aggregation import BestReference
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column
@@ -56,7 +56,7 @@ class UotScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Uot(Metric):
+class Uot(EditMetric):
     """Edits by optimal transport (Goto et al. 2026): edits that do the same to a sentence's vector count as the same.
 
     The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. A source of more than 256
@@ -77,6 +77,8 @@ class Uot(Metric):
         Cost of moving mass: 1 less the cosine of two edits' vectors, or their distance (`euclidean`).
     entropy, marginal
         Weights of the plan's entropy, and of mass that is left: the greater `marginal`, the more is moved.
+    language
+        Code of the language by whose rules edits are found where none are given; None: English.
 
     Examples
     --------
@@ -89,12 +91,15 @@ class Uot(Metric):
     cost: Cost = setting("cosine", "Cost of moving mass from edit to edit")
     entropy: float = setting(0.1, "Weight of the plan's entropy", least=1e-3, most=1e3)
     marginal: float = setting(0.1, "Weight of mass that is left", least=1e-3, most=1e3)
+    language: str | None = edit_language()
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "uot"
     also_rewards: ClassVar[str] = "errors added to the source (65% of sentences)"
-    requires: ClassVar[Requirements] = Requirements(
-        references=False, source=True, edits=True, vectors=True, pieces=True
-    )
+
+    @property
+    def requires(self) -> Requirements:
+        """The source, edits, and vectors of pieces."""
+        return replace(super().requires, vectors=True, pieces=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Mass that is moved, left and missed, in billionths: a row for each reference of each segment."""

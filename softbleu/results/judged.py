@@ -40,10 +40,10 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
     gold edit that they touch, or `other`.
     Without gold edits kinds are operations. Raises `InputError` for a metric that shows no edits.
     """
-    metric = plan.only
-    check_edits(metric)
-    shower: Any = metric
+    check_edits(plan.only)
     plan = plan.over(corpus, keep_rows=True)
+    metric = plan.only
+    shower: Any = metric
     blocks = [block.load() for block in corpus.blocks()]
     gold = [edits for block in blocks for edits in block.gold or ()]
     carried = [[edits for block in blocks for edits in block.edits.get(name, ())] for name in corpus.systems]

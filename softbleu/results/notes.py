@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
 LEAST_WORDS = 60  # Fewer words do not tell a language, nor whether vectors fit
 LEAST_COVERAGE = 0.8  # Share of tokens with a vector below which a note is due: English news has .95 and more
-ENGLISH_EDITS = "edits are found by rules for English: give edits of all texts (.m2), or take gleu or green"
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
@@ -56,7 +55,7 @@ def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., Non
             Parameter("normalize_unicode"),
             ")",
         )
-    by_rules = {metric.label: None for metric in metrics if metric.requires.edits}
+    by_rules = {each.label: None for each in metrics if each.requires.edits and not each.requires.language}
     extracted = first.gold is None or first.edits.keys() < {*first.candidates}
     foreign = foreign_text(texts) if english or (by_rules and extracted) else None
     if foreign and english:
@@ -65,7 +64,11 @@ def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., Non
             "another metric"
         )
     if foreign and by_rules and extracted:
-        note(f"{foreign}, but {', '.join(by_rules)}: {ENGLISH_EDITS}")
+        note(
+            f"{foreign}, but {', '.join(by_rules)}: edits are found by rules for English: name the language (",
+            Parameter("language"),
+            "), or give edits of all texts (.m2)",
+        )
     at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
     # Of others the note above says enough.
     blank = sorted({metric.label for metric in at_blanks} - ({*english, *by_rules} if foreign else set()))

@@ -143,6 +143,17 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]
 
 
+def test_edits_of_other_languages_are_noted(command, files):
+    lines = ["Der Rat stimmte gestern dem neuen Vertrag zu, aber die Minister warten noch auf das Geld."] * 6
+    source, output = files.write("source.txt", lines), files.write("output.txt", lines)
+    assert "rules for English: name the language (--language)" in command("edits", source, output).err
+    assert command("edits", source, output, "--language", "de").err == ""
+    unknown = "softbleu: note: nothing is known of the language 'xx': its text is taken as that of any language\n"
+    for more in (["edits", source, output], ["score", "-m", "cleme", "-s", source, "-r", output, "-c", output]):
+        assert command(*more, "--language", "xx-YY").err == unknown
+        assert command(*more, "--language", "xx", "--quiet").err == ""
+
+
 def test_edits_as_a_file(command, refused, files, monkeypatch):
     source = files.write("source.txt", ["he eat apple", "all is well"])
     outputs = [files.write("a.txt", ["he eats apple", "all is well"])]

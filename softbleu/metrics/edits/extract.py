@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
-from softbleu.metrics.edits.errant import Classify, errant_edits
+from softbleu.metrics.edits.errant import Classify, Spans, errant_edits
 from softbleu.metrics.edits.forms import form_types
-from softbleu.metrics.edits.words import CONTENT, VERBAL, base_form, word_class
+from softbleu.metrics.edits.words import CONTENT, ENGLISH, VERBAL, WordRules, rules_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,23 +34,26 @@ _LETTERS = 1000  # Of a word that are compared; no word of a language is longer
 _ROUNDING = 1e-6  # Of costs that are added up
 _ALIKE = 0.75  # Likeness of letters from which two words are one word, changed
 _DIFFERENT_BASE, _OTHER_CLASS, _OTHER_CONTENT = 0.499, 0.5, 0.25
-_JOINED = str.maketrans("", "", "-'")
 
 
-def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, ...]:
-    """Find the edits that make an English text of its source.
+def extract_edits(source: Sequence[str], output: Sequence[str], language: str | None = None) -> tuple[Edit, ...]:
+    """Find the edits that make a text of its source.
 
     Words are aligned at the least cost: 1 for a deletion or an insertion, for n words in another order n − 1, for a
     substitution up to 2: .499 unless both have the same base, .5 if they are of different classes (.25 if both
     carry content), and what the letters differ (Felice, Bryant & Briscoe, COLING 2016, "Automatic Extraction of
     Learner Errors in ESL Sentences Using Linguistically Enhanced Alignments"). Steps in a row are then merged into
     edits, or stay apart, by rules as in that paper. Where these ask a tagger, lists of English function words,
-    irregular forms and endings answer. Texts of any length: long ones are cut where both have the same words.
+    irregular forms and endings answer. In another language every word with a letter carries content, bases are
+    Snowball's stems, where it has the language, and there is no possessive. Texts of any length: long ones are cut
+    where both have the same words.
 
     Parameters
     ----------
     source, output
         Words.
+    language
+        Code of their language; None: English.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def extract_edits(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, .
     >>> [(edit.start, edit.end, edit.corrections[0]) for edit in found]
     [(1, 2, 'goes'), (3, 3, 'the'), (4, 7, 'nowadays')]
     """
-    return _extracted(tuple(source), tuple(output))
+    return _extracted(tuple(source), tuple(output), rules_of(language))
 
 
 def edit_texts(
@@ -82,7 +85,8 @@ def edit_texts(
     extraction
         `own` (see `extract_edits`) or `errant`, which needs `softbleu[errant]`.
     language
-        Code of the language of the lines, whose edits get types by their form (see `form_types`); None: of English.
+        Code of the language of the lines, whose edits get types by their form (see `form_types`); None: of English,
+        without types.
     split
         Makes words of a line, at blanks unless given.
 
@@ -105,7 +109,7 @@ def edit_texts(
     known_name("extraction", extraction, get_args(Extraction))
     if extraction == "errant" and language not in (None, "en"):
         raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
-    find = errant_edits() if extraction == "errant" else extract_edits
+    find = errant_edits() if extraction == "errant" else partial(extract_edits, language=language)
     classify = None if language is None or extraction == "errant" else form_types(language)
     texts = [listed("source lines", source), *(listed("output lines", output) for output in outputs)]
     for number, lines in enumerate(texts):
@@ -116,15 +120,19 @@ def edit_texts(
     for text, *others in zip(*texts, strict=True):
         words = split(text)
         edits = [
-            find(words, made) if classify is None else _typed(words, made, classify) for made in map(split, others)
+            edits if classify is None else _typed(words, made, edits, classify)
+            for made in map(split, others)
+            for edits in [find(words, made)]
         ]
         segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
     return segments
 
 
-def _typed(source: Sequence[str], output: Sequence[str], classify: Classify) -> tuple[Edit, ...]:
+def _typed(
+    source: Sequence[str], output: Sequence[str], edits: Sequence[Edit], classify: Classify
+) -> tuple[Edit, ...]:
     """Edits, with their types."""
-    edits, spans, shift = extract_edits(source, output), [], 0
+    spans, shift = list[Spans](), 0
     for edit in edits:
         count = len(edit.corrections[0].split())
         spans.append((edit.start, edit.end, edit.start + shift, edit.start + shift + count))
@@ -133,10 +141,10 @@ def _typed(source: Sequence[str], output: Sequence[str], classify: Classify) -> 
 
 
 @lru_cache(1 << 14)
-def _extracted(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[Edit, ...]:
+def _extracted(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> tuple[Edit, ...]:
     texts, edits = (source, output), list[Edit]()
-    for run in _runs(_steps(texts, 0, len(source), 0, len(output))):
-        for _, start, end, first, last in _merged(run, texts):
+    for run in _runs(_steps(texts, rules, 0, len(source), 0, len(output))):
+        for _, start, end, first, last in _merged(run, texts, rules):
             kind = "missing" if start == end else "replacement" if first < last else "unnecessary"
             edits.append(Edit(start, end, kind, (" ".join(output[first:last]),)))
     return tuple(edits)
@@ -154,7 +162,7 @@ def _runs(steps: Iterator[AlignmentStep]) -> Iterator[list[AlignmentStep]]:
         yield run
 
 
-def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterator[AlignmentStep]:
+def _steps(texts: _Pair, rules: WordRules, start: int, end: int, first: int, last: int) -> Iterator[AlignmentStep]:
     """Align a part of both texts, cut into two where it is too long."""
     source, output = texts
     while start < end and first < last and source[end - 1] == output[last - 1]:
@@ -166,10 +174,10 @@ def _steps(texts: _Pair, start: int, end: int, first: int, last: int) -> Iterato
     start, first = (place + max(0, same - _BACK) for place in (start, first))
     if (end - start) * (last - first) > _CELLS:
         here, there = _cut(source[start:end], output[first:last])
-        yield from _steps(texts, start, start + here, first, first + there)
-        yield from _steps(texts, start + here, end, first + there, last)
+        yield from _steps(texts, rules, start, start + here, first, first + there)
+        yield from _steps(texts, rules, start + here, end, first + there, last)
         return
-    for kind, *places in alignment_steps(source[start:end], output[first:last]):
+    for kind, *places in alignment_steps(source[start:end], output[first:last], rules):
         yield kind, start + places[0], start + places[1], first + places[2], first + places[3]
 
 
@@ -188,12 +196,14 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
     return min(anchors, key=lambda pair: abs(pair[0] / size - 0.5) + abs(pair[1] / other - 0.5), default=middle)
 
 
-def alignment_steps(source: tuple[str, ...], output: tuple[str, ...]) -> list[AlignmentStep]:
+def alignment_steps(
+    source: tuple[str, ...], output: tuple[str, ...], rules: WordRules = ENGLISH
+) -> list[AlignmentStep]:
     """Steps of the cheapest alignment of the words of a source and an output.
 
     Of equally cheap alignments order comes first, then substitution, then insertion.
     """
-    reorder, substituted = _Reordering.of(source, output), _substitution_costs(source, output)
+    reorder, substituted = _Reordering.of(source, output), _substitution_costs(source, output, rules)
     first, last = _diagonals(source, output)
     size, none = len(output), float("inf")
     costs, ways = [list(map(float, range(size + 1)))], [[-1] * (size + 1)]
@@ -285,16 +295,16 @@ def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
     return steps[::-1]
 
 
-def substitution_cost(word: str, other: str) -> float:
+def substitution_cost(word: str, other: str, rules: WordRules = ENGLISH) -> float:
     """Cost of writing the `other` word in the place of a word: 0 if only case differs, below 2.
 
     >>> [round(substitution_cost("goes", word), 2) for word in ("Goes", "go", "went", "house", "the")]
     [0.0, 0.33, 0.75, 1.05, 1.71]
     """
-    return _substitution_costs((word,), (other,))[0][0]
+    return _substitution_costs((word,), (other,), rules)[0][0]
 
 
-def _substitution_costs(source: Sequence[str], output: Sequence[str]) -> list[list[float]]:
+def _substitution_costs(source: Sequence[str], output: Sequence[str], rules: WordRules) -> list[list[float]]:
     """Costs of writing the words of one text in the place of those of another: a row for each of the first."""
     import numpy as np
     from rapidfuzz.distance.Indel import normalized_similarity
@@ -309,10 +319,10 @@ def _substitution_costs(source: Sequence[str], output: Sequence[str]) -> list[li
         one, other = (np.array([known.setdefault(of(word), len(known)) for word in side], np.int64) for side in sides)
         return one[:, None], other[None, :]
 
-    content = [np.array([word_class(word) in CONTENT for word in side], bool) for side in sides]
-    base = np.where(np.equal(*numbers(lambda word: base_form(word.lower()))), 0, _DIFFERENT_BASE)
+    content = [np.array([rules.word_class(word) in CONTENT for word in side], bool) for side in sides]
+    base = np.where(np.equal(*numbers(lambda word: rules.base_form(word.lower()))), 0, _DIFFERENT_BASE)
     other = np.where(content[0][:, None] & content[1], _OTHER_CONTENT, _OTHER_CLASS)
-    costs = base + np.where(np.equal(*numbers(word_class)), 0, other) + 1 - likeness
+    costs = base + np.where(np.equal(*numbers(rules.word_class)), 0, other) + 1 - likeness
     costs[np.equal(*numbers(str.lower))] = 0
     places = ([side[word] for word in text] for side, text in zip(sides, (source, output), strict=True))
     table: list[list[float]] = costs[np.ix_(*places)].tolist()
@@ -327,7 +337,7 @@ def _likeness(word: str, other: str) -> float:
     return float(normalized_similarity(word[:_LETTERS], other[:_LETTERS]))
 
 
-def _merged(steps: list[AlignmentStep], texts: _Pair) -> list[AlignmentStep]:
+def _merged(steps: list[AlignmentStep], texts: _Pair, rules: WordRules) -> list[AlignmentStep]:
     """Merge steps in a row into edits, by the first rule that fits the longest part that it fits."""
     kinds = {step[0] for step in steps}
     if len(steps) < 2:
@@ -340,46 +350,51 @@ def _merged(steps: list[AlignmentStep], texts: _Pair) -> list[AlignmentStep]:
         if all(step[0] != "S" for step in part):
             continue
         source, output = texts[0][part[0][1] : part[-1][2]], texts[1][part[0][3] : part[-1][4]]
-        merged = _merging(source, output, first=start == 0)
+        merged = _merging(source, output, rules, first=start == 0)
         if merged:
             begin = start if merged == "whole" else end - 1
             before, after = steps[:begin], steps[end + 1 :]
-            return [*_merged(before, texts), *_joined(steps[begin : end + 1]), *_merged(after, texts)]
-        if end - start == 1 and (place := _splitting(part, source, output, last=end == len(steps) - 1)):
-            return [*_merged(steps[: start + place], texts), *_merged(steps[start + place :], texts)]
-        content |= not CONTENT.isdisjoint(map(word_class, source + output))
+            joined = _joined(steps[begin : end + 1])
+            return [*_merged(before, texts, rules), *joined, *_merged(after, texts, rules)]
+        if end - start == 1 and (place := _splitting(part, source, output, rules, last=end == len(steps) - 1)):
+            sides = steps[: start + place], steps[start + place :]
+            return [step for side in sides for step in _merged(side, texts, rules)]
+        content |= not CONTENT.isdisjoint(map(rules.word_class, source + output))
     return _joined(steps) if content else steps
 
 
-def _merging(source: tuple[str, ...], output: tuple[str, ...], *, first: bool) -> str:
+def _merging(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules, *, first: bool) -> str:
     """Part of a run of steps that is one edit: its `whole`, its last `two` steps, or nothing."""
-    if source[-1] in ("'s", "'") or output[-1] in ("'s", "'"):
+    if source[-1] in rules.possessive or output[-1] in rules.possessive:
         return "two"
     if source[-1].lower() == output[-1].lower():
         # A word is written small since others come before it, or the other way round.
         if first and ((len(source) == 1 and output[0][0].isupper()) or (len(output) == 1 and source[0][0].isupper())):
             return "whole"
-        if any(len(text) > 1 and word_class(text[-2]) == "mark" for text in (source, output)):
+        if any(len(text) > 1 and rules.word_class(text[-2]) == "mark" for text in (source, output)):
             return "two"
     # The same letters, with other blanks, hyphens or apostrophes.
-    one, other = ("".join(text).lower().translate(_JOINED) for text in (source, output))
+    left_out = str.maketrans("", "", rules.joints)
+    one, other = ("".join(text).lower().translate(left_out) for text in (source, output))
     if one == other:
         return "whole"
     if len(source) == len(output):
         return ""
-    classes = set(map(word_class, source + output))
+    classes = set(map(rules.word_class, source + output))
     mergeable = (len(classes) == 1 and classes != {"content"}) or classes <= VERBAL
-    return "whole" if mergeable or _same_verb(source, output) else ""
+    return "whole" if mergeable or _same_verb(source, output, rules) else ""
 
 
-def _same_verb(source: tuple[str, ...], output: tuple[str, ...]) -> bool:
+def _same_verb(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> bool:
     """Whether both are forms of one verb, with what helps it: `will depend`, `depends`."""
-    helping = all(word_class(word) in ("auxiliary", "infinitive") for word in source[:-1] + output[:-1])
-    one, other = (base_form(text[-1].lower()) for text in (source, output))
-    return helping and one == other and word_class(source[-1]) not in ("auxiliary", "infinitive", "determiner")
+    helping = all(rules.word_class(word) in ("auxiliary", "infinitive") for word in source[:-1] + output[:-1])
+    one, other = (rules.base_form(text[-1].lower()) for text in (source, output))
+    return helping and one == other and rules.word_class(source[-1]) not in ("auxiliary", "infinitive", "determiner")
 
 
-def _splitting(part: Sequence[AlignmentStep], source: tuple[str, ...], output: tuple[str, ...], *, last: bool) -> int:
+def _splitting(
+    part: Sequence[AlignmentStep], source: tuple[str, ...], output: tuple[str, ...], rules: WordRules, *, last: bool
+) -> int:
     """How many of two steps stand apart from the rest: 1 where they are two edits, else 0."""
     if len(source) == len(output) == 2:
         return 1
@@ -389,7 +404,7 @@ def _splitting(part: Sequence[AlignmentStep], source: tuple[str, ...], output: t
         return 1
     # What ends with a determiner is one edit without it.
     ends = [text[-1] for text, kinds in ((source, "DS"), (output, "IS")) if part[1][0] in kinds]
-    return int(last and any(word_class(word) == "determiner" for word in ends))
+    return int(last and any(rules.word_class(word) == "determiner" for word in ends))
 
 
 def _joined(steps: Sequence[AlignmentStep]) -> list[AlignmentStep]:

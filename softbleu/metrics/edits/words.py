@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 
+from softbleu.config.languages import find_language
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.thesaurus.resources import stem
+from softbleu.thesaurus.stems import stem_of
 
 CONTENT = frozenset(("content", "verb", "adverb", "auxiliary", "quantifier"))
 """Classes whose words carry content; auxiliaries do, since treebanks count most of them as verbs."""
@@ -54,6 +58,44 @@ def word_class(word: str) -> str:
     word = word.lower()
     if word in WORD_CLASSES:
         return WORD_CLASSES[word]
-    if not any(map(str.isalpha, word)):
-        return "number" if any(map(str.isdigit, word)) else "mark"
+    by_letters = class_by_letters(word)
+    if by_letters != "content":
+        return by_letters
     return "verb" if _VERB.search(word) else "adverb" if _ADVERB.search(word) else "content"
+
+
+def class_by_letters(word: str) -> str:
+    """Class of a word of any language: one with letters carries content.
+
+    >>> [class_by_letters(word) for word in ("der", "的", "。", "3.5")]
+    ['content', 'content', 'mark', 'number']
+    """
+    if any(map(str.isalpha, word)):
+        return "content"
+    return "number" if any(map(str.isdigit, word)) else "mark"
+
+
+@dataclass(frozen=True)
+class WordRules:
+    """What the extraction of edits asks of words: English lists answer, or what is known in any language."""
+
+    base_form: Callable[[str], str]  # Of a word in lower case
+    word_class: Callable[[str], str]
+    possessive: tuple[str, ...] = ()  # Words that belong to the word before
+    joints: str = "-'’"  # Left out where only blanks may differ
+
+
+ENGLISH = WordRules(base_form, word_class, ("'s", "'"), "-'")
+
+
+@cache
+def rules_of(language: str | None) -> WordRules:
+    """Rules for a language, by its code; None: English.
+
+    >>> rules_of("de").base_form("häuser"), rules_of("cs").base_form("psi"), rules_of("de").word_class("the")
+    ('haus', 'psi', 'content')
+    """
+    known = find_language(language or "en")
+    if known.code == "en":
+        return ENGLISH
+    return WordRules(partial(stem_of, algorithm=known.stemmer) if known.stemmer else str, class_by_letters)
