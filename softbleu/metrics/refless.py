@@ -288,7 +288,9 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
-    also_rewards: ClassVar[str] = "one good sentence for all lines, with fluency alone"
+    also_rewards: ClassVar[str] = (
+        "errors added to the source (11% of sentences); one good sentence for all lines, with fluency alone"
+    )
     language: ClassVar[str] = "en"
     label: ClassVar[str] = "Refless"
 
