@@ -111,7 +111,10 @@ class _Band:
         return values[start + self.columns + 1 : start + 2 * self.columns + 1]
 
     def cuts(self) -> tuple[list[int], list[int], bool]:
-        """Where the segments begin and end, what each costs, and whether the path keeps clear of the edges."""
+        """Where the segments begin and end, what each costs, and whether the path keeps clear of the edges.
+
+        Without a place to cut in a wide part of the output, no path lies in the band.
+        """
         starts, behind = self.starts, [*self.references[1:], ()]
         cells = np.full(self.columns, _FAR)
         cells[-starts[0]] = 0
@@ -127,6 +130,8 @@ class _Band:
                 cells += self._part(self._unbegun, there)
             totals.append(cells >> _COST)
             cells += self._part(self._joints, there)
+        if totals[-1][self.size - starts[-1]] >= _FAR >> _COST:
+            return [], [], False
         cuts, clear = [self.size], True
         for row in range(len(entered) - 1, -1, -1):
             column = cuts[-1] - starts[row + 1]

@@ -86,6 +86,14 @@ def test_a_band_that_is_too_narrow_is_widened(monkeypatch: pytest.MonkeyPatch) -
     assert resegment([" ".join(lines)], [[line] for line in references]).texts == expected
 
 
+def test_a_long_part_without_blanks_is_cut_around() -> None:
+    long = '{"a":' * 900
+    cut = resegment([f"The cat sat. {long} It rained."], [["The cat sat."], ["It rained."], ["We stayed."]])
+    assert cut.texts == ["The cat sat.", long, "It rained."]
+    lines = ["The cat sat.", "It rained.", "We stayed."]
+    assert align_lines([lines, [f"The cat sat. {long} It rained."]]) == [[range(3), range(1)]]
+
+
 def test_text_without_blanks_is_cut_between_characters() -> None:
     references = [["猫坐在垫子上。"], ["今天下雨。"], ["狗在叫。"]]
     assert resegment(["猫坐垫子上。今天下大雨。狗叫。"], references).texts == [
