@@ -122,12 +122,14 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         segments = read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
         yield replace(segments, blank_references=blank or segments.blank_references)
         return
-    if given.get("scores") and not given.candidate and not references and not gold:
-        from softbleu.metrics.scores import corpus_of
-
-        yield corpus_of(measures)
-        return
     if not given.candidate and not references and not gold:
+        from softbleu.metrics.scores import Scores, corpus_of
+
+        if any(isinstance(metric, Scores) for metric in measures):
+            with given.progress():  # It shows notes
+                corpus: Any = corpus_of(measures)
+            yield corpus
+            return
         with open_sample(measures) as corpus:
             given.note("no input given (see --help), so this scores the bundled sample corpus")
             yield corpus

@@ -248,6 +248,8 @@ def read_tables(
         if down and any(np.any(np.array(column) > 0) for column in columns):
             notes.append(f"{table.name}: less is better, so that its scores are negated")
             table = negated(table)
+        elif table.name in lower:
+            notes.append(f"{table.name}: no score is above 0, so that they are taken for negated already")
         tables.append(table)
     if unknown:
         notes.append(f"greater is taken for better in {', '.join(unknown)}: 'lower' names those of which less is")

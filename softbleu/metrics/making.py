@@ -93,6 +93,8 @@ def _signed(declared: Setting, value: str) -> Any:
     try:
         return declared.parse(value.rpartition("#")[0] or value)
     except InputError as error:
+        if declared.name == "table":  # Of scores, which are always named
+            raise
         raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(declared.name)) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -38,7 +38,10 @@ def one_table(text: str) -> ScoreTable | None:
     if text == "none":
         return None
     parts = [text] if Path(text).exists() else text.split("+")
-    tables = merge_scores(table for part in parts for table in read_scores(part))
+    tables = [table for part in parts for table in read_scores(part)]
+    if len(tables) == len(parts):  # Each of other systems, as signatures have files that were given one name
+        tables = [replace(table, name=tables[0].name) for table in tables]
+    tables = merge_scores(tables)
     if len(tables) > 1:
         raise InputError(f"{text}: scores by {len(tables)} metrics: name one, as in {text}:{tables[0].name}")
     return tables[0]

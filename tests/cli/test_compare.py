@@ -306,3 +306,21 @@ def test_scores_of_other_programs_are_a_metric(command, files, monkeypatch):
     assert command("compare", *both, *texts, "-m", "chrf", "-f", "html", "-o", "page.html").code == 0
     page = (files.folder / "page.html").read_text(encoding="utf-8")
     assert all(part in page for part in ('"label": "COMET"', "scores(table=wide.tsv:errors)", '"chrf"'))
+
+
+def test_signatures_of_scores_name_all_files_and_are_run_again(command, files, monkeypatch):
+    """Systems that only some of the files have are left out, and a note says so."""
+    monkeypatch.chdir(files.folder)
+    rows = {"a": "A 1 0.5 A 2 0.6 B 1 0.4 B 2 0.3", "c": "C 1 0.1 C 2 0.2", "x": "A 1 9 A 2 8 C 1 7 C 2 6"}
+    for name, text in rows.items():
+        cells = text.split()
+        lines = ["\t".join(cells[place : place + 3]) for place in range(0, len(cells), 3)]
+        files.write(f"{name}.tsv", ["system\tsegment\tscore", *lines])
+    here = [f"judge={files.folder / name}.tsv" for name in "ac"]
+    made = command("score", "--scores", *here, "-f", "json")
+    signature = json.loads(made.out)["signature"]
+    assert signature.startswith("metric:scores|table:a.tsv+c.tsv#")
+    again = command("score", "--signature", signature, "-f", "json")
+    assert (again.err, json.loads(again.out)["systems"]) == ("", json.loads(made.out)["systems"])
+    done = command("score", "--scores", *here, "x.tsv", "-b")
+    assert done.err == "softbleu: note: B: left out, not every file has scores of them\n"

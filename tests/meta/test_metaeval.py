@@ -351,6 +351,13 @@ def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(Bleu, "higher_is_better", False)
 
 
+def test_scores_that_are_negated_already_stay_and_a_note_says_so() -> None:
+    table = ScoreTable("errors", {name: score - 9 for name, score in PEOPLE.items()})
+    found = softbleu.metaeval(scores=[table], human={"people": PEOPLE}, lower=["errors"])
+    assert found.records()[0]["spearman"] == 1
+    assert found.notes == ("errors: no score is above 0, so that they are taken for negated already",)
+
+
 def test_differences_about_systems_are_of_the_same_samples() -> None:
     people = dict(zip("ABCDE", [0.9, 0.4, 0.5, 0.1, 0.3], strict=True))
     values = {"one": [5.0, 3.0, 2.0, 1.0, 4.0], "other": [1.0, 2.0, 4.0, 3.0, 5.0]}

@@ -64,8 +64,9 @@ class ScoreTable:
         return replace(self, segments=means, documents=())
 
     def __str__(self) -> str:
-        """The file and the content, as signatures have them."""
-        return f"{Path(self.location).name or self.name}#{self.fingerprint[:12]}"
+        """The file, or all of them, and the content, as signatures have them."""
+        whole = [self.location] if Path(self.location).exists() else self.location.split("+")
+        return f"{'+'.join(Path(part).name for part in whole) or self.name}#{self.fingerprint[:12]}"
 
 
 class _Entry(NamedTuple):
