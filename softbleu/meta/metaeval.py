@@ -264,7 +264,9 @@ def metaeval(
     judges, tables = _in_documents(judges, tables, named, whole=by_document)
     signed: dict[str, str] = {}
     scorers = read_metrics(metrics, language, signed)
-    if not scorers and (candidates or references or gold):
+    # Outputs also say of which lines the assessments are.
+    placing = assessments is not None and (scores or question == "annotators")
+    if not (scorers or placing) and (candidates or references or gold):
         texts_of = (Parameter("candidates"), " and ", Parameter("references"))
         raise InputError(*texts_of, " are there to compute metrics: name some with ", Parameter("metrics"))
     firsts: dict[str, Result] = {}

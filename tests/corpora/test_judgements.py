@@ -13,6 +13,7 @@ from refusing import refused
 
 from softbleu.corpora.judgements import (
     Comparisons,
+    ScoreTable,
     merge_scores,
     read_assessments,
     read_rankings,
@@ -21,6 +22,7 @@ from softbleu.corpora.judgements import (
 )
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
+from softbleu.meta.metaeval import metaeval
 from softbleu.metrics.scores import read_outside
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
@@ -332,6 +334,21 @@ def test_a_campaign_of_the_program():
         ("south", 2, "o odstav", "minor"),
         ("south", 2, "ára stej", "major"),
     }
+
+
+def test_outputs_place_judgements_without_a_metric():
+    """Those of a campaign are of the lines of the outputs, also where nothing is to be computed."""
+    export = str(Path(__file__).parents[1] / "golden" / "pearmut.json")
+    pages = json.loads(Path(export).read_text("utf-8"))["made-up"]
+    items = {item["item_id"]: item["tgt"] for page in pages for item in page["item"]}
+    texts = {name: [items[key][name] for key in sorted(items)] for name in ("north", "south")}
+    outputs = {"candidates": texts, "references": texts["north"]}
+    alone = metaeval("annotators", assessments=export, samples=9)
+    assert metaeval("annotators", assessments=export, samples=9, **outputs).records() == alone.records()
+    numbers = {"north": np.arange(3.0), "south": np.arange(3.0)[::-1]}
+    given = {"scores": [ScoreTable("m", {}, numbers)], "assessments": export, "samples": 9, **outputs}
+    assert metaeval("outputs", **given).records()[0]["points"] == 6
+    refused(InputError, "name some with metrics", metaeval, assessments=export, **outputs)
 
 
 def test_sliders_and_severities_of_a_campaign(tmp_path):
