@@ -93,7 +93,7 @@ def _signed(declared: Setting, value: str) -> Any:
     try:
         return declared.parse(value.rpartition("#")[0] or value)
     except InputError as error:
-        if declared.name == "table":  # Of scores, which are always named
+        if declared.name == "table" or "#" not in value:  # Scores, and what is no file
             raise
         raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(declared.name)) from None
 
