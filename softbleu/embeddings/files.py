@@ -221,7 +221,7 @@ class _Lines:
             with np.errstate(over="ignore"):
                 numbers = read_decimals(b" ".join([values for _, values, _ in wanted])).astype(np.float32)
         except ValueError:
-            self._refuse_values(*next(line for line in wanted if not all(map(is_number, line[1].split()))))
+            self._refuse_values(*next(line for line in wanted if not all(map(is_number, line[1].split(b" ")))))
         rows = numbers.reshape(len(wanted), self.dimension)
         if not (self.tolerant or (finite := np.isfinite(rows).all(axis=1)).all()):
             self._refuse_values(*wanted[int(np.argmin(finite))])
@@ -229,7 +229,7 @@ class _Lines:
 
     def _refuse_values(self, word: bytes, values: bytes, number: int) -> NoReturn:
         where = f"for word {word.decode('utf-8', 'replace')!r}"
-        strange = next((field for field in values.split() if not is_number(field)), None)
+        strange = next((field for field in values.split(b" ") if not is_number(field)), None)
         what = f"{strange.decode('utf-8', 'replace')!r} is no number" if strange else "NaN or infinite value"
         raise VectorError(f"{self.path}: line {number}: {what} {where}; mend or drop that vector")
 

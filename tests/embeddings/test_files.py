@@ -187,6 +187,7 @@ REFUSED = [
     (b"a 1 2 3\nb 1 2\t3 4\n", "line 2: 4 values found, 3 expected"),
     (b"a 1 2 3\n\n\nb\n", "line 4: 0 values found, 3 expected"),
     (b"a 1 2\nb 1 x2\n", "line 2: 'x2' is no number for word 'b'"),
+    (b"a 1 2\nb 1 2\r3\n", "line 2: '2\\r3' is no number for word 'b'"),
     (b"3 2\na 1 2\nb 1 2\n", "truncated at line 3: 2 of 3 vectors read"),
     (b"1 2\na 1 2\nb 1 2\n", "damaged at line 3: 2 of 1 vectors read"),
     *(
