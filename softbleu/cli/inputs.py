@@ -123,9 +123,10 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         yield replace(segments, blank_references=blank or segments.blank_references)
         return
     if not given.candidate and not references and not gold:
-        from softbleu.metrics.scores import Scores, corpus_of
+        from softbleu.metrics.protocols import ReadsRows
+        from softbleu.metrics.scores import corpus_of
 
-        if any(isinstance(metric, Scores) for metric in measures):
+        if any(isinstance(metric, ReadsRows) for metric in measures):
             with given.progress():  # It shows notes
                 corpus: Any = corpus_of(measures)
             yield corpus
