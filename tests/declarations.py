@@ -160,6 +160,7 @@ def measures(draw: st.DrawFn) -> Metric:
     if start.get("language") not in (None, "en"):
         start.pop("stages", None)
         start.pop("task", None)
+        start.pop("weights", None)
     if start.get("similarity") is not None:
         start.pop("vectors", None)
     if start.get("assignment") == "optimal":
