@@ -161,6 +161,7 @@ def measures(draw: st.DrawFn) -> Metric:
         start.pop("stages", None)
         start.pop("task", None)
         start.pop("weights", None)
+        start |= GOES_WITH.get(f"{metric.name} language", {})
     if start.get("similarity") is not None:
         start.pop("vectors", None)
     if start.get("assignment") == "optimal":
