@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.arguments import listed
-from softbleu.io.data_files import parse_whole, read_rows
+from softbleu.io.data_files import check_columns, parse_whole, read_rows
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -113,10 +113,7 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
         numbered = column not in header and column.isdecimal() and 0 < int(column) <= len(header)
         if column not in header and not (numbered and segments in (None, len(rows))):
             raise InputError(f"{name}: no column {column!r}; the first line has: {', '.join(header)}")
-        if header.count(column) > 1:
-            raise InputError(
-                f"{name}, line 1: {header.count(column)} columns are called {column!r}: rename all but one"
-            )
+        check_columns(f"{name}, line 1", [cell if cell == column else "" for cell in header], header)
         number = int(column) - 1 if numbered else header.index(column)
         short = next((at for at, row in enumerate(rows, start=1) if len(row) <= number), None)
         if short is not None:

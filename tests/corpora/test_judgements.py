@@ -387,6 +387,12 @@ def test_files_are_matched_by_document(tmp_path):
     refused(InputError, "m.tsv and .*document 'x' has a segment 1 in one", read_outside, [other, one])
 
 
+def test_columns_that_nobody_reads_may_share_a_name(tmp_path):
+    rows = ["system\tsegment\tnote\tnote\tscore", "A\t1\tx\ty\t2", "B\t1\tx\ty\t3"]
+    (metric,) = read_outside([written(tmp_path, "\n".join(rows), "m.tsv")])
+    assert {name: scores.tolist() for name, scores in metric.table.segments.items()} == {"A": [2], "B": [3]}
+
+
 XCOMET = {"x/A.txt": [{"errors": [{"start": 2, "end": 4, "severity": "critical"}]}, {"errors": []}]}
 OURS = "system\tsegment\tstart\tend\tseverity\nA\t1\t2\t4\tminor\nA\t2\t\t\t\n"
 

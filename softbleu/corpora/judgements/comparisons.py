@@ -220,7 +220,8 @@ def read_rankings(
 def _read_csv(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ranking]:
     rows = read_rows(lines, name)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
-    check_columns(f"{name}, line 1", header, header)
+    read = [cell if cell.startswith(("system", "srcindex", "judgeid")) else "" for cell in header]
+    check_columns(f"{name}, line 1", read, header)
     numbers = [match[1] for cell in header if (match := _SYSTEM.fullmatch(cell))]
     if len(numbers) < _PAIR:
         raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,24 @@ SCORED = (
     "raw",
 )  # Columns of scores, of which the first that a table has is read
 _PLACES = ("system", "segment", "lp", "document", "run")  # Columns that say what a score is of
+_READ = {
+    *(*_PLACES, *SCORED, *_COLUMNS[6], "annotator", "better", "group", "signature", "human_score", "translation"),
+    *(
+        "source",
+        "reference",
+        "start",
+        "end",
+        "severity",
+        "spans",
+        "category",
+        "target",
+        "rater",
+        "seg_id",
+        "doc",
+        "sid",
+    ),
+}
+"""Columns that mean something in a table of judgements; of others there may be several of one name."""
 
 TableRow = tuple[str, Mapping[str, Any]]
 """Where a row stands, and its values by the names of columns."""
@@ -73,12 +91,13 @@ def table_rows(
     text: Iterable[str],
     columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]],
     comment: str = "",
+    wanted: Collection[str] = (),
 ) -> tuple[Sequence[str], Iterator[TableRow]]:
     """Read a table of lines, its cells apart by tabs where the first line has any, or else by blanks.
 
     `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
     that begin with the comment are passed over. InputError: another number of cells than of columns, or two
-    columns of one name.
+    columns of one name that is read.
 
     Parameters
     ----------
@@ -90,6 +109,8 @@ def table_rows(
         Finds the names of columns for the first line's cells.
     comment
         How lines begin that are passed over.
+    wanted
+        Columns that are read beside those that mean something in any such table.
     """
     lines = (
         (f"{name}, line {number}", line)
@@ -104,7 +125,7 @@ def table_rows(
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
     if named:
-        check_columns(place, columns, cells)
+        check_columns(place, [column if column in {*_READ, *wanted} else "" for column in columns], cells)
 
     def rows() -> Iterator[TableRow]:
         for where, line in lines if named or not first else chain([(place, first)], lines):
@@ -143,7 +164,7 @@ def score_rows(
             names = ["score" if header == first else "" if header == "score" else header for header in names]
         return names, bool(columns)
 
-    _, rows = table_rows(name, text, columns_of, "#")
+    _, rows = table_rows(name, text, columns_of, "#", [metric.lower() for metric in metrics])
     counts: Counter[str] = Counter()  # Segments of each system, where they are not numbered
     in_order = name.removesuffix(".gz").endswith(".seg.score")
     for where, row in rows:
