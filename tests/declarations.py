@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from complete import complete
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.embeddings.choice import Similarity, VectorChoice
 from softbleu.embeddings.measure import WordMeasure
-from softbleu.errors import InputError
+from softbleu.errors import InputError, VectorError
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
@@ -134,7 +135,7 @@ def refusal(call: Callable[[], object]) -> str:
     """What a call is refused with; nothing if it is not."""
     try:
         call()
-    except InputError as error:
+    except (InputError, VectorError) as error:
         return str(error)
     return ""
 
@@ -169,5 +170,11 @@ def measures(draw: st.DrawFn) -> Metric:
     if start.get("shifts"):
         for name in ("idf", "extra", "replacing"):
             start.pop(name, None)
-    made = make_metric(metric.name, **start)
-    return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)
+    try:
+        made = make_metric(metric.name, **start)
+        return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)
+    except (InputError, VectorError) as error:
+        # Some settings need vectors that are there, and of the language.
+        if isinstance(error, VectorError) or "the text is" in str(error):
+            reject()
+        raise

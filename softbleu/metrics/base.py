@@ -212,11 +212,16 @@ class Metric(PartFields, metaclass=MetricClass):
         head = self._head
         shared = [setting.default for setting in own_settings(type(self)) if setting.shared]
         usual = {setting.name: value for part in shared for setting, value in part.settings()}
+        # What the kind of vectors chooses is written: who reads it would take that, not the default.
+        choice = self.vector_choice
+        taken = self.presets.get(
+            IN_CONTEXT if choice.in_context else WITHOUT_VECTORS if choice.without_vectors else "", {}
+        )
         for declared, value in self.settings("" if self.requires.vectors else "vector_choice"):
             default = usual.get(declared.name, declared.default)
             if declared.part is not None:
                 default = value if declared.name == "matcher" and head != self.name else declared.default.name
-            if value != default:
+            if value != default or declared.name in taken:
                 written[declared.name] = _written(value)
         return format_expression(head, written)
 

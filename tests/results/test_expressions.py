@@ -97,6 +97,14 @@ def test_people_write_it_so(text: str, expected: Metric) -> None:
     assert read_metric(text) == expected
 
 
+@pytest.mark.parametrize(
+    "text", ["softbleu(similarity=spelling, credit=both)", "softbleu(vectors=minilm-l6, power=0.7)"]
+)
+def test_a_default_that_the_vectors_would_change_is_written(text: str) -> None:
+    measure = read_metric(text)
+    assert read_metric(str(measure)) == measure
+
+
 def test_settings_that_are_given_go_before_those_written() -> None:
     assert read_metric("vleu(threshold=0.8, order=2)", order=3) == make_metric("vleu", threshold=0.8, order=3)
     assert metric_from_signature(Chrf(beta=3.0).signature(), beta=1.0) == make_metric("chrf", beta=1.0)
