@@ -170,11 +170,15 @@ def measures(draw: st.DrawFn) -> Metric:
     if start.get("shifts"):
         for name in ("idf", "extra", "replacing"):
             start.pop(name, None)
+    return _made(metric.name, start)
+
+
+def _made(name: str, given: dict[str, Any]) -> Metric:
+    """A metric; settings that need vectors which are not there, or are of another language, are drawn anew."""
     try:
-        made = make_metric(metric.name, **start)
+        made = make_metric(name, **given)
         return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)
     except (InputError, VectorError) as error:
-        # Some settings need vectors that are there, and of the language.
         if isinstance(error, VectorError) or "the text is" in str(error):
             reject()
         raise
