@@ -203,13 +203,15 @@ def main() -> None:
         folder = place / digest(name)
         folder.mkdir(exist_ok=True)
         (ended := folder / "tried").unlink(missing_ok=True)
+        begun = time.time()
         if not (child := os.fork()):
             fuzz(make_target, 60 * minutes / len(chosen), folder)
         used = os.wait4(child, 0)[2]
         cpu += used.ru_utime + used.ru_stime
         tried = int(ended.read_text()) if ended.exists() else 0
         inputs += tried
-        found = [path for path in sorted(folder.glob("fault-*")) if path.suffix != ".txt"]
+        # Those of an earlier run lie there, too.
+        found = [path for path in folder.glob("fault-*") if path.suffix != ".txt" and path.stat().st_mtime >= begun]
         faults += len(found) or not tried
         sys.stdout.write(f"{tried:8,} inputs, {len(found)} mishandled, in {folder.name}: {name}\n")
         sys.stdout.flush()
