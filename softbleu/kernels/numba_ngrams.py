@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _STAMP, _HEAD, _WORD, _IN_CANDIDATE, _IN_REFERENCE, _BEST, _READER = range(7)
+_MARKS = 2048  # Places for the words of references, by the last bits of their codes: 8 KB, which stay in the cache
 
 
 @part
@@ -29,11 +30,17 @@ def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
 
 
 @part
-def _learn(table, words, order, mask, stamp):  # type: ignore[no-untyped-def]
-    """Count the n-grams of a candidate, each a path of (head n-gram, next word) through the table."""
+def _learn(table, words, order, mask, stamp, marks):  # type: ignore[no-untyped-def]
+    """Count the n-grams of a candidate, each a path of (head n-gram, next word) through the table.
+
+    Those with a word that no reference has are left out: `marks` has the stamp where references have the word, or
+    another one of the same place.
+    """
     for start in range(len(words)):
         head = np.int64(-1)
         for place in range(start, min(start + order, len(words))):
+            if marks[words[place] & (_MARKS - 1)] != stamp:
+                break
             slot = find_ngram(table, head, words[place], mask, stamp)
             if table[slot, _STAMP] != stamp:
                 table[slot, _STAMP] = stamp
@@ -74,13 +81,17 @@ def _count(candidate, candidate_offsets, reference, reference_offsets, segment_o
             size *= 2
     # Stamped with the segment that uses it, a slot needs no clearing.
     table = np.full((size, 8), -1, np.int32)
+    marks = np.full(_MARKS, -1, np.int32)
     for segment in range(len(counts)):
         words = candidate[candidate_offsets[segment] : candidate_offsets[segment + 1]]
         # A short segment uses the low end of the table only, which stays in the cache.
         room = 64
         while room < 2 * order * len(words):
             room *= 2
-        _learn(table, words, order, room - 1, segment)
+        texts = reference_offsets[segment_offsets[segment]], reference_offsets[segment_offsets[segment + 1]]
+        for word in reference[texts[0] : texts[1]]:
+            marks[word & (_MARKS - 1)] = segment
+        _learn(table, words, order, room - 1, segment, marks)
         for line in range(segment_offsets[segment], segment_offsets[segment + 1]):
             text = reference[reference_offsets[line] : reference_offsets[line + 1]]
             _clip(table, text, order, room - 1, segment, line, counts[segment])
