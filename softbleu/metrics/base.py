@@ -213,10 +213,7 @@ class Metric(PartFields, metaclass=MetricClass):
         shared = [setting.default for setting in own_settings(type(self)) if setting.shared]
         usual = {setting.name: value for part in shared for setting, value in part.settings()}
         # What the kind of vectors chooses is written: who reads it would take that, not the default.
-        choice = self.vector_choice
-        taken = self.presets.get(
-            IN_CONTEXT if choice.in_context else WITHOUT_VECTORS if choice.without_vectors else "", {}
-        )
+        taken = _taken(self, self.vector_choice.in_context, self.vector_choice.without_vectors)
         for declared, value in self.settings("" if self.requires.vectors else "vector_choice"):
             default = usual.get(declared.name, declared.default)
             if declared.part is not None:
@@ -442,7 +439,7 @@ def with_settings(
     spoken = {} if language is None else _language_settings(metric, settings, language, plain=plain)
     similarity = {**spoken, **settings}.get("similarity")
     compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
-    usual = {} if plain else metric.presets.get(IN_CONTEXT if encoder else WITHOUT_VECTORS if compared else "", {})
+    usual = {} if plain else _taken(metric, encoder, compared)
     chosen = dict(metric.presets.get(preset or "", {}))
     if encoder or "threshold" not in known:
         chosen.pop("vector_case", None)
@@ -450,6 +447,11 @@ def with_settings(
     if language is not None:
         _check_language(made, language)
     return made
+
+
+def _taken(metric: Metric, in_context: bool, without_vectors: bool) -> Mapping[str, object]:
+    """Settings that the kind of vectors chooses."""
+    return metric.presets.get(IN_CONTEXT if in_context else WITHOUT_VECTORS if without_vectors else "", {})
 
 
 def _language_settings(
