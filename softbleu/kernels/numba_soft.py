@@ -30,8 +30,9 @@ def raise_to_spellings(
     most = int((parts.bounds[reference + 1] - parts.bounds[reference]).sum())
     bounds = pairs.rows, pairs.columns, pairs.cells
     entries = np.empty((most + 1, 2), np.int32)
-    shared = np.zeros(_greatest(pairs.columns), np.int32)
-    _raise(products, *bounds, candidate, reference, parts.codes, parts.bounds, weight, last, entries, shared)
+    width = _greatest(pairs.columns)
+    work = last, entries, np.zeros(width, np.int32), np.zeros(width)
+    _raise(products, *bounds, candidate, reference, parts.codes, parts.bounds, weight, work)
 
 
 def _greatest(bounds: Integers) -> int:
@@ -39,17 +40,29 @@ def _greatest(bounds: Integers) -> int:
     return int((bounds[1:] - bounds[:-1]).max(initial=0))
 
 
+@part(error_model="numpy")
+def _raise_row(values, shared, sizes, size, weight):  # type: ignore[no-untyped-def]
+    """Raise the similarities of a word where it shares parts; without a branch, so that several are done at once."""
+    for column in range(np.uint64(len(values))):
+        # Of two words without parts it is NaN, which is not greater.
+        similarity = weight * (2.0 * shared[column] / (size + sizes[column]))
+        values[column] = similarity if similarity > values[column] else values[column]
+        shared[column] = 0
+
+
 @kernel
 def _raise(  # type: ignore[no-untyped-def]
-    products, rows, columns, cells, candidate, reference, parts, bounds, weight, last, entries, shared
+    products, rows, columns, cells, candidate, reference, parts, bounds, weight, work
 ):
     """Count the parts that words share: of each part the words of a segment that have it are a chain of entries."""
+    last, entries, shared, sizes = work
     made = 0
     for segment in range(len(cells) - 1):
         first, before = columns[segment], made
         width = columns[segment + 1] - first
         for column in range(width):
             code = reference[first + column]
+            sizes[column] = bounds[code + 1] - bounds[code]
             for place in range(bounds[code], bounds[code + 1]):
                 made += 1
                 entries[made, 0] = column
@@ -64,13 +77,7 @@ def _raise(  # type: ignore[no-untyped-def]
                     shared[entries[entry, 0]] += 1
                     entry = entries[entry, 1]
             cell = cells[segment] + (row - rows[segment]) * width
-            for column in range(width):
-                if shared[column]:
-                    code = reference[first + column]
-                    similarity = weight * (2.0 * shared[column] / (end - start + bounds[code + 1] - bounds[code]))
-                    if similarity > products[cell + column]:
-                        products[cell + column] = similarity
-                    shared[column] = 0
+            _raise_row(products[cell : cell + width], shared, sizes, end - start, weight)
 
 
 def matched_weights(
