@@ -40,16 +40,6 @@ def _greatest(bounds: Integers) -> int:
     return int((bounds[1:] - bounds[:-1]).max(initial=0))
 
 
-@part(error_model="numpy")
-def _raise_row(values, shared, sizes, size, weight):  # type: ignore[no-untyped-def]
-    """Raise the similarities of a word where it shares parts; without a branch, so that several are done at once."""
-    for column in range(np.uint64(len(values))):
-        # Of two words without parts it is NaN, which is not greater.
-        similarity = weight * (2.0 * shared[column] / (size + sizes[column]))
-        values[column] = similarity if similarity > values[column] else values[column]
-        shared[column] = 0
-
-
 @kernel
 def _raise(  # type: ignore[no-untyped-def]
     products, rows, columns, cells, candidate, reference, parts, bounds, weight, work
@@ -62,7 +52,8 @@ def _raise(  # type: ignore[no-untyped-def]
         width = columns[segment + 1] - first
         for column in range(width):
             code = reference[first + column]
-            sizes[column] = bounds[code + 1] - bounds[code]
+            # A word without parts shares none, whatever it has.
+            sizes[column] = max(bounds[code + 1] - bounds[code], 1)
             for place in range(bounds[code], bounds[code + 1]):
                 made += 1
                 entries[made, 0] = column
@@ -76,8 +67,12 @@ def _raise(  # type: ignore[no-untyped-def]
                 while entry > before:
                     shared[entries[entry, 0]] += 1
                     entry = entries[entry, 1]
-            cell = cells[segment] + (row - rows[segment]) * width
-            _raise_row(products[cell : cell + width], shared, sizes, end - start, weight)
+            cell, size = np.uint64(cells[segment] + (row - rows[segment]) * width), np.float64(end - start)
+            # Without a branch; no parts raise nothing.
+            for column in range(np.uint64(width)):
+                similarity = weight * (2.0 * shared[column] / (size + sizes[column]))
+                products[cell + column] = max(products[cell + column], similarity)
+                shared[column] = 0
 
 
 def matched_weights(
