@@ -135,7 +135,7 @@ def refusal(call: Callable[[], object]) -> str:
     """What a call is refused with; nothing if it is not."""
     try:
         call()
-    except (InputError, VectorError) as error:
+    except InputError as error:
         return str(error)
     return ""
 
