@@ -13,7 +13,7 @@ from softbleu.io.forks import cached_property
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
-_SMALL = 1 << 12  # Pairs of a segment up to which decays are kept: 64 MB in all at most, 15 for lines of news
+_SMALL = 1 << 12  # Pairs of a segment up to which decays are kept: 64 MB at most, 12 for 100,000 lines of WMT13
 
 
 @dataclass(frozen=True)
