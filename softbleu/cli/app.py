@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from softbleu.cli.command import DECLARATIONS
 from softbleu.cli.errors import guarded
 from softbleu.cli.words import HELP, CommandLine
-from softbleu.errors import UnknownNameError, known_name
+from softbleu.errors import REMOVAL, InputError, UnknownNameError, known_name
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
@@ -35,6 +35,10 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
     "networks": ("Reference networks: many alternative references in one network.", "make info sample show"),
 }
+REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
+    "train": "python heads/recipe/train.py trains heads, in a checkout",
+    "corpora challenge": "python experiments/challenges/challenges.py makes challenge sets, in a checkout",
+}
 
 
 class Group(TyperGroup):
@@ -46,6 +50,11 @@ class Group(TyperGroup):
     def modules(self) -> dict[str, str]:
         """Modules that declare the commands, by the commands' names."""
         return {name.partition("_")[0]: name for name in GROUPS[str(self.name)][1].split()}
+
+    @property
+    def inner(self) -> list[str]:
+        """Words of the command line before those of its commands."""
+        return [] if self.name == PROGRAM else [str(self.name)]
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of the commands."""
@@ -59,6 +68,9 @@ class Group(TyperGroup):
         """Make the command that the first word names; to complete words it has all options."""
         name, *words = args
         if name not in self.modules:
+            whole = " ".join((*self.inner, name))
+            if (instead := REMOVED_COMMANDS.get(whole)) is not None:
+                raise InputError(f"command {whole!r} {REMOVAL}{instead and f'; {instead}'}")
             raise UnknownNameError("command", name, self.modules)
         return name, self._made(name, None if ctx.resilient_parsing else CommandLine.of(words)), words
 
@@ -66,13 +78,12 @@ class Group(TyperGroup):
         module = self.modules[name]
         if module in GROUPS:
             return _make_group(module, whole=self.whole)
-        inner = [] if self.name == PROGRAM else [str(self.name)]
-        declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *inner, module))).__name__]
+        declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *self.inner, module))).__name__]
         epilog = None
         if self.whole or (words and words.ask_for_help):
             from softbleu.cli.examples import examples_of
 
-            epilog = examples_of(" ".join((*inner, name)), words if declared.takes else None)
+            epilog = examples_of(" ".join((*self.inner, name)), words if declared.takes else None)
         return declared.command(name, declared.settings(words, plug_ins=not self.whole), epilog)
 
 
