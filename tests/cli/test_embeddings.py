@@ -1,9 +1,6 @@
 """`softbleu embeddings`, command by command."""
 
-import gzip
 import json
-import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +10,8 @@ import pytest
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
 from softbleu.embeddings.measure import WordMeasure
-from softbleu.embeddings.training import TrainingSettings
 from softbleu.encoders import open_encoder
 from softbleu.engine.vectors import compare_words
-
-
-def test_coverage_of_texts(command, files):
-    packed = files.write("packed.gz", gzip.compress(b"The SMALL, dog\n"))
-    given = ("embeddings", "evaluate", "--vectors", files.vectors, "--corpus", packed, "--corpus", files.candidate)
-
-    def rows(*options):
-        found = command(*given, *options, "-f", "json")
-        assert (found.code, found.err) == (0, "")
-        return {(row["of"], row["measure"]): row for row in json.loads(found.out)["rows"]}
-
-    found = rows("--tokenize", "13a", "--missing", 2)
-    tokens, words = found[str(files.candidate), "tokens"], found[str(files.candidate), "words"]
-    # the cat sat on a mat / a small dog barked loudly / rain fell all night
-    assert (tokens["found"], tokens["all"], tokens["value"]) == (5, 15, 5 / 15)
-    assert (words["found"], words["all"]) == (4, 14)
-    assert tokens["without_a_vector"] == "cat 1, sat 1"
-    assert found[str(packed), "tokens"]["without_a_vector"] == ", 1"
-    assert found["SimLex-999", "spearman"]["value"] is None
-    exact = ("--vector-case", "exact")
-    for options, covered in (((), 2), (exact, 1), ((*exact, "--lowercase"), 2), (("--missing", 0), 2)):
-        tokens = rows(*options)[str(packed), "tokens"]
-        assert tokens["found"] == covered
-        assert (tokens["without_a_vector"] is None) == ("--missing" in options)
 
 
 def test_the_list_of_sets(command):
@@ -106,53 +78,6 @@ def test_a_model_becomes_an_encoder(command, tmp_path):
     facts = json.loads(done.out)
     assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
-
-
-TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
-
-
-@pytest.fixture
-def text(files):
-    return files.write("corpus.txt", TEXT)
-
-
-def test_every_setting_is_an_option(command, files, text):
-    values = {
-        **{"algorithm": "fasttext", "architecture": "cbow", "dimension": 6, "window": 2, "min_count": 2, "epochs": 2},
-        **{"negative": 3, "hierarchical_softmax": True, "sample": 0.01, "alpha": 0.04, "min_alpha": 0.002},
-        **{"min_ngram": 2, "max_ngram": 4, "bucket": 70, "seed": 11, "workers": 2},
-    }
-    assert all(values[field.name] != field.default for field in fields(TrainingSettings))
-    options = []
-    for name, value in values.items():
-        options += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
-    target = files.folder / "set"
-    options += ["--tokenize", "13a", "--lowercase", "--dtype", "int8", "--name", "mine"]
-    done = command("embeddings", "train", text, "-o", target, *options)
-    assert (done.code, done.err) == (0, "")
-    lines = dict(line.split(maxsplit=1) for line in done.out.splitlines()[:2])
-    assert lines == {"store": str(target), "words": "13"}
-    assert "WordSim-353: 0 of 353 pairs are in the vocabulary" in done.out
-    meta = json.loads((target / "meta.json").read_text())
-    assert meta["training"]["settings"] == values
-    assert (meta["training"]["tokenizer"], meta["training"]["lowercase"]) == ("13a", True)
-    assert (meta["dtype"], meta["name"], meta["licence"]) == ("int8", "mine", "not stated")
-    assert "| tokenizer | 13a |" in (target / "card.md").read_text()
-    texts = ("-c", files.candidate, "-r", files.reference)
-    assert command("score", *texts, "-m", "vleu(threshold=0.8)", "--vectors", target).code == 0
-
-
-def test_help_names_the_defaults_of_the_library(command):
-    shown = " ".join(command("embeddings", "train", "--help", environment={"COLUMNS": "300"}).out.split())
-    for field in fields(TrainingSettings):
-        if field.name != "hierarchical_softmax":
-            line = shown.partition(f"--{field.name.replace('_', '-')} ")[2]
-            assert line.partition("(default: ")[2].startswith(f"{field.default})"), field.name
-
-
-def test_a_pipe_can_be_read_only_once(refused):
-    os.mkfifo("pipe")
-    assert "no regular file" in refused("embeddings", "train", "pipe", output="set")
 
 
 def test_words_from_standard_input(command: Any, files: Any) -> None:

@@ -25,22 +25,17 @@ from softbleu.metrics.bleu import Bleu
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"
 WITHOUT_OUTPUT = ("embeddings convert", "experiments run")
 WEIGHTS = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [0, 1]}
-TRAINED = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
 NO_LISTS = enumerate((None, 3, "x", [None]))
 FILES: dict[str, list[str] | bytes] = {
     **LINES,
     "bad.txt": b"the cat\nna\xefve dog\nrain\n",
-    "corpus.txt": TRAINED,
     "deep.jsonl": ['{"candidate": ' + "[" * 100_000],
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
-    "latin.txt": b"one\ntw\xf6\nthree\n",
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
     **{f"m{n}.json": [json.dumps({"systems": [{"name": "a", "score": 1, "segments": it}]})] for n, it in NO_LISTS},
     "mark.txt": b"\xef\xbb\xbf",
     "none.vec": b"c\xff 1 2\n",
-    "odd.txt": b"str\xffnge\n",
     "own.json": [json.dumps(WEIGHTS)],
-    "strange.txt": b"fine\nstr\xffnge\n",
     "turned.json": [json.dumps({**WEIGHTS, "fluency": [1, 0]})],
     "wide.tsv": ["x" * 200_000],
 }
@@ -69,7 +64,7 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, mo
     files.write("out.txt", ["precious"])
     for name in ("empty", "place.2"):
         (files.folder / name).mkdir()
-    output = None if above.startswith(WITHOUT_OUTPUT) else "set" if above == "embeddings train" else "out.txt"
+    output = None if above.startswith(WITHOUT_OUTPUT) else "out.txt"
     arguments = shlex.split(f"{above.replace('ENCODER', str(ENCODER))} {typed}")
     message = refused(*arguments, output=output)
     assert all(part in message for part in said.split(" … ")), message
@@ -155,8 +150,7 @@ def test_a_vector_that_is_too_long(refused, files, monkeypatch):
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
     path = files.write("long.vec", ["a 1 2 3", "b " + "1 " * 60])
     scored = ("score", "-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", path)
-    for arguments in (scored, ("embeddings", "train", path)):
-        assert f"{path}, line 2: a line of more than 100 bytes" in refused(*arguments)
+    assert f"{path}, line 2: a line of more than 100 bytes" in refused(*scored)
 
 
 def test_every_command_allows_more(command, refused, files, monkeypatch):
@@ -214,7 +208,7 @@ def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 TEXTS = "-c candidate.txt -r reference.txt"
 SCORING = ["score", "compare", "explain", "sweep"]
-EMBEDDINGS = ["neighbours dog", "similarity dog hound", "evaluate"]
+EMBEDDINGS = ["neighbours dog", "similarity dog hound"]
 VECTORS = [
     "--vectors vectors.txt -o vectors.txt",
     "--vectors vectors.txt -o same.txt",
@@ -239,11 +233,9 @@ OVER = [
     "corpora generate -g small.cfg --all -o small.cfg",
     "embeddings info store -o store/meta.json",
     "embeddings info encoder -o encoder/tokenizer.json",
-    "embeddings evaluate --corpus words.txt -o words.txt",
     "embeddings convert out/vocab.txt out --force",
     "embeddings convert store+vectors.txt store --force",
     "embeddings convert vectors.txt store --force --vocabulary store/vocab.txt",
-    "embeddings train store/card.md -o store --force --dimension 4 --epochs 1 --min-count 1",
 ]
 
 

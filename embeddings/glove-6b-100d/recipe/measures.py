@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from recipe import TRAINING_WORDS, CommonParts, Rows, map_rows, unit_rows
 
-from softbleu.embeddings.evaluation import BENCHMARKS as BENCHMARKS
-from softbleu.embeddings.evaluation import RankAgreement, TextCoverage, count_coverage, rank_agreement, read_benchmark
-
+BENCHMARKS = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
+"""Judgements of similarity as gensim carries them: Finkelstein et al. (2002), Hill, Reichart and Korhonen (2015)."""
 SEED = 353
 HELD_OUT_WORDS = 1000
 FOLDS = 10
 
 
+@dataclass(frozen=True)
+class RankAgreement:
+    """Rank correlation of cosines with human judgements, over the pairs of which both words have a vector."""
+
+    spearman: float
+    pairs: int  # How many pairs entered
+    missing: tuple[str, ...]  # Those that did not, as ``one–other``
+
+
+@dataclass(frozen=True)
+class TextCoverage:
+    """How much of a text has a vector."""
+
+    tokens: int
+    missing: Counter[str]  # How often each word without a vector occurs
+
+    @property
+    def share(self) -> float:
+        """Tokens with a vector over all tokens."""
+        return (self.tokens - self.missing.total()) / self.tokens
+
+
 def agreement(name: str, words: Sequence[str], rows: Rows) -> RankAgreement:
     """Agreement of these vectors, one a word, with a benchmark, its words lower-cased."""
-    pairs = [(first.lower(), second.lower(), score) for first, second, score in read_benchmark(name)]
-    return rank_agreement(pairs, words, rows)
+    from scipy.stats import spearmanr
+
+    place = {word: index for index, word in enumerate(words)}
+    covered, missing = [], []
+    lines = files("gensim").joinpath("test", "test_data", BENCHMARKS[name]).read_text("utf-8").split("\n")
+    judged = csv.reader((line for line in lines if line and not line.startswith("#")), delimiter="\t")
+    for first, second, score, *_ in judged:
+        one, other = first.lower(), second.lower()
+        if one in place and other in place:
+            covered.append((place[one], place[other], float(score)))
+        else:
+            missing.append(f"{one}–{other}")
+    left, right = (unit_rows(rows[[pair[side] for pair in covered]]) for side in (0, 1))
+    cosines = np.einsum("ij,ij->i", left, right)
+    spearman = float(spearmanr(cosines, [score for *_, score in covered])[0])
+    return RankAgreement(spearman, len(covered), tuple(missing))
 
 
 def coverage(path: Path, words: Sequence[str]) -> TextCoverage:
@@ -30,7 +68,8 @@ def coverage(path: Path, words: Sequence[str]) -> TextCoverage:
     tokenise, known = Tokenizer13a(), set(words)  # type: ignore[no-untyped-call]
     with path.open(encoding="utf-8", newline="\n") as handle:
         counts = Counter(token for line in handle for token in tokenise(line.rstrip("\n")).split())
-    return count_coverage(counts, (bool({token, token.lower()} & known) for token in counts))
+    absent = {token: count for token, count in counts.items() if not {token, token.lower()} & known}
+    return TextCoverage(counts.total(), Counter(absent))
 
 
 def rounding_effect(exact: Rows, rounded: Rows, pairs: int = 100_000) -> tuple[float, float]:

@@ -1,18 +1,23 @@
 """`softbleu embeddings convert`: any vectors, or the model of an encoder, in; a store out."""
 
 from softbleu.cli.command import Given, command
-from softbleu.cli.embeddings.common import STORE_OPTIONS, store_settings
 
 OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over")
 
 
 @command(
     "source_file target dtype layers aligned limit vocabulary name source licence keep_lengths force format=text",
-    f"""
+    """
   source_file IN !: word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2); fastText .bin; or the
     folder of a model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
   target OUT !: Folder for the store; it must not exist yet.
-{STORE_OPTIONS.strip()}
+Store
+  --dtype NAME =float16 <float16,float32,int8>: Keep values as float32, float16 or int8: 4, 2 or 1 bytes each
+    (default: =).
+  --name NAME: What to call the set (default: as the folder).
+  --source TEXT: Where it comes from (default: the file names).
+  --licence TEXT: Its licence (default: not stated).
+  --force: Replace a store that is there already.
 Encoders
   --layers LIST: Layers to average, such as 4,6; higher ones are not stored (default: at 3/4 of all, all kept).
 Vectors
@@ -44,7 +49,8 @@ def convert(given: Given) -> None:
     if strange:
         kind = "encoders" if of_model else "word vectors"
         raise InputError(f"--{strange[0].replace('_', '-')} means nothing for {kind}: leave it out")
-    store = store_settings(given)
+    said = given.values("dtype name source licence force")
+    store = {name: value for name, value in said.items() if value is not None}
     facts = {"store": given.target, "dtype": given.dtype}
     if of_model:
         layers = None if given.layers is None else parse_layers(given.layers)
