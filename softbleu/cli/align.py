@@ -7,17 +7,7 @@ from collections.abc import Iterator, Sequence
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "candidate reference source encoding groups table_format output",
-    """
-Input
-  --candidate -c FILE !: An output whose line breaks are others than the reference's; - is standard input.
-Output
-  --groups: Cut no lines: show which lines of source, references and output belong together, with a row for each of
-    the smallest groups; sentences that one text splits or merges are in one. Essays, below headings
-    "### essay_id = …", are aligned one by one.
-""",
-)
+@command("candidate reference source encoding groups table_format output")
 def align(given: Given) -> None:
     """Cut an output with other line breaks, or none, into the segments of its references, by least edit distance.
 

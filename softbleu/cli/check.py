@@ -3,15 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "candidate reference source encoding show page_format output strict",
-    """
-Output
-  --show NAME =systems <systems,lines>: A row per system, with a column for each way to be odd, or a row for each line
-    that is odd (default: =).
-  --strict: Leave with exit code 1 if anything is odd.
-""",
-)
+@command("candidate reference source encoding show page_format output strict")
 def check(given: Given) -> None:
     """Find outputs that no metric should score unseen: empty lines, copies, chatter, refusals, lost numbers.
 

@@ -228,7 +228,11 @@ def command(
 
     def declare(work: Callable[[Given], None]) -> Callable[[Given], None]:
         # What reads the variable of the environment reads the limits.
-        chosen = [*choose_options(f"{options} quiet debug", more), replace(*choose_options("limits"), kind=str)]
+        name = work.__module__.removeprefix("softbleu.cli.").replace(".", " ").partition("_")[0]
+        chosen = [
+            *choose_options(f"{options} quiet debug", name, more),
+            replace(*choose_options("limits", name), kind=str),
+        ]
         names = [option.name for option in chosen]
 
         def of_class() -> Options:

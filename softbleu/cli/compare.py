@@ -9,10 +9,6 @@ from softbleu.cli.command import Given, command
     "candidate reference source gold pairs input_format against blank_references resegment encoding metric scores "
     "lower signature preset language baseline test samples trials seed correction compatible documents all_pairs "
     "show top by distribution page_format columns long spans title digits output plot jobs cluster resume",
-    """
-Output
-  --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
-""",
     settings=lambda option: option.setting.name != "segment_smoothing",
 )
 def compare(given: Given) -> None:

@@ -3,15 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "one two lines encoding table_format digits output",
-    """
-  one ONE !: What softbleu score --format json wrote.
-  two TWO !: The same from another day, version or setting.
-Output
-  --lines N =10: Lines of each metric to show in text, the most changed first (default: =; other formats have all).
-""",
-)
+@command("one two lines encoding table_format digits output")
 def diff(given: Given) -> None:
     """Say what differs between two runs of 'softbleu score': settings, resources, scores, lines.
 

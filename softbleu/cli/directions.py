@@ -12,15 +12,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    "folders against=references metric scores lower language encoding page_format title digits output pages jobs",
-    """
-Input
-  --folders PLACE… !: Folders as WMT has them (system-outputs, reference…, source…, or folders of such), or TOML
-    files with tables such as [directions.en-cs].
-Output
-  --pages/--no-pages =yes: With an html page, also write a page of each direction beside it, to which cells lead
-    (default: =).
-""",
+    "folders against=references metric scores lower language encoding page_format title digits output pages jobs"
 )
 def directions(given: Given) -> None:
     """Score systems in many directions by metrics, and by files of other programs: one table, with macro averages.

@@ -4,18 +4,7 @@ from softbleu.cli.command import Given, command
 from softbleu.errors import Parameter
 
 
-@command(
-    "source texts extraction language tokenize encoding output",
-    """
-  source SOURCE !: Text before correction, tokenised, a segment per line; - is standard input.
-  texts OUTPUT… !: The same, corrected; of several texts each becomes an annotator.
-Input
-  --extraction NAME =own <own,errant>: Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
-    (default: =).
-  --language CODE: Language of the text, such as cs, de or zh (BCP 47): chooses the tokenizer and the rules that find
-    edits, which get types by their form: case, punctuation, order, blanks, stem.
-""",
-)
+@command("source texts extraction language tokenize encoding output")
 def edits(given: Given) -> None:
     """Find the edits that make corrected texts of their source, and write them as .m2.
 

@@ -9,10 +9,6 @@ from softbleu.errors import InputError
 @command(
     "segment show top candidate reference source gold pairs input_format against blank_references resegment "
     "documents encoding metric preset language spans table_format digits output",
-    """
-Input
-  --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
-""",
     settings=lambda option: True,
 )
 def explain(given: Given) -> None:

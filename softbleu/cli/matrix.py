@@ -6,13 +6,6 @@ from softbleu.errors import InputError
 
 @command(
     "candidate reference lists encoding metric preset language level table_format digits output jobs",
-    """
-Input
-  --lists FILE: Lists of texts instead, in the format of 'softbleu select'.
-Score
-  --level NAME <corpus,segment>: corpus (a table of corpus scores) or segment (a row per segment and pair) (default:
-    corpus; with --lists segment).
-""",
     settings=lambda option: True,
 )
 def matrix(given: Given) -> None:

@@ -13,46 +13,7 @@ if TYPE_CHECKING:
 @command(
     "folders scores lower metric candidate reference source gold encoding unescape rankings rankings_start "
     "unexpanded rank_by human da documents level standardise direction language column aggregate table against "
-    "window samples runs seed table_format long digits=3 output plot jobs cluster",
-    """
-Input
-  --folders PLACE…: Several directions, as 'softbleu directions' takes them, each with its texts: one table with the
-    mean over directions. In names of other files {direction} stands for that of the direction.
-What metrics said
-  --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
-    systems (or systems and segments) and scores; with --table spans what they mark (xCOMET, softbleu spans).
-  --lower NAME…: Scores, or human ones, of which less is better, such as error rates; files of softbleu say it
-    themselves.
-  --metric -m --metric-settings [NAME=]METRIC…: Compute metrics: gleu, vleu(threshold=0.8), or a signature; on -c and
-    -r, or on the texts of --da.
-  --unescape: Turn entities such as &apos; in texts into characters.
-Human judgements
-  --rankings FILE: Rankings: Appraise XML, or WMT's CSV with two or five systems per line.
-  --unexpanded: Count systems with identical outputs, which annotators saw as one, once.
-  --rank-by NAME… <meta.evidence:WAYS>: Score systems from the rankings by expected-wins or trueskill
-    (default: expected-wins).
-  --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
-  --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores
-    of segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval; of
-    whole documents: system document score.
-  --level NAME =segment <segment,document>: Outputs are segments, or whole --documents; where judges scored segments,
-    with the mean of theirs (default: =).
-  --aggregate NAME <meta.evidence:WAYS>: Score systems by the pairwise wins of each metric's segments, as judges'
-    comparisons are: expected-wins or trueskill (default: each metric's own score of the corpus).
-Significance
-  --samples N =1000: Bootstrap samples (default: =).
-  --runs N =100: Runs of TrueSkill (default: =).
-  --seed N =12345: Seed of samples and runs (default: =).
-Output
-  --against NAME: With --table differences, williams or spans, only tests with this metric.
-  --window N =4: With --table windows, so many systems that judges rank next to one another (default: =).
-  --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
-    pairs), differences (of metrics, in these), spans
-    (marked by metrics and judges), williams, left-out, windows (of systems ranked
-    next to one another), ranking or annotators (default: systems, or what the input allows).
-  --plot FILE: Also draw scores of metrics and judges (or the p-values of williams) into this .svg, .png or .pdf file
-    (needs softbleu[plots]).
-""",
+    "window samples runs seed table_format long digits=3 output plot jobs cluster"
 )
 def metaeval(given: Given) -> None:
     """Measure how well metrics agree with human judgements of systems, of outputs, and of pairs of outputs.

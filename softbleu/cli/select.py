@@ -5,12 +5,6 @@ from softbleu.cli.command import Given, command
 
 @command(
     "lists mean_reference encoding metric preset language format=jsonl digits output jobs",
-    """
-Input
-  --lists FILE !: JSONL, a segment per line: {"candidates": [text, …]}, maybe with "references", or a list of texts; -
-    is standard input.
-  --mean-reference: Compare with the mean n-gram counts of the references, not with each reference (bleu, chrf).
-""",
     settings=lambda option: option.setting.name != "segment_smoothing",
 )
 def select(given: Given) -> None:

@@ -6,12 +6,6 @@ from softbleu.cli.command import Given, command
 @command(
     "candidate reference source gold pairs input_format against resegment encoding metric preset language severity "
     "least_similarity table_format digits output",
-    """
-Spans
-  --severity NAME =minor <minor,major>: Severity of all spans (default: =).
-  --least-similarity X =0.8: With softbleu and bertscore, which compare all words, a word is matched above this
-    similarity (default: =).
-""",
     settings=lambda option: True,
 )
 def spans(given: Given) -> None:

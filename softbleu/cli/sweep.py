@@ -12,17 +12,6 @@ GRID = "0:0.95:0.05"
 @command(
     "candidate reference source gold pairs input_format against documents encoding metric scores lower matcher "
     "thresholds vary preset language table_format long digits output plot plot_ranks jobs cluster",
-    f"""
-Matching
-  --matcher NAME… <matching:MATCHERS>: Matchers (default: {", ".join(SWEPT)}).
-  --thresholds -t LIST…: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
-    {GRID}).
-Score
-  --vary NAME=V1,V2…: Values of another setting, such as order=2,4; all combinations are scored.
-Output
-  --plot-ranks FILE: Also draw the ranks of several systems by threshold into this .svg, .png or .pdf file (needs
-    softbleu[plots]).
-""",
     settings=lambda option: option.setting.name not in ("matcher", "threshold"),
 )
 def sweep(given: Given) -> None:

@@ -12,10 +12,9 @@ from cli.conftest import LINES, write_set
 from judged_systems import OUTPUTS, REFERENCE
 from meteor_data import write_meteor_data
 
-from softbleu import cli
+from softbleu.cli import options
 from softbleu.cli.app import make_program
 from softbleu.cli.examples import EXAMPLES
-from softbleu.cli.options import completion_of
 from softbleu.cli.words import EARLIER, spread_values
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.parallel import name_systems
@@ -245,11 +244,12 @@ def test_everything_is_listed_with_a_line(command, name, expected):
     assert all(isinstance(value, str | None) and value != "" for row in rows for value in row.values())
 
 
-def test_every_completion_names_something():
-    sources = [path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.rglob("*.py")]
-    named = {each for source in sources for each in re.findall(r"<([a-z_.]+:\w+)>", source)}
+def test_options_complete_something_and_are_those_of_commands():
+    text = Path(options.__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    named = {*re.findall(r"<([a-z_.]+:\w+)>", text)}
     assert len(named) > 10
-    assert all(completion_of(each)() for each in named)
+    assert all(options.completion_of(each)() for each in named)
+    assert {*re.findall(r"^\[(.*)\]$", text, re.MULTILINE)} <= {" ".join(names) for names in PROGRAM}
 
 
 PAIRS = GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)

@@ -7,32 +7,7 @@ from softbleu.cli.command import Given, command
 
 @command(
     "grammar encoding pairing count all seed max_depth sampling distinct synonyms category alternate noise format "
-    "output",
-    """
-Input
-  --grammar -g FILE|NAME =morgan2014 <corpora.grammar:grammar_names>: File in NLTK's notation, or morgan2014,
-    agreement, modifiers, alternations, reports (default: =).
-  --encoding NAME =utf-8: Encoding of the grammar file (default: =).
-Generation
-  --pairing NAME =none <none,halves,paraphrase>: none: sentences; halves: all sentences, shuffled and paired;
-    paraphrase: each with a paraphrase (default: =).
-  --count N: How many sentences or pairs.
-  --all: Generate all sentences of the grammar, in order.
-  --seed N =0: The same seed gives the same corpus (default: =).
-  --max-depth N: Greatest depth of a derivation, words counted (default: none, or 20 for recursive grammars).
-  --sampling NAME =weights <weights,uniform>: Draw by the weights of the rules, or each derivation equally likely:
-    uniform (default: =).
-  --distinct: Draw each sentence or pair at most once.
-Paraphrases
-  --synonyms 0..1: Probability that a synonym replaces a word (default: 0.5).
-  --category 0..1: Probability that another word of its category replaces it (default: 0).
-  --alternate 0..1: Probability of a declared alternation (default: 0.5).
-  --noise NAME=0..1… <swap=,drop=,insert=,substitute=,function=>: Noise at each token: swap, drop, insert, substitute
-    or function.
-Output
-  --format -f NAME <plain,pairs,tsv,jsonl>: plain (sentences), pairs ('candidate ||| reference'), tsv or jsonl
-    (default: by the suffix).
-""",
+    "output"
 )
 def generate_text(given: Given) -> None:
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""

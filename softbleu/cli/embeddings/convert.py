@@ -6,27 +6,7 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 
 
 @command(
-    "source_file target dtype layers aligned limit vocabulary name source licence keep_lengths force format=text",
-    """
-  source_file IN !: word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2); fastText .bin; or the
-    folder of a model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder.
-  target OUT !: Folder for the store; it must not exist yet.
-Store
-  --dtype NAME =float16 <float16,float32,int8>: Keep values as float32, float16 or int8: 4, 2 or 1 bytes each
-    (default: =).
-  --name NAME: What to call the set (default: as the folder).
-  --source TEXT: Where it comes from (default: the file names).
-  --licence TEXT: Its licence (default: not stated).
-  --force: Replace a store that is there already.
-Encoders
-  --layers LIST: Layers to average, such as 4,6; higher ones are not stored (default: at 3/4 of all, all kept).
-Vectors
-  --aligned FILE: The set of another language in the same space (MUSE, aligned fastText), which comes behind IN; of
-    equal words the first counts.
-  --limit N: Only the first N words (of each set).
-  --vocabulary FILE: Only the words of this file, one per line, in the same spelling.
-  --keep-lengths: Keep the vectors' lengths (default: unit vectors).
-""",
+    "source_file target dtype layers aligned limit vocabulary name source licence keep_lengths force format=text"
 )
 def convert(given: Given) -> None:
     """Convert vectors, or a model for vectors in context, into a store that later runs open in milliseconds.

@@ -3,13 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "vectors verify table_format output",
-    """
-  vectors PATH|NAME =glove-6b-100d: A store, a vector file, a bundled or installed set, or an encoder.
-  --verify: Read the whole store, and check that it is complete and unchanged.
-""",
-)
+@command("vectors verify table_format output")
 def info(given: Given) -> None:
     """Describe a set of vectors: size, source, licence, content hash, similarity of random words."""
     from softbleu.embeddings import open_vectors

@@ -5,7 +5,7 @@ from softbleu.cli.command import Given, command
 CATALOGUE_COLUMNS = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_MB")
 
 
-@command("name table_format output", "  name [NAME]: Only this set, and how to get it.")
+@command("name table_format output")
 def list_sets(given: Given) -> None:
     """List known sets of word vectors, and encoders: bundled, or for download."""
     from dataclasses import asdict

@@ -3,16 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "words vectors count threshold limit vector_case encoding table_format digits=4 output",
-    """
-  words WORD…: Words to look up; - or none: read them from standard input, one a line.
-Matching
-  --limit N: Look only through the first, most frequent, words of the set (default: all).
-  --count -k N: Neighbours of each word (default: 10, or all above the threshold).
-  --threshold -t X: Only neighbours with a greater similarity.
-""",
-)
+@command("words vectors count threshold limit vector_case encoding table_format digits=4 output")
 def neighbours(given: Given) -> None:
     """Show the words nearest to a word, by the cosine of their vectors."""
     from softbleu.cli.output import STDOUT

@@ -6,10 +6,6 @@ from softbleu.cli.options import MATCHING
 
 @command(
     "one other table_format output",
-    """
-  one A !: A word.
-  other B !: Another.
-""",
     settings_of="embeddings.choice:VectorChoice",
     panel=MATCHING,
     without=("normalize", "layers", "exact_words", "context"),

@@ -3,14 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "names list output_folder format=text output",
-    """
-  names NAME…: Data sets to fetch; without a name it is shown which there are, and how much of each is there.
-  --list FILE: Data sets of your own, described as experiments/data.toml describes those of the studies.
-  --output-folder -d DIR =../shared/data: Where they lie, a folder each (default: =, where the definitions look).
-""",
-)
+@command("names list output_folder format=text output")
 def fetch(given: Given) -> None:
     """Fetch data of the studies from where they are published, and check the hash of each file.
 

@@ -3,16 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command(
-    "definition output_folder format=csv picture picture_format jobs cluster",
-    """
-  definition FILE !: A TOML file that defines an experiment.
-Output
-  --output-folder -o DIR: Where table, picture and manifest go (default: beside the file).
-  --picture/--no-picture =yes: Draw a picture, which needs softbleu[plots] (default: =).
-  --picture-format NAME =svg <report.plots:PICTURE_FORMATS>: Format of the picture: svg, png or pdf (default: =).
-""",
-)
+@command("definition output_folder format=csv picture picture_format jobs cluster")
 def run_experiment(given: Given) -> None:
     """Run an experiment, and write its table, picture and manifest, named after its file.
 

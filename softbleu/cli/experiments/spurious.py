@@ -7,28 +7,6 @@ from softbleu.cli.settings import about_matches
 @command(
     "pairs encoding grammar pairing count seed matcher variant all_variants threshold thresholds table table_format "
     "digits output plot jobs cluster",
-    """
-Input
-  --pairs FILE: Aligned pairs, as 'softbleu corpora generate' writes them in jsonl.
-Artificial text
-  --grammar -g NAME|FILE <corpora.grammar:grammar_names>: Generate aligned pairs from this grammar (default, without
-    any input: modifiers).
-  --pairing NAME <paraphrase,halves>: paraphrase, or halves: random sentences in pairs (default: paraphrase).
-  --count N: How many pairs (default: 2000; halves: all).
-  --seed N: Seed of the generator (default: 0).
-Matching
-  --matcher NAME… <matching:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
-  --variant NAME… <meta.matcher_variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, centred,
-    function-words, or several joined by + (default: plain).
-  --all-variants: Every variant, and some combinations.
-  --threshold -t 0..1 =0.8: Threshold at which to report (default: =).
-  --thresholds LIST…: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
-    0:0.95:0.05).
-Output
-  --table NAME =summary <meta.credit_tables:CREDIT_TABLES>: summary, thresholds or orders (default: =).
-  --plot FILE: Also draw spurious shares and precision against recall into this .svg, .png or .pdf file (needs
-    softbleu[plots]).
-""",
     settings=lambda option: about_matches(option) and option.setting.name not in ("matcher", "threshold"),
 )
 def spurious(given: Given) -> None:

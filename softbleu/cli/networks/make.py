@@ -8,14 +8,6 @@ from softbleu.cli.command import Given, command
 
 @command(
     "reference shared grammar count seed output tokenize lowercase encoding",
-    """
-Input
-  --reference -r FILE…: Reference text, a segment per line, or several, whose networks are merged.
-  --shared N =2: Paths of several references join where they share so many consecutive words (default: =).
-  --grammar NAME: Make networks of all paraphrases of sentences drawn from a grammar instead.
-  --count N =100: Number of networks with --grammar (default: =).
-  --seed N =0: Seed of the draws with --grammar (default: =).
-""",
     settings_of="lattices.rules:NetworkRules",
 )
 def make_networks(given: Given) -> None:

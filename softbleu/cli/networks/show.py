@@ -1,17 +1,10 @@
 """`softbleu networks show`: a network as a picture or text, or the path that a candidate is closest to."""
 
 from softbleu.cli.command import Given, command
-from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
+from softbleu.cli.networks.common import read_named
 
 
-@command(
-    "networks line notation beside format tokenize lowercase encoding output",
-    f"""
-{NETWORK_OPTIONS.strip()}
-  --beside FILE: Show the path that the candidate in this file's line is closest to, word by word.
-  --format -f NAME =dot <dot,network>: dot (Graphviz: dot -Tsvg draws it), network (default: =).
-""",
-)
+@command("networks line notation beside format tokenize lowercase encoding output")
 def show_network(given: Given) -> None:
     """Write a network as source of a picture, or show its path closest to a candidate."""
     from softbleu.corpora.files import open_text
