@@ -37,7 +37,6 @@ _METRICS = {
     "gleu": "-m gleu -s {text}.r",
     "meteor": "-m meteor --stages exact+stem",
     "hyter": "-m hyter",
-    "netbleu": "-m netbleu",
     "green": "-m green -s {text}.r",
     "bertscore": "-m bertscore --vectors minilm-l6",
     "imeasure": "-m imeasure -s {text}.r",
@@ -103,23 +102,18 @@ _READERS = {
     "vectors convert wide": "embeddings convert wide.txt store",
     "vectors neighbours": "embeddings neighbours w1 --vectors vecs.txt",
     **{
-        f"network {name} {metric}": f"score -c {candidate}.txt -r {network} -m {metric} --notation {notation}"
+        f"network {name}": f"score -c {candidate}.txt -r {network} -m hyter --notation {notation}"
         for name, candidate, network, notation in (
             ("chain", "one", "net.jsonl", "network"),
             ("parallel", "one", "par.jsonl", "network"),
             ("brackets", "one", "brackets.txt", "brackets"),
             ("optional", "one", "optional.txt", "brackets"),
             ("mid", "mid", "mid-brackets.txt", "brackets"),
-            ("att", "one", "att.txt", "att"),
         )
-        for metric in ("hyter", "netbleu")
     },
-    "networks info": "networks info nets.jsonl",
-    "networks info att": "networks info att.txt --notation att",
-    "networks info brackets": "networks info brackets.txt --notation brackets",
-    "networks info short": "networks info short-brackets.txt --notation brackets",
     "networks make": "networks make -r brackets.txt --notation brackets -o out.jsonl",
-    "networks sample": "networks sample brackets.txt --notation brackets --count 3",
+    "networks make short": "networks make -r short-brackets.txt --notation brackets -o out.jsonl",
+    "networks make again": "networks make -r nets.jsonl --notation network -o out.jsonl",
     "networks show": "networks show brackets.txt --notation brackets",
     "arpa": "score -c two.txt -s two.txt -m refless --language-model m.arpa --coefficients weights.json",
     "aligned one": "experiments spurious --pairs aligned.jsonl --matcher vleu -t 0.5",

@@ -131,7 +131,6 @@ _FILES: dict[str, Callable[[], str]] = {
     "optional.txt": lambda: "[a] " * 2_400_000 + "\n",
     "mid-brackets.txt": lambda: ("(a|b) [c|d] " * 500 + "\n") * 1600,
     "mid.txt": lambda: ("a c " * 500 + "\n") * 1600,
-    "att.txt": lambda: "".join(f"{at} {at + 1} a\n" for at in range(570_000)),
     "m.arpa": lambda: (
         "\\data\\\nngram 1=500003\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 <unk>\n"
         + "".join(f"-5 w{at}\n" for at in range(500_000))

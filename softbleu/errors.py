@@ -118,9 +118,10 @@ class WorkerError(SoftbleuError, RuntimeError):
 REMOVED = {
     **{"similarity": "cosine", "csls": None, "mutual": "no", "mutual-neighbours": "no", "inflection": "no"},
     **{"window": "1", "move": "0.0"},
-    **dict.fromkeys(("calibration", "partners", "offenders", "att", "smaller")),
+    **dict.fromkeys(("calibration", "partners", "offenders", "att", "smaller", "netbleu")),
 }
-"""Names of settings, variants and tables that version 0.4 removed; of settings the value that changes nothing."""
+"""Names of metrics, settings, variants and tables that version 0.4 removed; of settings what changes nothing."""
+_HAD_OTHERS = ("metric", "setting", "signature key", "variant", "table", "notation", "format", "kind of experiment")
 REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
 
 
@@ -140,10 +141,7 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, valid: Iterable[str], place: str = "") -> None:
         choices = list(valid)
         said = f"unknown {kind} {name!r}{did_you_mean(name, choices)}; valid: {', '.join(choices)}"
-        if (
-            kind in ("setting", "signature key", "variant", "table", "notation", "format", "kind of experiment")
-            and name.replace("_", "-") in REMOVED
-        ):
+        if kind in _HAD_OTHERS and name.replace("_", "-") in REMOVED:
             said = f"{kind} {name!r} {REMOVAL}"
         super().__init__(f"{place}: {said}" if place else said)
         self._arguments = (kind, name, choices, place)

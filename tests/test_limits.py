@@ -23,8 +23,6 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.index import NeighbourIndex
 from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
-from softbleu.lattices.paths import count_texts
-from softbleu.lattices.texts import parse_brackets
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import count_edits
 
@@ -61,8 +59,6 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "gleu": ("metrics.gleu._LIMIT", 11, scored("gleu", source=True)),
     "green": ("metrics.green._LIMIT", 11, scored("green", source=True)),
     "hyter": ("metrics.hyter._LIMIT", 15, scored("hyter")),
-    "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
-    "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
     "cleme": (
         "metrics.bertscore._LIMIT",
@@ -166,7 +162,6 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
         "a ranking is",
     ),
-    "lattices.paths": (lambda _: count_texts(parse_brackets("a b")), "a network of 2 arcs is"),
     "embeddings.index": (
         lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5),
         "a search for 2 words is",

@@ -33,13 +33,15 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
         "convert info similarity neighbours list_sets",
     ),
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
-    "networks": ("Reference networks: many alternative references in one network.", "make info sample show"),
+    "networks": ("Reference networks: many alternative references in one network.", "make show"),
 }
 REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
     "train": "python heads/recipe/train.py trains heads, in a checkout",
     "embeddings train": "gensim trains vectors, which 'softbleu embeddings convert' takes",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
     "corpora challenge": "python experiments/challenges/challenges.py makes challenge sets, in a checkout",
+    "networks info": "",
+    "networks sample": "",
 }
 
 

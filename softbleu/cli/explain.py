@@ -20,14 +20,12 @@ def explain(given: Given) -> None:
     """
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
-    from softbleu.metrics.making import make_metric
     from softbleu.report import EXPLAINERS
-    from softbleu.results.explain import check_explained, explain_corpus
+    from softbleu.results.explain import explain_corpus
 
     output = given.open_output(input_files(given), EXPLAINERS.find(given.output_format))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
-    check_explained(make_metric((given.metric or ["bleu"])[0]))
     plan = plan_from(given, one=given.show != "disagreeing")
     with open_corpus(given, plan.metrics, plan.recommended) as corpus, given.progress():
         if given.show:

@@ -1,5 +1,5 @@
-"""Reference networks: lattices of words whose every path is a reference; made, read, counted, drawn."""
+"""Reference networks: lattices of words whose every path is a reference; made, read, drawn."""
 
-from softbleu.lattices.lattice import ARC_KINDS, NetworkArc, NetworkPath, WordNetwork
+from softbleu.lattices.lattice import ARC_KINDS, NetworkArc, WordNetwork
 
-__all__ = ["ARC_KINDS", "NetworkArc", "NetworkPath", "WordNetwork"]
+__all__ = ["ARC_KINDS", "NetworkArc", "WordNetwork"]

@@ -26,8 +26,6 @@ class NetworkTokenizer(ChangedTokenizer):
     """
 
     rules: NetworkRules = field(default_factory=NetworkRules)
-    all_words: bool = field(default=False, repr=False)
-    """Whether all words of networks are tokens, so that their vectors can be looked up."""
 
     def network(self, line: str) -> WordNetwork:
         """Make the network of a reference."""
@@ -35,39 +33,27 @@ class NetworkTokenizer(ChangedTokenizer):
 
     def coded_references(self, texts: Sequence[str], coder: Any) -> LatticeLines:
         """Code references as lattices; each network is made once."""
-        return LatticeLines.coded([coder.once(text, self.network) for text in texts], self, coder.vocabulary)
-
-    def words_of(self, network: WordNetwork) -> list[str]:
-        """Words of a network that are tokens: those of the reference itself, or all.
-
-        >>> network = WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])
-        >>> NetworkTokenizer().words_of(network), NetworkTokenizer(all_words=True).words_of(network)
-        (['dog'], ['dog', 'hound'])
-        """
-        plain = (self.all_words | ((network.costs == 0) & (network.kinds == 0))).tolist()
-        return [word for word, known in zip(network.words, plain, strict=True) if word and known]
+        return LatticeLines.coded([coder.once(text, self.network) for text in texts], coder.vocabulary)
 
 
-def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules, *, all_words: bool = False) -> Tokenizer:
+def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules) -> Tokenizer:
     """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
     if rules.notation == "text" and not rules.active:
         return tokenizer.plain
-    return NetworkTokenizer(tokenizer, rules, all_words)
+    return NetworkTokenizer(tokenizer, rules)
 
 
 @dataclass(frozen=True)
 class LatticeLines(Tokens):
-    """References that are lattices, beside the lines of those of their words that are tokens."""
+    """References that are lattices, beside lines of tokens: the words of the references that they were made of."""
 
     lattices: Lattices
     arc_words: NDArray[Any]  # The words of the arcs, as text
 
     @classmethod
-    def coded(
-        cls, networks: Sequence[WordNetwork], tokenizer: NetworkTokenizer, codes: Mapping[str, int]
-    ) -> LatticeLines:
+    def coded(cls, networks: Sequence[WordNetwork], codes: Mapping[str, int]) -> LatticeLines:
         """Code networks; a word that is no token and has no code gets -1."""
-        lines = [tokenizer.words_of(network) for network in networks]
+        lines = [_own_words(network) for network in networks]
         tokens = np.array([codes[word] for line in lines for word in line], np.int32)
         words = [word for network in networks for word in network.words]
         numbers = np.array([codes.get(word, -1) if word else -2 for word in words], np.int32)
@@ -97,6 +83,16 @@ class LatticeLines(Tokens):
         tokens = super().chosen(lines)
         lattices, arcs = self.lattices.chosen(lines)
         return LatticeLines(tokens.codes, tokens.offsets, lattices, self.arc_words[arcs])
+
+
+def _own_words(network: WordNetwork) -> list[str]:
+    """Words of the reference that a network was made of.
+
+    >>> _own_words(WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")]))
+    ['dog']
+    """
+    own = ((network.costs == 0) & (network.kinds == 0)).tolist()
+    return [word for word, known in zip(network.words, own, strict=True) if word and known]
 
 
 def lattices_of(references: Tokens) -> Lattices:

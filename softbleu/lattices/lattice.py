@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
 from softbleu.kernels.lattices import HUNDRED
 
@@ -148,14 +147,6 @@ class WordNetwork:
         for word, source, target, cost, kind in zip(self.words, *(part.tolist() for part in columns), strict=True):
             yield NetworkArc(source, target, word, cost / HUNDRED, ARC_KINDS[kind])
 
-    @cached_property
-    def leaving(self) -> list[list[NetworkArc]]:
-        """The arcs that leave each state."""
-        arcs: list[list[NetworkArc]] = [[] for _ in range(self.states)]
-        for arc in self.arcs():
-            arcs[arc.source].append(arc)
-        return arcs
-
 
 def phrase_arcs(
     source: int, target: int, words: Sequence[str], cost: float, kind: str, inner: int
@@ -164,13 +155,6 @@ def phrase_arcs(
     states = [source, *range(inner, inner + max(len(words) - 1, 0)), target]
     for number, (word, step) in enumerate(zip(words or [""], pairwise(states), strict=True)):
         yield NetworkArc(*step, word, 0.0 if number else cost, kind)
-
-
-class NetworkPath(NamedTuple):
-    """A reference of a network."""
-
-    words: tuple[str, ...]
-    cost: float  # In words
 
 
 def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:

@@ -18,7 +18,7 @@ from softbleu.io.files import Content
 from softbleu.io.forks import cached_property
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork, phrase_arcs
-from softbleu.lattices.texts import parse_brackets, parse_line
+from softbleu.lattices.texts import PARSERS
 from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 from softbleu.thesaurus.resources import open_tables, stem
 
@@ -116,8 +116,7 @@ class NetworkRules(Declared):
         if self.notation == "text":
             words = list(split(line))
             return WordNetwork.chain(words, self.phrases(words))
-        network = (parse_brackets if self.notation == "brackets" else parse_line)(line, where)
-        return network.split(split)
+        return PARSERS[self.notation](line, where).split(split)
 
     def merged(self, references: Sequence[Sequence[str]], shared: int) -> WordNetwork:
         """Make one network of several references; see `softbleu.lattices.build.merge_references`."""

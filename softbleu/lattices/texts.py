@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from softbleu.errors import InputError
@@ -22,7 +24,7 @@ def format_line(network: WordNetwork) -> str:
     '[[["a"]],[["dog"],["hound",1,0.2,"synonym"]]]'
     """
     states: list[list[list[Any]]] = []
-    for state, arcs in enumerate(network.leaving[:-1]):
+    for state, arcs in groupby(network.arcs(), attrgetter("source")):
         written = [[arc.word, arc.target - state, arc.cost, arc.kind] for arc in arcs]
         states.append([arc[:1] if arc[1:] == [1, 0.0, "reference"] else arc for arc in written])
     return json.dumps(states, ensure_ascii=False, separators=(",", ":"))
@@ -68,9 +70,8 @@ def parse_brackets(line: str, where: str = "network") -> WordNetwork:
 
     A word right behind `[]` may be left out. A backslash makes the next character a letter.
 
-    >>> from softbleu.lattices.paths import count_texts
-    >>> count_texts(parse_brackets("the [big|large] (dog|hound) []barked"))
-    12
+    >>> [arc.word for arc in parse_brackets("the []big (dog|hound)").arcs()]
+    ['the', 'big', '', 'dog', 'hound', '', '']
     """
     return _Brackets(line, where).network()
 
@@ -151,6 +152,10 @@ class _Brackets:
 
 def _plain(word: str) -> str:
     return re.sub(r"\\(.)", r"\1", word)
+
+
+PARSERS: dict[str, Callable[[str, str], WordNetwork]] = {"network": parse_line, "brackets": parse_brackets}
+"""What reads a line of each notation; the second text says where it stands."""
 
 
 def format_dot(network: WordNetwork) -> str:

@@ -60,8 +60,25 @@ class BleuScore(Score):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ClippedPrecision(MatcherMetric):
-    """Base of BLEU and its variants: the settings, the formula, and the statistics that it takes."""
+class Bleu(MatcherMetric):
+    """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
+
+    Parameters
+    ----------
+    matcher
+        How n-grams match.
+    order
+        Greatest n-gram order.
+    smooth
+        `none`, `floor`, `add-k` or `exp`, as sacrebleu's.
+    smooth_value
+        Its value: 0.1 for `floor` and 1 for `add-k`, unless given.
+    effective_order
+        Use only the orders that the text is long enough for.
+    denominator
+        Precision over the candidate's n-grams of the `order`, of `all` the orders that the matcher compares, or over
+        the `reference`'s (the tables of Morgan 2014).
+    """
 
     matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
@@ -76,16 +93,43 @@ class ClippedPrecision(MatcherMetric):
         "order", "Precision over the n-grams of the order, of all orders, or of the reference"
     )
     tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a())
+    name: ClassVar[str] = "bleu"
+    also_rewards: ClassVar[str] = UNCORRECTED
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "morgan2014": {
+            "assignment": "sequential",
+            "vector_case": "exact",
+            "smooth": "none",
+            "denominator": "reference",
+            "threshold": 0.0,
+            "tokenize": "none",
+        }
+    }
 
     def check(self) -> None:
         """See that the settings go together."""
         if self.smooth_value is not None and self.smooth not in _SMOOTHING_VALUES:
             raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
 
+    def __eq__(self, other: object) -> bool:
+        """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
+        if not isinstance(other, Bleu) or self.name != other.name:
+            return NotImplemented
+        return all(getattr(self, setting.field) == getattr(other, setting.field) for setting in own_settings(Bleu))
+
+    def __hash__(self) -> int:
+        return hash((self.name, *(getattr(self, setting.field) for setting in own_settings(Bleu))))
+
     @property
     def label(self) -> str:
         """BLEU, or what it is called over that matcher."""
         return "BLEU" if self.matching.name == "exact" else self.matching.name.upper()
+
+    @property
+    def _head(self) -> str:
+        """The matcher's name where it is a soft one."""
+        soft = self.name == "bleu" and self.matching.name != "exact"
+        return self.matching.name if soft else self.name
 
     @property
     def requires(self) -> Requirements:
@@ -107,6 +151,26 @@ class ClippedPrecision(MatcherMetric):
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
         """Statistics of each segment, its matches by order being known."""
         return self._rows_of(chunk.candidates.lengths, chunk.closest_reference_lengths(), matched)
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
+        if self.matching.name != "exact":
+            return one_by_one(self, candidates, references, words, kernels)
+        matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
+        shape = matched.shape[:2]
+        lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
+        others = np.broadcast_to(references.lengths, shape).reshape(-1)
+        return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
+
+    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+        """Statistics of every candidate with the mean of the references' counts and lengths."""
+        if self.matching.name != "exact":
+            raise no_mean(self)
+        matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
+        mean = np.full(len(matched), references.lengths.mean())
+        return self._rows_of(candidates.lengths, mean, matched)
 
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
@@ -212,76 +276,6 @@ class ClippedPrecision(MatcherMetric):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Bleu(ClippedPrecision):
-    """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
-
-    Parameters
-    ----------
-    matcher
-        How n-grams match.
-    order
-        Greatest n-gram order.
-    smooth
-        `none`, `floor`, `add-k` or `exp`, as sacrebleu's.
-    smooth_value
-        Its value: 0.1 for `floor` and 1 for `add-k`, unless given.
-    effective_order
-        Use only the orders that the text is long enough for.
-    denominator
-        Precision over the candidate's n-grams of the `order`, of `all` the orders that the matcher compares, or over
-        the `reference`'s (the tables of Morgan 2014).
-    """
-
-    name: ClassVar[str] = "bleu"
-    also_rewards: ClassVar[str] = UNCORRECTED
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
-        "morgan2014": {
-            "assignment": "sequential",
-            "vector_case": "exact",
-            "smooth": "none",
-            "denominator": "reference",
-            "threshold": 0.0,
-            "tokenize": "none",
-        }
-    }
-
-    def __eq__(self, other: object) -> bool:
-        """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
-        if not isinstance(other, Bleu) or self.name != other.name:
-            return NotImplemented
-        return all(getattr(self, setting.field) == getattr(other, setting.field) for setting in own_settings(Bleu))
-
-    def __hash__(self) -> int:
-        return hash((self.name, *(getattr(self, setting.field) for setting in own_settings(Bleu))))
-
-    @property
-    def _head(self) -> str:
-        """The matcher's name where it is a soft one."""
-        soft = self.name == "bleu" and self.matching.name != "exact"
-        return self.matching.name if soft else self.name
-
-    def pair_statistics(
-        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-    ) -> Integers:
-        """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
-        if self.matching.name != "exact":
-            return one_by_one(self, candidates, references, words, kernels)
-        matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
-        shape = matched.shape[:2]
-        lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
-        others = np.broadcast_to(references.lengths, shape).reshape(-1)
-        return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
-
-    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Statistics of every candidate with the mean of the references' counts and lengths."""
-        if self.matching.name != "exact":
-            raise no_mean(self)
-        matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
-        mean = np.full(len(matched), references.lengths.mean())
-        return self._rows_of(candidates.lengths, mean, matched)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
 class Sleu(Bleu):
     """BLEU over similar words (Morgan 2014): a candidate's word may match a similar one.
 
@@ -326,7 +320,7 @@ class Xleu(Bleu):
 
 @dataclass(frozen=True)
 class _BleuRows(SumOfRows):
-    metric: ClippedPrecision
+    metric: Bleu
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
         """Score all rows at once."""

@@ -22,7 +22,7 @@ from softbleu.kernels.lattices import (
     greatest_exponent,
     least_ratios,
 )
-from softbleu.lattices.coding import LatticeLines, NetworkTokenizer, arc_words, lattices_of, network_tokenizer
+from softbleu.lattices.coding import LatticeLines, arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching.ngrams import Chunk
@@ -278,7 +278,7 @@ def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter |
     plain = Hyter() if metric is None else Hyter(extra=metric.extra, replacing=metric.replacing)
     codes = Vocabulary()
     text = codes.encode([candidate])
-    references = LatticeLines.coded([network], NetworkTokenizer(), codes)
+    references = LatticeLines.coded([network], codes)
     (path,) = plain.paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
     return path
 

@@ -212,11 +212,6 @@ def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
     return "statistics_of" in vars(owner)
 
 
-def shows_matches(metric: Metric) -> bool:
-    """Whether its single matches can be shown."""
-    return isinstance(metric, MatcherMetric) and getattr(metric, "matches_lines", True)
-
-
 def pair_statistics(
     metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
 ) -> Integers:

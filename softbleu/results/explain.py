@@ -30,7 +30,6 @@ from softbleu.metrics.protocols import (
     ShowsPairs,
     ShowsPaths,
     matcher_of,
-    shows_matches,
 )
 from softbleu.metrics.result import Score
 from softbleu.results.api import GivenMetric, plan_metrics
@@ -39,7 +38,7 @@ from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.matching import Matcher, Matches
+    from softbleu.matching import Matches
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
@@ -266,7 +265,6 @@ def _marked(spans: Sequence[SpanTable], one: Explanation, text: str) -> Iterator
 
 def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanations:
     metric = plan.only
-    check_explained(metric)
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
     requires = metric.requires
@@ -348,12 +346,13 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
 
 def _matches(metric: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by what a matcher matches."""
-    matcher, requires = matching_of(metric), metric.requires
+    shower: Any = metric
+    requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-    order: int = metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
 
     def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
-        return _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order))
+        matches = shower.matching.matches(chunk, vectors, shower.order)
+        return _explanation(system, segment, chunk, prepared.words, matches)
 
     return explained
 
@@ -384,20 +383,6 @@ def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
 
 
 _SHOWN = JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits
-
-
-def check_explained(metric: Metric) -> None:
-    """See that there is something to show, before data is asked for."""
-    if not isinstance(metric, _SHOWN) and matcher_of(metric) is not None:
-        matching_of(metric)
-
-
-def matching_of(metric: Metric) -> Matcher:
-    """The matcher of a metric whose single matches can be shown."""
-    matcher = matcher_of(metric)
-    if matcher is None or not shows_matches(metric):
-        raise InputError(f"metric {metric.name!r} matches n-grams of networks: there are no matches to show")
-    return matcher
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

@@ -15,9 +15,8 @@ from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, known_name
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.protocols import ShowsPairs, shows_matches
+from softbleu.metrics.protocols import ShowsPairs, matcher_of
 from softbleu.results.api import plan_metrics
-from softbleu.results.explain import matching_of
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def unmatched_spans(
     known_name("severity", severity, (MINOR, MAJOR))
     if not 0 <= least_similarity <= 1:
         raise InputError(f"the least similarity is a number from 0 to 1, not {least_similarity}")
-    if not isinstance(metric, ShowsPairs) and not shows_matches(metric):
+    if not isinstance(metric, ShowsPairs) and matcher_of(metric) is None:
         raise InputError(
             f"metric {metric.name!r} matches no words: take one that does, such as bleu, vleu, ter or meteor"
         )
@@ -139,9 +138,9 @@ def _matched(metric: Metric, chunk: Chunk, words: WordTable | None, least: float
                 for pair in pairs:
                     like = pair.kind not in _UNMATCHED if pair.similarity is None else pair.similarity > least
                     matched[first + pair.start : first + pair.start + pair.length] |= like
-        else:
+        elif (matcher := matcher_of(metric)) is not None:
             vectors = None if words is None else words.vectors
-            single = matching_of(metric).matches(piece, vectors, 1)[0]
+            single = matcher.matches(piece, vectors, 1)[0]
             matched[single.starts] = single.matched > 0
         yield from np.split(matched, ends[:-1])
 

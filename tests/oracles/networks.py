@@ -1,6 +1,5 @@
-"""Networks by enumeration: every path, every order of the candidate's words, every n-gram."""
+"""Networks by enumeration: every path, every order of the candidate's words."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
@@ -75,14 +74,6 @@ def best_ratio(
         if length:
             ratios.append((own + edit_cost(candidate, words_of(path), weights, **prices)) / length)  # type: ignore[arg-type]
     return min(ratios, default=None)
-
-
-def pool(network: WordNetwork, order: int) -> Counter[tuple[str, ...]]:
-    """How often each n-gram stands in the reference that has it most often."""
-    most: Counter[tuple[str, ...]] = Counter()
-    for text in all_texts(network):
-        most |= Counter(text[k : k + order] for k in range(len(text) - order + 1))
-    return most
 
 
 def _hundredths(cost: float) -> Fraction:

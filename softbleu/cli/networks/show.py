@@ -1,7 +1,6 @@
 """`softbleu networks show`: a network as a picture or text, or the path that a candidate is closest to."""
 
 from softbleu.cli.command import Given, command
-from softbleu.cli.networks.common import read_named
 
 
 @command("networks line notation beside format tokenize lowercase encoding output")
@@ -10,15 +9,16 @@ def show_network(given: Given) -> None:
     from softbleu.corpora.files import open_text
     from softbleu.errors import known_name
     from softbleu.io.tabular import Records
-    from softbleu.lattices.files import pick_network
-    from softbleu.lattices.texts import format_dot, format_line
+    from softbleu.lattices.files import read_network
+    from softbleu.lattices.texts import PARSERS, format_dot, format_line
     from softbleu.metrics.hyter import closest_path
     from softbleu.report import RECORD_WRITERS
     from softbleu.text.tokenizers import make_tokenizer
 
     writers = {"dot": format_dot, "network": format_line}
     write = writers[known_name("format", given.format, list(writers))]
-    network = pick_network(read_named(given), given.line, given.networks)
+    notation = known_name("notation", given.notation, PARSERS)
+    network = read_network(given.networks, given.line, notation, given.encoding)
     if given.beside is None:
         target = given.open_place([given.networks])
         target.write([write(network) + "\n"])
