@@ -31,9 +31,7 @@ def align(given: Given) -> None:
     if begins_essay(lines) or begins_essay(next(zip(*segments, strict=True), ())):
         said = "cut them on the way by 'softbleu score --resegment', or see with --groups which lines belong together"
         raise InputError(f"there are essays (### essay_id = …), which are not cut as one text: {said}")
-    with given.progress("cutting"):
-        cut = resegment(lines, segments)
-        place.write("".join(f"{line}\n" for line in cut.texts))
+    place.write(f"{line}\n" for line in resegment(lines, segments).texts)
 
 
 def _show_groups(given: Given, inputs: list[str]) -> None:
@@ -48,17 +46,16 @@ def _show_groups(given: Given, inputs: list[str]) -> None:
     # Lines are aligned with those of the source, else of the first reference.
     names = [*given.files("source", "reference"), given.candidate]
     columns = [*(f"lines of {name}" for name in names), *names]
-    with given.progress("aligning"):
-        texts = [list(open_text(name, given.encoding)) for name in names]
-        essays = {name: lines for name, lines in zip(names, texts, strict=True) if begins_essay(lines)}
-        if essays:
-            ordered = [given.candidate, *given.files("reference", "source")]
-            read = read_files(ordered, essays, slice(1, 1 + len(given.files("reference"))))
-            places = [ordered.index(name) for name in names]
-            found = [(essay, [parts[place] or None for place in places]) for essay, parts in read.by_essay()]
-            rows = [[essay, *row] for essay, parts in found for row in _rows(parts)]
-        else:
-            rows = [*_rows(texts)]
+    texts = [list(open_text(name, given.encoding)) for name in names]
+    essays = {name: lines for name, lines in zip(names, texts, strict=True) if begins_essay(lines)}
+    if essays:
+        ordered = [given.candidate, *given.files("reference", "source")]
+        read = read_files(ordered, essays, slice(1, 1 + len(given.files("reference"))))
+        places = [ordered.index(name) for name in names]
+        found = [(essay, [parts[place] or None for place in places]) for essay, parts in read.by_essay()]
+        rows = [[essay, *row] for essay, parts in found for row in _rows(parts)]
+    else:
+        rows = [*_rows(texts)]
     columns = ["essay"] * bool(essays) + columns
     output.write(Records(columns, rows, text_columns=len(columns)))
 

@@ -11,11 +11,11 @@ import typer
 import typer.main
 from typer.core import TyperCommand
 
-from softbleu.cli.errors import option_of, say
+from softbleu.cli.errors import option_of
 from softbleu.cli.options import OptionLine, choose_options, find
 from softbleu.cli.settings import Options, SettingOption, declared_options, options_named, options_of, setting_options
 from softbleu.cli.words import HELP, CommandLine, spread_values
-from softbleu.errors import Parameter, SoftbleuError, spelt
+from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
 
@@ -85,20 +85,16 @@ class Given:
 
         return make_tokenizer(self.tokenize or default, lowercase=bool(self.get("lowercase")))
 
-    def note(self, *parts: str | Parameter) -> None:
-        """Tell the user something, unless quiet is asked for."""
-        if not self.quiet:
-            say(f"note: {spelt(parts, option_of)}")
-
     def note_language(self) -> None:
         """Say so where nothing is known of the language that is named."""
         from softbleu.config.languages import LANGUAGES, find_language
+        from softbleu.io.progress import note
 
         if (tag := self.get("language")) and (code := find_language(tag).code) not in LANGUAGES:
-            self.note(f"nothing is known of the language {code!r}: its text is taken as that of any language")
+            note(f"nothing is known of the language {code!r}: its text is taken as that of any language")
 
     def progress(self, what: str = "scoring", **more: Any) -> ProgressBar:
-        """A bar of what is done."""
+        """A bar of what is done; as long as it is open, notes are shown, unless quiet is asked for."""
         from softbleu.io.progress import ProgressBar
 
         return ProgressBar(quiet=self.quiet, what=what, spell=option_of, **more)
@@ -187,8 +183,9 @@ class Declaration:
                 line.check(values[line.name])
             given = Given(program, values, settings)
             try:
-                given.note_language()
-                self.work(given)
+                with given.progress():
+                    given.note_language()
+                    self.work(given)
             except SoftbleuError as error:
                 # What a plug-in has of its own is set by an option of its own.
                 chosen = (option for option, _ in given.chosen_settings() if option.plug_in)

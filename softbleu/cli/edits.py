@@ -12,6 +12,7 @@ def edits(given: Given) -> None:
     """
     from softbleu.config.languages import find_language
     from softbleu.corpora import ParallelFiles, write_m2
+    from softbleu.io.progress import note
     from softbleu.metrics.edits.extract import edit_texts
     from softbleu.results.notes import foreign_text
 
@@ -19,10 +20,10 @@ def edits(given: Given) -> None:
     split = given.tokenizer((language and language.tokenize) or "none").splitter
     place = given.open_place([given.source, *given.texts])
     named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
-    with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus, given.progress("comparing"):
+    with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus:
         texts = [list(file.all_lines()) for file in (corpus.source, *corpus.candidates) if file is not None]
         english = language is None or language.code == "en"
         if english and (foreign := foreign_text(dict(zip([given.source, *given.texts], texts, strict=False)))):
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
-            given.note(said, Parameter("language"), ")")
+            note(said, Parameter("language"), ")")
         place.write(write_m2(edit_texts(*texts, extraction=given.extraction, language=given.language, split=split)))

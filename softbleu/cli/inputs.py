@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
+from softbleu.io.progress import note
 
 if TYPE_CHECKING:
     from softbleu.cli.command import Given
@@ -80,20 +81,20 @@ def open_corpus(
             corpus = replace(corpus, documents=documents)
         # The sample is known.
         if given.candidate or given.pairs:
-            note_text(corpus, metrics, given.note)
+            note_text(corpus, metrics)
         yield corpus
     in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
     if in_context and corpus.documents is None:
-        given.note("no documents are named, so that the context of a line is whatever stands before it")
+        note("no documents are named, so that the context of a line is whatever stands before it")
     compared = any(metric.requires.references or metric.requires.edits for metric in metrics)
     instead = ["gold", *["reference"] * (not given.get("resegment"))] if against == "source" else []
     for name in filter(given.get, instead if compared else ["against"]):
-        given.note(f"--{name} has no effect here")
+        note(f"--{name} has no effect here")
     if given.get("documents") and not (by_document or in_context):
-        given.note("--documents has no effect here")
+        note("--documents has no effect here")
     for threshold in recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
-        given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")
+        note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 
 
 def _signed(given: Given, key: str) -> str | None:
@@ -115,7 +116,7 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if given.get("resegment") and not given.candidate:
-        given.note("--resegment has no effect here")
+        note("--resegment has no effect here")
     if given.pairs:
         if given.candidate or references or source or gold:
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
@@ -127,29 +128,26 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         from softbleu.metrics.scores import corpus_of
 
         if any(isinstance(metric, ReadsRows) for metric in measures):
-            with given.progress():  # It shows notes
-                corpus: Any = corpus_of(measures)
-            yield corpus
+            yield corpus_of(measures)
             return
         with open_sample(measures) as corpus:
-            given.note("no input given (see --help), so this scores the bundled sample corpus")
+            note("no input given (see --help), so this scores the bundled sample corpus")
             yield corpus
         return
     if not given.candidate:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
     read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") is not None else {}
-    with given.progress():  # It shows notes
-        files = ParallelFiles.open(
-            system_files(given),
-            references,
-            source,
-            gold=gold,
-            encoding=given.encoding,
-            resegment=bool(given.get("resegment")),
-            blank_references=blank,
-            **read,
-        )
+    files = ParallelFiles.open(
+        system_files(given),
+        references,
+        source,
+        gold=gold,
+        encoding=given.encoding,
+        resegment=bool(given.get("resegment")),
+        blank_references=blank,
+        **read,
+    )
     with files as corpus:
         yield corpus
 
@@ -217,6 +215,6 @@ def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> Non
     for option, value in given.chosen_settings():
         if option.plug_in not in ("", *names) or (not option.plug_in and option.setting.name in idle):
             option.check(value)
-            given.note(f"--{option.name} has no effect here, with {what}")
+            note(f"--{option.name} has no effect here, with {what}")
     if "preset" in idle and given.get("preset"):
-        given.note(f"--preset has no effect here, with {what}")
+        note(f"--preset has no effect here, with {what}")

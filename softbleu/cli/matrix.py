@@ -33,7 +33,7 @@ def matrix(given: Given) -> None:
     else:
         with ParallelFiles.open(systems, references or list(systems.values()), encoding=given.encoding) as corpus:
             texts = pair_systems(corpus)
-            note_text(corpus, plan.metrics, given.note)
+            note_text(corpus, plan.metrics)
     with given.progress() as progress:
         if level == "segment":
             shown = None if lists else names

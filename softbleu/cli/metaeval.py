@@ -23,6 +23,7 @@ def metaeval(given: Given) -> None:
     from softbleu.cli.inputs import system_files
     from softbleu.corpora import split_file
     from softbleu.errors import InputError, known_name
+    from softbleu.io.progress import note
     from softbleu.meta.metaeval import QUESTIONS, default_question
     from softbleu.meta.metaeval import metaeval as evaluate
     from softbleu.report.figures import check_picture, draw_metaeval
@@ -59,8 +60,8 @@ def metaeval(given: Given) -> None:
         asks |= given.values("source gold direction")
         with given.progress("meta-evaluation") as progress:
             evaluation = evaluate(question, **asks, progress=progress)
-    for note in evaluation.notes:
-        given.note(note)
+    for said in evaluation.notes:
+        note(said)
     drawn = None if picture is None else draw_metaeval(evaluation, picture.suffix)
     output.write(evaluation.table)
     if picture is not None and drawn is not None:

@@ -19,6 +19,7 @@ def score(given: Given) -> None:
     from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
     from softbleu.cli.signatures import find_level
     from softbleu.errors import InputError
+    from softbleu.io.progress import note
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
     from softbleu.results.api import score_corpus
@@ -51,11 +52,9 @@ def score(given: Given) -> None:
     if given.signature is not None:
         from softbleu.results.runs import broken_promises
 
-        for note in broken_promises(given.signature, results[0].signature):
-            given.note(note)
+        for broken in broken_promises(given.signature, results[0].signature):
+            note(broken)
     if page_wanted and len(page.text) < page.segments:
-        given.note(
-            f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
-        )
+        note(f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
     output.write(shown)
     output.target.drop(kept)

@@ -28,6 +28,7 @@ def make_challenge_sets(given: Given) -> None:
     from softbleu.corpora.challenges import CHANGES, ChallengeSettings, make_challenges, write_challenges
     from softbleu.corpora.parallel import open_texts
     from softbleu.errors import InputError
+    from softbleu.io.progress import note
 
     place = given.open_place(given.files("candidate", "reference", "pairs"))
     settings = ChallengeSettings(tuple(given.change or ()), **given.values("count seed spoil"))
@@ -44,5 +45,5 @@ def make_challenge_sets(given: Given) -> None:
         raise InputError("no pair of lines that differ allows such a change")
     for name in settings.change or CHANGES:
         if (count := sum(challenge.change == name for challenge in made)) < settings.count:
-            given.note(f"{name}: {count:,} pairs, as other lines do not allow it")
+            note(f"{name}: {count:,} pairs, as other lines do not allow it")
     place.write(write_challenges(made))

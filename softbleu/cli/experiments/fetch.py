@@ -14,6 +14,7 @@ def fetch(given: Given) -> None:
 
     from softbleu.corpora.datasets import read_datasets
     from softbleu.errors import InputError, known_name
+    from softbleu.io.progress import note
 
     known = read_datasets(Path(given.list) if given.list else None)
     output, folder = given.open_output([given.list]), Path(given.output_folder)
@@ -23,7 +24,7 @@ def fetch(given: Given) -> None:
         output.write_table(("name", "files", "there", "licence"), rows, digits=0)
     for data_set in [known[known_name("data set", name, known)] for name in given.names or ()]:
         count = data_set.fetch(folder / data_set.name)
-        given.note(f"{data_set.name}: {count} files fetched, {data_set.licence}; {data_set.source}")
+        note(f"{data_set.name}: {count} files fetched, {data_set.licence}; {data_set.source}")
         if left := data_set.lacking(folder / data_set.name):
             raise InputError(
                 f"{folder / data_set.name} lacks {left[0]} ({len(left)} files by hand): {data_set.steps}"

@@ -15,6 +15,7 @@ def run_experiment(given: Given) -> None:
     from softbleu.cli.output import Output
     from softbleu.engine.checkpoint import check_checkpoint, remove_checkpoint
     from softbleu.errors import known_name
+    from softbleu.io.progress import note
     from softbleu.meta.experiments import Definition, run_definition
     from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
@@ -47,4 +48,4 @@ def run_experiment(given: Given) -> None:
         target.write(content)
     manifest.write(manifest_json(outcome))
     remove_checkpoint(checkpoint)
-    given.note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")
+    note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")

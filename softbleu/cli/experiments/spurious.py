@@ -15,6 +15,7 @@ def spurious(given: Given) -> None:
     Give aligned pairs, or a grammar to generate them from.
     """
     from softbleu.errors import known_name
+    from softbleu.io.progress import note
     from softbleu.meta.credit_tables import CREDIT_TABLES
     from softbleu.meta.matched_text import GRAMMAR
     from softbleu.meta.matcher_variants import COMBINATIONS, PLAIN, VARIANTS
@@ -39,9 +40,9 @@ def spurious(given: Given) -> None:
         )
     inputs_given = given.values("pairs grammar pairing count seed").values()
     if all(value is None for value in inputs_given):
-        given.note(f"no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
+        note(f"no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if all(analysis.is_empty for analysis in credit.analyses):
-        given.note("no approximate matches at any threshold: there is no credit to judge")
+        note("no approximate matches at any threshold: there is no credit to judge")
     output.write(credit.table(table))
     if picture is not None:
         picture.write(draw_spurious(credit.analyses, picture.suffix))

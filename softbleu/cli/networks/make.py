@@ -37,6 +37,4 @@ def make_networks(given: Given) -> None:
             else:
                 yield rules.merged([split(text) for text in texts], given.shared)
 
-    place = given.open_place(names)
-    with given.progress():
-        place.write(f"{format_line(network)}\n" for network in made())
+    given.open_place(names).write(f"{format_line(network)}\n" for network in made())
