@@ -112,7 +112,7 @@ def scored(
 ) -> list[list[Any]]:
     """Score the systems of a set."""
     measures = {key: make_metric(each, unused=[], **settings) for key, each in read_metrics(metrics).items()}
-    given = {"texts": None, "references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
+    given = {"references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
         tables, firsts = make_score_tables(corpus, measures, segments=False)
     return [

@@ -9,25 +9,30 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from softbleu.config.signature import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
+from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
     ScoreTable,
+    SpanTable,
     drawn_with,
     file_stem,
     plain_names,
     read_scores,
 )
+from softbleu.corpora.labels import Documents
 from softbleu.corpora.segments import compared_with, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
+from softbleu.io.arguments import by_text
+from softbleu.io.tabular import Value
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
@@ -39,19 +44,14 @@ from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
 from softbleu.results.notes import note_coverage, note_text
 from softbleu.results.spans import unmatched_spans
-
-if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.judgements import SpanTable
-    from softbleu.corpora.labels import Documents
-    from softbleu.io.tabular import Value
-    from softbleu.types import Integers, Progress
+from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
+OpenOutputs = Callable[..., AbstractContextManager[Corpus]]  # `open_outputs` with what it opens
 Outputs = Sequence[str] | Mapping[str, Sequence[str]]  # Files, or texts by the name of the system
 
 
@@ -105,26 +105,37 @@ class Evidence:
         known = [*self.human, *assessed, *(table.name for table in self.metrics)]
         if unknown := [name for name in names if name not in known]:
             raise UnknownNameError("scores", unknown[0], known)
-        human = {name: _negated(scores) if name in names else scores for name, scores in self.human.items()}
+        human = {
+            by: {name: -score if by in names else score for name, score in scores.items()}
+            for by, scores in self.human.items()
+        }
         assessments = self.assessments
         if assessments is not None and ASSESSMENT in names:
             assessments = replace(assessments, scores=-assessments.scores)
         return replace(self, human=human, assessments=assessments)
 
-    def by_document(self, documents: Integers) -> Evidence:
-        """Have samples draw the documents of segments; InputError: there are no judgements of single outputs."""
-        if not self.of_judges:
-            judged = Parameter("rankings"), " or ", Parameter("assessments")
-            raise InputError(
-                Parameter("documents"), " are of segments, of which no judgements are there: give ", *judged
-            )
+    def by_document(self, documents: Documents | None, *, whole: bool) -> Evidence:
+        """Have samples draw the documents of segments; of `whole` ones means stand in the place of segments.
+
+        InputError: there are no judgements of single outputs, or of whole documents no documents or assessments.
+        """
         comparisons, assessments = self.comparisons, self.assessments
+        if documents is not None and not self.of_judges:
+            said = " are of segments, of which no judgements are there: give "
+            raise InputError(Parameter("documents"), said, Parameter("rankings"), " or ", Parameter("assessments"))
+        if whole and (documents is None or assessments is None):
+            said = "to look at whole documents, name these and scores of their segments by judges: give "
+            raise InputError(said, Parameter("documents"), " and ", Parameter("assessments"))
+        if documents is None:
+            return self
+        numbers = documents.numbers
         if comparisons is not None:
-            drawn = drawn_with(comparisons.segment, documents)
-            comparisons = replace(comparisons, cluster=drawn, documents=documents)
+            drawn = drawn_with(comparisons.segment, numbers)
+            comparisons = replace(comparisons, cluster=drawn, documents=numbers)
         if assessments is not None:
-            assessments = replace(assessments, documents=documents)
-        return replace(self, comparisons=comparisons, assessments=assessments)
+            assessments = assessments.of_documents(numbers) if whole else replace(assessments, documents=numbers)
+        metrics = [table.of_documents(numbers) for table in self.metrics] if whole else self.metrics
+        return replace(self, metrics=metrics, comparisons=comparisons, assessments=assessments)
 
     def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
         """Join metrics with each kind of human scores of systems. InputError: either is missing, or fewer systems."""
@@ -153,26 +164,6 @@ class Evidence:
         if self.comparisons is None:
             raise InputError("there are no comparisons by judges: give rankings")
         return self.comparisons
-
-
-def rank_systems(
-    comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
-) -> dict[str, list[RankedSystem]]:
-    """Rank systems in each of the named `WAYS`.
-
-    Parameters
-    ----------
-    comparisons
-        Pairwise judgements of the systems.
-    ways
-        Names of `WAYS`.
-    settings
-        Samples, runs and their seed.
-    progress
-        Told how many matches of a run are played.
-    """
-    known = [known_name("way of ranking", way, WAYS) for way in ways]
-    return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
 
 # How systems are ranked by judges' comparisons
@@ -258,12 +249,9 @@ def read_tables(
 
 def negated(table: ScoreTable) -> ScoreTable:
     """Make greater the better of what was better when less."""
+    systems = {name: -score for name, score in table.systems.items()}
     segments = {name: -column for name, column in table.segments.items()}
-    return replace(table, systems=_negated(table.systems), segments=segments)
-
-
-def _negated(scores: Mapping[str, float]) -> dict[str, float]:
-    return {name: -score for name, score in scores.items()}
+    return replace(table, systems=systems, segments=segments)
 
 
 def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> Iterator[ScoreTable]:
@@ -372,14 +360,17 @@ def read_metrics(
 
 
 def read_human(
-    files: Sequence[str], direction: str | None, encoding: str, column: str | None = None
+    files: Sequence[str] | Mapping[str, Mapping[str, float]],
+    direction: str | None,
+    encoding: str,
+    column: str | None = None,
 ) -> dict[str, Mapping[str, float]]:
     """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name.
 
     Parameters
     ----------
     files
-        Tables of systems and scores.
+        Tables of systems and scores; or the scores themselves, by their name and the system.
     direction
         Rows of which direction are read (column `lp`).
     encoding
@@ -387,6 +378,8 @@ def read_human(
     column
         Column of the scores; None: the first of `SCORED`.
     """
+    if isinstance(files, Mapping):
+        return {name: by_text("systems", judged) for name, judged in by_text("judges", files).items()}
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_file, files):
         for made in read_scores(file, label=label, direction=direction, column=column, encoding=encoding):
@@ -415,7 +408,6 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def open_outputs(
-    texts: Corpus | None,
     candidates: Outputs,
     references: Sequence[str | Sequence[str]],
     source: Sequence[str] | None,
@@ -425,14 +417,12 @@ def open_outputs(
     unescape: bool,
     documents: Documents | None = None,
 ) -> Iterator[Corpus]:
-    """Open the corpus that metrics are computed on: those texts, or candidates with their references.
+    """Open the corpus that metrics are computed on: candidates with their references.
 
     With `unescape` it is read into memory, with characters in the place of entities such as ``&apos;``.
 
     Parameters
     ----------
-    texts
-        A corpus that is open already; candidates and references are left out then.
     candidates
         Files of systems, or texts by the name of the system.
     references
@@ -447,9 +437,7 @@ def open_outputs(
         Documents of the segments of candidates.
     """
     opened: AbstractContextManager[Corpus]
-    if texts is not None:
-        opened, unescape = nullcontext(texts), False
-    elif isinstance(candidates, Mapping):
+    if isinstance(candidates, Mapping):
         opened = nullcontext(make_corpus(candidates, references, source, documents=documents))
     elif candidates:
         files, sources = [str(name) for name in references], source if isinstance(source, str) else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import astuple, dataclass, field, replace
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from softbleu.corpora.judgements import (
 )
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.io.arguments import by_text, check_run, several
+from softbleu.io.arguments import check_run, several
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
@@ -49,27 +50,26 @@ from softbleu.meta.agreement import (
 )
 from softbleu.meta.correlation import COEFFICIENTS, Estimate, correlate, difference
 from softbleu.meta.evidence import (
+    WAYS,
     Evidence,
     IntervalSettings,
     Metrics,
+    OpenOutputs,
     Outputs,
     aggregate_scores,
     loaded,
     make_score_tables,
     marked_by,
     open_outputs,
-    rank_systems,
     read_human,
     read_metrics,
     read_tables,
 )
 from softbleu.meta.spans import Marks, span_agreements
+from softbleu.metrics.result import Result
 from softbleu.results.runs import broken_promises
 from softbleu.results.significance import correct
-
-if TYPE_CHECKING:
-    from softbleu.metrics.result import Result
-    from softbleu.types import Progress
+from softbleu.types import Progress
 
 # Questions that need systems to be ranked
 RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")
@@ -233,18 +233,17 @@ def metaeval(
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
     named = None if documents is None else _documents(documents, encoding)
-    outputs_of = (candidates, references, source, gold, encoding) if candidates else None
+    outputs = partial(open_outputs, candidates, references, source, gold, encoding, unescape=unescape)
     if question == "spans":
         marks = _marks(
-            (assessments, *scores), outputs_of, metrics, (direction, language), encoding, unescape=unescape
+            (assessments, *scores), outputs if candidates else None, metrics, direction, language, encoding
         )
         return _spans(Evidence(marks=replace(marks, documents=named)), settings)
     by_document = known_name("level", level, ("segment", "document")) == "document"
-    human = _human(human, direction, encoding, column)
     tables, notes = read_tables(scores, lower, direction, encoding)
     judges = Evidence(
         tables,
-        human,
+        read_human(human, direction, encoding, column),
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
         if isinstance(rankings, str)
         else rankings,
@@ -255,13 +254,14 @@ def metaeval(
             unescape=unescape,
             standardise=standardise,
             encoding=encoding,
-            texts=_texts_of(outputs_of, unescape=unescape),
+            texts=partial(_texts_of, outputs) if candidates else None,
             documents=named if by_document else None,
         )
         if isinstance(assessments, str)
         else assessments,
-    ).turned(lower)
-    judges, tables = _in_documents(judges, tables, named, whole=by_document)
+    )
+    judges = judges.turned(lower).by_document(named, whole=by_document)
+    tables = [*judges.metrics]
     signed: dict[str, str] = {}
     scorers = read_metrics(metrics, language, signed)
     # Outputs also say of which lines the assessments are.
@@ -273,8 +273,7 @@ def metaeval(
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         by_output = texts is not None or aggregate or judges.asks_of_outputs(question)
-        given_texts = texts, candidates, references, source, gold, encoding
-        with open_outputs(*given_texts, unescape=unescape, documents=named) as corpus:
+        with outputs(documents=named) if texts is None else nullcontext(texts) as corpus:
             computed, firsts = make_score_tables(
                 corpus,
                 scorers,
@@ -294,7 +293,8 @@ def metaeval(
         tables = [aggregate_scores(table, aggregate, settings, progress) for table in tables]
     ranked = {}
     if judges.comparisons is not None and question in RANKED:
-        ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
+        ways = [known_name("way of ranking", way, WAYS) for way in rank_by or ["expected-wins"]]
+        ranked = {way: WAYS[way](judges.comparisons, settings, progress) for way in ways}
     evidence = replace(judges, metrics=tables, rankings=ranked)
     answer = QUESTIONS[question](evidence, settings)
     missing = {table.name: sum(int(np.isnan(s).sum()) for s in table.segments.values()) for table in tables}
@@ -308,25 +308,6 @@ def metaeval(
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     notes += [*lacks, *_one_sided(evidence, question), *answer.notes]
     return replace(answer, table=table, notes=tuple(dict.fromkeys(notes)), signatures=signatures)
-
-
-def _in_documents(
-    judges: Evidence, tables: list[ScoreTable], documents: Documents | None, *, whole: bool
-) -> tuple[Evidence, list[ScoreTable]]:
-    """Put judgements in their documents, which samples draw; of `whole` ones means stand in the place of segments."""
-    if documents is not None:
-        judges = judges.by_document(documents.numbers)
-    if not whole:
-        return judges, tables
-    if documents is None or judges.assessments is None:
-        needed = Parameter("documents"), " and ", Parameter("assessments")
-        raise InputError(
-            "to look at whole documents, name these and scores of their segments by judges: give ", *needed
-        )
-    return (
-        replace(judges, assessments=judges.assessments.of_documents(documents.numbers)),
-        [table.of_documents(documents.numbers) for table in tables],
-    )
 
 
 def _documents(documents: str | Sequence[str], encoding: str) -> Documents:
@@ -559,56 +540,37 @@ def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> M
     return MetaEvaluation("annotators", table)
 
 
-def _human(
-    human: Sequence[str] | Mapping[str, Mapping[str, float]], direction: str | None, encoding: str, column: str | None
-) -> Mapping[str, Mapping[str, float]]:
-    if isinstance(human, Mapping):
-        return {name: by_text("systems", judged) for name, judged in by_text("judges", human).items()}
-    return read_human(human, direction, encoding, column)
-
-
 def _marks(
     files: Sequence[object],
-    outputs: tuple[Any, ...] | None,
+    outputs: OpenOutputs | None,
     metrics: Metrics,
-    pair: tuple[str | None, str | None],
+    direction: str | None,
+    language: str | None,
     encoding: str,
-    *,
-    unescape: bool,
 ) -> Marks:
-    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed.
-
-    `pair` is the direction and the language of the outputs.
-    """
-    direction, language = pair
+    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed."""
     tables = []
+    lines = None if outputs is None else partial(_texts_of, outputs)
     for named in files:
         if not isinstance(named, str):
             raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
         label, file = split_file(named)
-        place: dict[str, Any] = {"direction": direction, "encoding": encoding}
-        tables.append(read_spans(file, label=label, **place, texts=_texts_of(outputs, unescape=unescape)))
+        tables.append(read_spans(file, label=label, direction=direction, encoding=encoding, texts=lines))
     texts = None
     if outputs is not None:
-        with open_outputs(None, *outputs, unescape=unescape) as corpus:
+        with outputs() as corpus:
             texts = loaded(corpus).candidates
             tables += marked_by(corpus, metrics, language)
     return Marks(tables[0], tables[1:], texts)
 
 
-def _texts_of(outputs: tuple[Any, ...] | None, *, unescape: bool) -> Callable[[], Mapping[str, Sequence[str]]] | None:
-    """Lines of the systems, read when they are asked for; None where there are none."""
-
-    def read() -> Mapping[str, Sequence[str]]:
-        with open_outputs(None, *(outputs or ()), unescape=unescape) as corpus:
-            return loaded(corpus).candidates
-
-    return read if outputs else None
+def _texts_of(outputs: OpenOutputs) -> Mapping[str, Sequence[str]]:
+    """Read the lines of the systems."""
+    with outputs() as corpus:
+        return loaded(corpus).candidates
 
 
-def _spans(
-    evidence: Evidence, settings: IntervalSettings, facts: Mapping[str, Value] | None = None
-) -> MetaEvaluation:
+def _spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per metric: precision, recall and F1 in characters, and how far F1 is above chance, or another metric."""
     marks = evidence.marks
     if marks is None or not marks.predicted:

@@ -460,7 +460,7 @@ def train(
     if bool(candidates) != bool(references):
         raise InputError("judgements that name systems and segments need candidates and references")
     if not isinstance(files, Mapping) and candidates:
-        with open_outputs(None, candidates, references, None, None, encoding, unescape=unescape) as corpus:
+        with open_outputs(candidates, references, None, None, encoding, unescape=unescape) as corpus:
             texts = loaded(corpus)
         read = partial(read_outputs, start=rankings_start, direction=direction, column=column, encoding=encoding)
         files = {Path(name).stem: read(name).with_texts(texts) for name in files}
