@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.io.files import matching_files
+from softbleu.meta.credit_tables import Analysis
 from softbleu.meta.matched_text import MatchedText, generated_text
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
@@ -26,14 +29,8 @@ from softbleu.meta.spurious import find_spurious
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
+from softbleu.types import Progress
 from softbleu.version import __version__
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.meta.credit_tables import Analysis
-    from softbleu.types import Progress
 
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
 _LISTS = ("candidates", "references", "human", "scores")  # Keys of several
@@ -41,28 +38,20 @@ _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
 _JUDGED = {"rankings_start", "expand", "rank_by", "lower", "unescape", "direction", "column", "encoding"}
 _JUDGED |= {*_TEXTS, *_LISTS} - {"pairs"}
-_SHAPES = {  # What the values of a definition must be
-    key: shape
-    for shape, keys in {
-        "text": "encoding pairing direction column aggregate against",
-        "a list of text": "grammars matchers metrics variants questions rank_by lower",
-        "true or false": "unescape expand",
-        "a whole number": "count seed samples runs window rankings_start",
-        "a list of numbers and text": "thresholds",
-        "a number": "at",
-        "a table of lists": "vary",
-    }.items()
-    for key in keys.split()
-} | {**dict.fromkeys(_TEXTS, "text"), **dict.fromkeys(_LISTS, "a list of text")}
-_TYPES: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "true or false": (bool,),
-    "a whole number": (int,),
-    "a number": (int, float),
-    "a list of text": (str,),
-    "a list of numbers and text": (str, int, float),
-    "a list of values": (str, int, float, bool),
+_SHAPES: dict[str, tuple[tuple[type, ...], Sequence[str]]] = {
+    "text": ((str,), ("encoding", "pairing", "direction", "column", "aggregate", "against", *_TEXTS)),
+    "a list of text": (
+        (str,),
+        ("grammars", "matchers", "metrics", "variants", "questions", "rank_by", "lower", *_LISTS),
+    ),
+    "true or false": ((bool,), ("unescape", "expand")),
+    "a whole number": ((int,), ("count", "seed", "samples", "runs", "window", "rankings_start")),
+    "a list of numbers and text": ((str, int, float), ("thresholds",)),
+    "a number": ((int, float), ("at",)),
+    "a table of lists": ((str, int, float, bool), ("vary",)),
 }
+"""What the values of a definition must be: the types of a value or of each entry, and the keys."""
+_SHAPE_OF = {key: shape for shape, (_, keys) in _SHAPES.items() for key in keys}
 
 
 @dataclass(frozen=True)
@@ -89,13 +78,14 @@ class Definition:
                 raise InputError(f"{path}: {name!r} must be a table: write [{name}] on a line of its own")
         return cls(path, path.stem, kind, str(title), content)
 
-    def table(self, name: str, valid: set[str], needed: Collection[str] = (), within: str = "") -> dict[str, Any]:
-        """Take the table `name`, maybe of those `within` another one, with keys in `valid` and all that are `needed`.
+    def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
+        """Take the table `name`, such as `data.de-en` in `data`, with keys in `valid` and all that are `needed`.
 
         Raises `InputError`: unknown or missing keys.
         """
-        table = (self.tables.get(within, {}) if within else self.tables).get(name, {})
-        name = f"{within}.{name}" if within else name
+        whole, dot, part = name.partition(".")
+        table = self.tables.get(whole, {})
+        table = table.get(part, {}) if dot else table
         if not isinstance(table, dict):
             raise InputError(f"{self.path}, [{name}]: must be a table, not {table!r}")
         if strange := sorted(table.keys() - valid):
@@ -103,8 +93,8 @@ class Definition:
         if missing := sorted(set(needed) - table.keys()):
             raise InputError(f"{self.path}, [{name}]: it needs {missing[0]!r}")
         for key, value in table.items():
-            if key in _SHAPES and not _has_shape(value, _SHAPES[key]):
-                raise InputError(f"{self.path}, [{name}]: {key!r} must be {_SHAPES[key]}, not {value!r}")
+            if key in _SHAPE_OF and not _has_shape(value, _SHAPE_OF[key]):
+                raise InputError(f"{self.path}, [{name}]: {key!r} must be {_SHAPE_OF[key]}, not {value!r}")
         return dict(table)
 
     def section_of(self, error: SoftbleuError) -> str:
@@ -129,7 +119,7 @@ class Definition:
         return data
 
     def _data_tables(self) -> dict[str, dict[str, Any]]:
-        return {name: self.table(name, _JUDGED, within="data") for name in self.tables.get("data", {})}
+        return {name: self.table(f"data.{name}", _JUDGED) for name in self.tables.get("data", {})}
 
     def _named(self, names: Sequence[str]) -> list[str]:
         """Files by their names, each maybe as ``NAME=FILE``, or all that match a pattern."""
@@ -150,19 +140,15 @@ class Definition:
                 raise InputError(f"{self.path}, [metrics]: {name!r}: {error}") from error
         return metrics
 
-    def settings(self) -> dict[str, Any]:
-        """Settings that the whole experiment has in common."""
-        return self._settings("settings")
+    def settings(self, name: str = "settings") -> dict[str, Any]:
+        """Settings that the whole experiment has in common, or those of another table."""
+        return self._located(name, self.table(name, {*every_setting(), "metric", "preset", "language"}))
 
     def variants(self) -> dict[str, dict[str, Any]] | None:
         """Further settings by label."""
         if "variants" not in self.tables:
             return None
-        return {label: self._settings(label, within="variants") for label in self.tables["variants"]}
-
-    def _settings(self, name: str, within: str = "") -> dict[str, Any]:
-        settings = self.table(name, {*every_setting(), "metric", "preset", "language"}, within=within)
-        return self._located(f"{within}.{name}" if within else name, settings)
+        return {label: self.settings(f"variants.{label}") for label in self.tables["variants"]}
 
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
@@ -252,12 +238,15 @@ class Definition:
                 yield str(Path(name).parent / path.name), path
 
 
-def _has_shape(value: object, shape: str) -> bool:
+def _has_shape(value: Any, shape: str) -> bool:
+    types, _ = _SHAPES[shape]
     if shape == "a table of lists":
-        return isinstance(value, dict) and all(_has_shape(values, "a list of values") for values in value.values())
-    if shape.startswith("a list of "):
-        return isinstance(value, list) and all(type(entry) in _TYPES[shape] for entry in value)
-    return type(value) in _TYPES[shape]
+        return isinstance(value, dict) and all(_is_list(values, types) for values in value.values())
+    return _is_list(value, types) if shape.startswith("a list of ") else type(value) in types
+
+
+def _is_list(value: object, types: Sequence[type]) -> bool:
+    return isinstance(value, list) and all(type(entry) in types for entry in value)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.config.signature import format_value
+from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.edits import GoldSegment
 from softbleu.corpora.segments import Against, References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
@@ -23,20 +25,17 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.protocols import ReadsRows
-from softbleu.metrics.result import Result
+from softbleu.metrics.result import Coverage, Result
 from softbleu.results.notes import note_coverage
+from softbleu.types import Progress
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.edits import GoldSegment
     from softbleu.metrics.keywords import Settings
-    from softbleu.metrics.result import Coverage
     from softbleu.results.api import GivenMetrics
-    from softbleu.types import Progress
 
 MOST_STEPS = 10_001
 _SWEPT = ("metric", "matcher", "threshold")
-_IN_TABLE = ("metric", "matcher", "threshold", "quantile")
+_IN_TABLE = (*_SWEPT, "quantile")
 """Settings with a column of their own in every table; others have one where they vary."""
 
 
@@ -250,17 +249,12 @@ def sweep_corpus(
 
 
 def _varied(points: Sequence[SweepPoint]) -> list[str]:
-    """Names of the settings that are not the same at all points that have them, or that not all have."""
-    computed = [point.metric for point in points if not isinstance(point.metric, ReadsRows)]
-    settings = [{setting.name: repr(value) for setting, value in metric.settings()} for metric in computed]
-    names = dict.fromkeys(
-        name for settings_of_point in settings for name in settings_of_point if name not in _IN_TABLE
-    )
-    return [
-        name
-        for name in names
-        if len({settings_of_point.get(name) for settings_of_point in settings if name in settings_of_point}) > 1
-    ]
+    """Names of the settings that are not the same at all points that have them."""
+    values: dict[str, set[str]] = {}
+    for point in points:
+        for setting, value in () if isinstance(point.metric, ReadsRows) else point.metric.settings():
+            values.setdefault(setting.name, set()).add(repr(value))
+    return [name for name, different in values.items() if len(different) > 1 and name not in _IN_TABLE]
 
 
 def _plain(name: str, value: Any) -> str | float | None:
@@ -273,14 +267,12 @@ def _plain(name: str, value: Any) -> str | float | None:
 def _row(point: SweepPoint, metric: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
     name = metric.label if isinstance(metric, ReadsRows) else metric.name
     settings = {"metric": name, **{setting.name: value for setting, value in metric.settings()}}
-    numbers = result.numbers.as_dict()
     shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
     if metric.vector_choice.quantile:
         shown["quantile"] = metric.vector_choice.quantile
     shown |= {name: _plain(name, settings.get(name)) for name in varied}
-    value = threshold_of(metric)
-    threshold = value if isinstance(value, float) else None
-    score = numbers.pop("score")
+    value, numbers = threshold_of(metric), result.numbers.as_dict()
+    threshold, score = value if isinstance(value, float) else None, numbers.pop("score")
     more = result.signature, result.higher_is_better, result.coverage
     return SweepRow(result.name, point.label, shown, threshold, score, numbers, *more)
 
