@@ -22,10 +22,9 @@ from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.io.files import matching_files
 from softbleu.meta.credit_tables import Analysis
-from softbleu.meta.matched_text import MatchedText, generated_text
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
-from softbleu.meta.spurious import find_spurious
+from softbleu.meta.spurious import MatchedText, find_spurious, generated_text
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings

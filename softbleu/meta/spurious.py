@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
+from softbleu.corpora.aligned import AlignedPair, check_alignment, read_aligned
+from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.corpora.segments import Segments
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.vectors import Broadcast, broadcast
 from softbleu.engine.worker import MINI_BATCH
-from softbleu.errors import InputError, Parameter
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
 from softbleu.io.tasks import run_in_order
+from softbleu.matching.base import SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.credit import DESERVED, CreditTally, Judge, approximate
 from softbleu.meta.credit_tables import Analysis, credit_table
-from softbleu.meta.matched_text import MatchedText, read_matched_text
 from softbleu.meta.matcher_variants import PLAIN, MatcherVariant, make_variants
 from softbleu.meta.sweep import read_thresholds
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Requirements
+from softbleu.text.tokenizers import Tokenizer, Whitespace
+from softbleu.types import Progress
 
 if TYPE_CHECKING:
-    from softbleu.corpora.aligned import AlignedPair
-    from softbleu.matching.base import SoftMatcher
-    from softbleu.matching.similarity import Vectors
     from softbleu.metrics.keywords import MatchSettings
-    from softbleu.types import Integers, Progress
+    from softbleu.types import Integers
+
+
+GRAMMAR = "modifiers"
+COUNT = 2000
+PAIRINGS = ("paraphrase", "halves")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,6 +139,69 @@ def spurious(
     return SpuriousCredit(analyses, {**facts, "vectors": analyses[0].vectors})
 
 
+@dataclass(frozen=True)
+class MatchedText:
+    """Text of one system, and the gold alignments of its candidates to their references; `of_pairs` makes it."""
+
+    corpus: Corpus
+    tokenizer: Tokenizer
+    aligned: Integers
+    """For each candidate token the place of the reference token that it is aligned to, or -1."""
+
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
+        """Take aligned pairs. InputError: there are none, or a pair, which is named, is not possible."""
+        candidates, references, aligned = [], [], []
+        for number, pair in enumerate(pairs, start=1):
+            candidates.append(" ".join(pair.candidate))
+            references.append(" ".join(pair.reference))
+            if (candidates[-1].split(), references[-1].split()) != (list(pair.candidate), list(pair.reference)):
+                raise InputError(f"pair {number} has a token with a blank in it, or an empty one")
+            aligned.append(_places(number, pair))
+        if not candidates:
+            raise InputError("there are no aligned pairs: nothing to analyse")
+        return cls(Segments.of(candidates, references), Whitespace(), np.concatenate(aligned))
+
+
+def _places(number: int, pair: AlignedPair) -> Integers:
+    places = np.full(len(pair.candidate), -1)
+    for left, right in check_alignment(f"pair {number}", pair.candidate, pair.reference, pair.alignment):
+        places[left] = right
+    return places
+
+
+def generated_text(
+    grammar: str | None, pairing: str | None, count: int | None, seed: int | None, encoding: str = "utf-8"
+) -> tuple[GenerationSettings, MatchedText]:
+    """Generate aligned pairs by a grammar; parameters that are None have their defaults.
+
+    `pairing` is `paraphrase` or `halves`: `count` pairs, of halves all by default. `seed` is that of the draws,
+    `encoding` that of a grammar's file. Returns the settings that say how, too.
+    """
+    chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
+    count = COUNT if count is None and chosen == "paraphrase" else count
+    settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
+    return settings, MatchedText.of_pairs(generate(settings).pairs())
+
+
+def read_matched_text(
+    generated: Mapping[str, Any], pairs: str | Iterable[AlignedPair] | None, encoding: str
+) -> tuple[MatchedText, dict[str, str]]:
+    """Read aligned pairs from a file, take those that are there, or generate them; and say what they are.
+
+    `generated` has the settings of `generated_text`, None where they are not chosen.
+    """
+    if pairs is None:
+        settings, text = generated_text(**generated, encoding=encoding)
+        said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
+    elif any(value is not None for value in generated.values()):
+        raise InputError("one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates")
+    else:
+        said = pairs if isinstance(pairs, str) else "aligned pairs"
+        text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
+    return text, {"text": said, "pairs": f"{len(text.corpus):,}"}
+
+
 def find_spurious(
     text: MatchedText,
     variants: Sequence[MatcherVariant],
@@ -166,7 +239,6 @@ def find_spurious(
     --------
     >>> from softbleu.corpora.aligned import AlignedPair
     >>> from softbleu.meta.matcher_variants import make_variants
-    >>> from softbleu.meta.matched_text import MatchedText
     >>> pair = AlignedPair(("small", "dog"), ("little", "cat"), ((0, 0),), "related")
     >>> vectors = {"small": [1.0, 0.1], "little": [1.0, 0.2], "dog": [0.1, 1.0], "cat": [0.2, 1.0]}
     >>> variants = make_variants({"vectors": vectors}, ["vleu"], ["plain"])
@@ -178,37 +250,29 @@ def find_spurious(
     plan = make_plan(variant.metric for variant in variants)
     if plan.context:
         raise InputError("spurious matches are looked for in single lines: leave out ", Parameter("context"))
-    resolved = plan.metrics
-    grids = _read_grids(variants, thresholds, at)
+    grids = _read_grids(variants, [at, *thresholds])
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
-    vectors = [
-        prepared.table(metric.vector_choice, Requirements(vectors=True, frequency=True)) for metric in resolved
-    ]
-    tables = {id(table): table for table in vectors}
+    needed = Requirements(vectors=True, frequency=True)
+    tables = [prepared.table(metric.vector_choice, needed) for metric in plan.metrics]
     analyses = [
-        Analysis(
-            variant,
-            grid,
-            grid.index(float(at)),
-            CreditTally(len(grid), order),
-            table.identity,
-        )
-        for variant, grid, table in zip(variants, grids, vectors, strict=True)
+        Analysis(variant, grid, grid.index(float(at)), CreditTally(len(grid), order), table.identity)
+        for variant, grid, table in zip(variants, grids, tables, strict=True)
     ]
-    tasks = tuple(
-        _Task(analysis.variant.make_matcher(), list(tables).index(id(table)), analysis.thresholds)
-        for analysis, table in zip(analyses, vectors, strict=True)
-    )
     starts = range(0, len(chunk), MINI_BATCH)
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
-        sent = [stack.enter_context(broadcast(table.words, workers)) for table in tables.values()]
-        work = _MatchWork(tasks, tuple(table for table, _ in sent), order)
-        contents = {key: content for _, named in sent for key, content in named.items()}
+        distinct = {id(table): table.words for table in tables}
+        sent = {key: stack.enter_context(broadcast(words, workers)) for key, words in distinct.items()}
+        tasks = [
+            _Task(analysis.variant.make_matcher(), sent[id(table)][0], analysis.thresholds)
+            for analysis, table in zip(analyses, tables, strict=True)
+        ]
+        contents = {key: content for _, named in sent.values() for key, content in named.items()}
         batches = (_mini_batch(text, chunk, start) for start in starts)
-        for start, results in zip(starts, run_in_order(work, batches, workers, contents), strict=True):
+        matched = run_in_order(partial(_match, tasks, order), batches, workers, contents)
+        for start, results in zip(starts, matched, strict=True):
             for analysis, tally in zip(analyses, results, strict=True):
                 analysis.tally.merge(tally)
             if progress is not None:
@@ -216,21 +280,11 @@ def find_spurious(
     return analyses
 
 
-def _read_grids(
-    variants: Sequence[MatcherVariant], thresholds: Sequence[float | str], at: float
-) -> list[tuple[float, ...]]:
-    """Thresholds of each variant, ascending; quantiles are looked up once for each choice of vectors."""
-    asked: dict[tuple[object, float | str], Metric] = {}
-    for variant in variants:
-        for threshold in (at, *thresholds):
-            key = variant.metric.vector_choice.key, threshold
-            asked[key] = asked.get(key) or with_threshold(variant.metric, threshold)
-    resolved = make_plan(asked.values()).metrics
-    known = {key: float(threshold_of(metric) or 0.0) for key, metric in zip(asked, resolved, strict=True)}
-    return [
-        tuple(sorted({known[variant.metric.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
-        for variant in variants
-    ]
+def _read_grids(variants: Sequence[MatcherVariant], thresholds: Sequence[float | str]) -> list[tuple[float, ...]]:
+    """Thresholds of each variant, ascending."""
+    asked = (with_threshold(variant.metric, threshold) for variant in variants for threshold in thresholds)
+    known = iter([float(threshold_of(metric) or 0.0) for metric in make_plan(asked).metrics])
+    return [tuple(sorted({*islice(known, len(thresholds))})) for _ in variants]
 
 
 def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers]:
@@ -239,33 +293,23 @@ def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Int
     return chunk.part(start, end), text.aligned[offsets[start] : offsets[end]]
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
+    """What a worker needs to know to match in one way."""
+
     matcher: SoftMatcher
-    table: int
+    table: Broadcast
     thresholds: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class _MatchWork:
-    """Everything a worker needs to know to match a mini-batch in every way."""
-
-    tasks: tuple[_Task, ...]
-    tables: tuple[Broadcast, ...]
-    order: int
-
-    def __call__(self, batch: tuple[Chunk, Integers]) -> list[CreditTally]:
-        chunk, aligned = batch
-        judge = Judge(chunk, aligned, self.order)
-        deserving = judge.deserving()
-        tables = [table.load() for table in self.tables]
-        return [self._match(task, chunk, judge, deserving, tables[task.table].vectors) for task in self.tasks]
-
-    def _match(
-        self, task: _Task, chunk: Chunk, judge: Judge, deserving: Sequence[Integers], vectors: Vectors
-    ) -> CreditTally:
-        tally = CreditTally(len(task.thresholds), self.order)
-        intervals = match_intervals(task.matcher, task.thresholds, chunk, vectors, self.order)
+def _match(tasks: Sequence[_Task], max_order: int, batch: tuple[Chunk, Integers]) -> list[CreditTally]:
+    """Match a mini-batch in every way."""
+    chunk, aligned = batch
+    judge = Judge(chunk, aligned, max_order)
+    deserving = judge.deserving()
+    tallies = []
+    for task in tasks:
+        tally = CreditTally(len(task.thresholds), max_order)
+        intervals = match_intervals(task.matcher, task.thresholds, chunk, task.table.load().vectors, max_order)
         which = approximate(chunk, intervals) & (intervals.matched > 0)
         intervals = MatchIntervals(*(column[which] for column in vars(intervals).values()))
         classes = judge.classes(intervals)
@@ -275,4 +319,5 @@ class _MatchWork:
             tally.deserving[order - 1] += len(starts)
             rewarded |= (classes == DESERVED) & (intervals.order == order) & np.isin(intervals.starts, starts)
         tally.add(intervals, classes, rewarded)
-        return tally
+        tallies.append(tally)
+    return tallies

@@ -22,9 +22,8 @@ from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.credit import VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
-from softbleu.meta.matched_text import MatchedText
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
-from softbleu.meta.spurious import find_spurious
+from softbleu.meta.spurious import MatchedText, find_spurious
 from softbleu.metrics.making import make_metric
 from softbleu.report.figures import spurious_lines
 from softbleu.report.plots import Lines
