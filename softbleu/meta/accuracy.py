@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from softbleu.corpora.judgements import Comparisons, drawn_with
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with
 from softbleu.errors import InputError, known_name
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import Limit
+from softbleu.meta.agreement import Columns
 from softbleu.meta.correlation import Estimate, divide, draw_batches, draw_counts, redraw
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import Assessments, ScoreTable
-    from softbleu.meta.agreement import Columns
     from softbleu.types import Floats, Integers
 
 _AGREED = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
@@ -329,11 +328,10 @@ def output_accuracies(
     seed
         Seed of the samples.
     """
-    together: JudgedPairs | None
-    within: JudgedPairs | None
+    pairings: dict[str, JudgedPairs | None] = {}
     if isinstance(judged, Comparisons):
-        within = JudgedPairs.compared(judged, table)
-        together = replace(within, base=np.ones(len(within.base)))
+        compared = JudgedPairs.compared(judged, table)
+        pairings = {"outputs": replace(compared, base=np.ones(len(compared.base))), "outputs by segment": compared}
     else:
         judges, scores, segments = judged.pick(table.segments, table.name)
         if len(judges) < 2:
@@ -342,10 +340,9 @@ def output_accuracies(
         few = within is None or comb(len(judges), 2) <= _MOST_TOGETHER
         clusters = np.unique(judged.drawn_with(segments), return_inverse=True)[1]
         together = JudgedPairs.among(judges, scores, clusters) if few else None
+        pairings = {"outputs": together, "outputs by segment": within}
     return [
-        _accuracy(table.name, human, of, pairs, samples, seed)
-        for of, pairs in (("outputs", together), ("outputs by segment", within))
-        if pairs is not None
+        _accuracy(table.name, human, of, pairs, samples, seed) for of, pairs in pairings.items() if pairs is not None
     ]
 
 

@@ -294,7 +294,11 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
     same: Counter[tuple[int, int]] = Counter()
     total: Counter[tuple[int, int]] = Counter()
     said: defaultdict[tuple[int, int], Outcomes] = defaultdict(Counter)
-    for by_annotator in _groups(comparisons):
+    groups: defaultdict[tuple[int, ...], dict[int, Outcomes]] = defaultdict(dict)
+    columns = (comparisons.segment, comparisons.first, comparisons.second, comparisons.annotator, comparisons.outcome)
+    for *outputs, annotator, outcome in np.stack(columns, axis=1)[np.lexsort(columns[2::-1])].tolist():
+        groups[tuple(outputs)].setdefault(annotator, Counter())[outcome] += 1
+    for by_annotator in groups.values():
         annotators = sorted(by_annotator)
         for index, one in enumerate(annotators):
             mine = by_annotator[one]
@@ -342,21 +346,6 @@ def mean_agreement(
         for name in ("kappa", "observed", "expected")
     )
     return AnnotatorAgreement("", "", kappa, observed, expected, sum(weights))
-
-
-def _groups(comparisons: Comparisons) -> Iterator[dict[int, Outcomes]]:
-    """Outcomes by annotator, of each two outputs that were judged more than once."""
-    order = np.lexsort((comparisons.second, comparisons.first, comparisons.segment))
-    keys = np.stack([comparisons.segment, comparisons.first, comparisons.second])[:, order]
-    starts = np.flatnonzero(np.r_[True, (np.diff(keys) != 0).any(axis=0)])
-    ends = np.r_[starts[1:], len(order)]
-    for start, end in zip(starts, ends, strict=True):
-        if end - start < 2:
-            continue
-        group: defaultdict[int, Outcomes] = defaultdict(Counter)
-        for index in order[start:end]:
-            group[int(comparisons.annotator[index])][int(comparisons.outcome[index])] += 1
-        yield dict(group)
 
 
 def _agreement(names: tuple[str, str], same: int, total: int, said: Outcomes) -> AnnotatorAgreement:

@@ -120,11 +120,9 @@ def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers
     >>> cut_clusters([1, 2, 2, 4], [1, 3, 3, 4])
     [1, 2, 2, 3]
     """
-    clusters = [1]
-    for index in range(1, len(best)):
-        apart = max(worst[:index]) < min(best[index:])
-        clusters.append(clusters[-1] + apart)
-    return [int(cluster) for cluster in clusters]
+    apart = np.maximum.accumulate(worst)[:-1] < np.minimum.accumulate(best[::-1])[::-1][1:]
+    clusters: list[int] = np.cumsum([1, *apart]).tolist()
+    return clusters
 
 
 _PIECE = 4096  # Matches whose random numbers are drawn at a time
