@@ -23,7 +23,6 @@ BESIDE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
-    "corpora/challenges/README.md",
     "embeddings/*/card.md",
     "experiments/*.md",
     "experiments/*/*.svg",

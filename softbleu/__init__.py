@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from softbleu.meta.metaeval import metaeval as metaeval
     from softbleu.meta.spurious import spurious as spurious
     from softbleu.meta.sweep import sweep as sweep
-    from softbleu.meta.training import train as train
     from softbleu.metrics import Metric as Metric
     from softbleu.metrics.bertscore import BertScore as BertScore
     from softbleu.metrics.bleu import Bleu as Bleu
@@ -80,7 +79,6 @@ _HOMES = {  # Modules, and what is theirs
     "meta.metaeval": "metaeval",
     "meta.spurious": "spurious",
     "meta.sweep": "sweep",
-    "meta.training": "train",
     "metrics": "Metric",
     "metrics.bertscore": "BertScore",
     "metrics.bleu": "Bleu Sleu Vleu Xleu",

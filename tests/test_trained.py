@@ -9,20 +9,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judged_pairs import WORDS, judged
 from made_up_encoder import MadeUpEncoder
 from oracles.trained import distances_of, fitted
 from refusing import refused
 from shared_data import shared
+from train import MARGIN, WEIGHT, JudgedDistances, Measured, fit_prices, fit_severity, read_judged, train
 
 import softbleu
-from softbleu import InputError
-from softbleu.meta.training import MARGIN, WEIGHT, JudgedDistances, fit_prices, fit_severity, train
+from softbleu import InputError, Segments
+from softbleu.corpora.judgements import Assessments
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead, read_head
-from softbleu.metrics.trained import Measured, Trained
+from softbleu.metrics.trained import Trained
 
+WORDS = ["cat", "Cat", "cats", "dog", "not", "12", "1,200", "sat"]
 VECTORS = {word: np.random.default_rng(number).normal(size=4).tolist() for number, word in enumerate(WORDS[:5])}
 UNIT = TrainedHead("unit", "", "glove-6b-100d", prices=((0.0, 1.0, 0.0),) * len(FEATURES))
+HEADS = Path(__file__).parents[1] / "heads"
+HEAD_SETTINGS: dict[str, dict[str, Any]] = {
+    "minilm-l6": {},
+    "static": {"vectors": "glove-6b-100d", "tokenize": "13a", "metrics": ["softbleu", "chrf"]},
+}
+GOLDEN = Path(__file__).parent / "golden"
 lines = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join)
 
 
@@ -124,18 +131,48 @@ def test_in_context_it_reads_pieces_of_any_encoder() -> None:
     assert 1 - lost[0] <= bertscore.precision / 100 + 1e-6  # Boundary pieces can be matched there
 
 
+def judged(count: int, seed: int, *, shuffled: bool = False) -> Assessments:
+    """Candidates that lack the more words of their reference the lower their score is."""
+    draw = np.random.default_rng(seed)
+    references = [" ".join(draw.choice(WORDS, 12)) for _ in range(count)]
+    lost = draw.integers(0, 10, count)
+    texts = [" ".join(line.split()[int(many) :]) for line, many in zip(references, lost, strict=True)]
+    scores = -lost + draw.normal(size=count)
+    return Assessments(draw.permutation(scores) if shuffled else scores, texts=Segments.of({"A": texts}, references))
+
+
 def test_training_learns_what_there_is_and_nothing_from_shuffled_judgements() -> None:
-    """200 judgements; the same digits from the same seed."""
-    given = {"vectors": "glove-6b-100d", "samples": 200}
-    found = train({"mine": judged(200, 1)}, **given)
-    noise = train({"mine": judged(200, 1, shuffled=True)}, **given)
-    assert found.means[0].value > 0.9
-    low, high = noise.means[0].interval
+    learned, noise = (
+        train({str(seed): judged(100, seed, shuffled=shuffled) for seed in (1, 2)}, vectors="glove-6b-100d").card()
+        for shuffled in (False, True)
+    )
+    assert learned["held_out"][0] > 0.9
+    _, low, high = noise["held_out"]
     assert low < 0 < high
-    assert train({"mine": judged(200, 1)}, **given).head == found.head
-    sizes = [row[0] for row in found.table("curve").rows]
-    assert sizes == [25, 50, 100, None]
-    assert "training" in found.table().notes[0]
+
+
+def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
+    """Of `softbleu train` before it left the package; the head that is written scores, and signatures name it."""
+    groups = {"a": judged(60, 1), "b": judged(40, 2)}
+    for name, group in groups.items():
+        lines = zip(group.scores.tolist(), group.texts.candidates["A"], group.texts.references, strict=True)
+        rows = [("human", "candidate", "reference"), *((score, text, *refs) for score, text, refs in lines)]
+        (tmp_path / f"{name}.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    read = {name: read_judged(tmp_path / f"{name}.tsv") for name in groups}
+    found = train(read, vectors="glove-6b-100d", tokenize="13a", metrics=["chrf"]).content()
+    expected = json.loads((GOLDEN / "head.json").read_text())
+    for key in ("prices", "card"):
+        assert list(found[key]) == list(expected[key])
+    for name, powers in expected["prices"].items():
+        assert found["prices"][name] == pytest.approx(powers, rel=1e-4, abs=1e-4)
+    assert found["severity"] == pytest.approx(expected["severity"], rel=1e-4, abs=1e-4)
+    for name, value in expected["card"].items():
+        assert found["card"][name] == (pytest.approx(value, abs=1e-3) if "." in str(value) else value)
+    (place := tmp_path / "head.json").write_text(json.dumps(found))
+    texts = groups["a"].texts
+    scored = softbleu.score(texts.candidates["A"], texts.references, metric="trained", head=str(place))
+    assert 0 < scored.score < 100
+    assert f"head:head.json#{read_head(str(place)).fingerprint[:12]}" in scored.signature
 
 
 @pytest.mark.parametrize(
@@ -151,16 +188,14 @@ def test_training_learns_what_there_is_and_nothing_from_shuffled_judgements() ->
 )
 def test_what_is_no_head_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
     place = tmp_path / "head.json"
-    place.write_text(json.dumps(UNIT.content({}) | change))
+    place.write_text(json.dumps(json.loads((HEADS / "static" / "head.json").read_text()) | change))
     refused(InputError, said, TrainedHead.parse, str(place))
 
 
 @pytest.mark.slow
-def test_the_static_head_is_that_of_its_recipe() -> None:
-    """Fitted on WMT15 and WMT16 into English; `just headlines` fits the other head, which takes three minutes."""
-    files = sorted(str(path) for path in Path(shared("data", "wmt15-16-da")).glob("*-en.tsv"))
-    found, kept = train(files, samples=10, **RECIPE).head, read_head("static")
-    assert (found.prices, found.severity) == (kept.prices, kept.severity)
-
-
-RECIPE: dict[str, Any] = {"vectors": "glove-6b-100d", "tokenize": "13a", "metrics": ["softbleu", "chrf"]}
+@pytest.mark.parametrize("name", HEAD_SETTINGS)
+def test_a_head_is_that_of_its_recipe(name: str) -> None:
+    """Fitted on WMT15 and WMT16 into English."""
+    files = sorted(Path(shared("data", "wmt15-16-da")).glob("*-en.tsv"))
+    found = train({file.stem: read_judged(file) for file in files}, **HEAD_SETTINGS[name]).content()
+    assert found == json.loads((HEADS / name / "head.json").read_text())

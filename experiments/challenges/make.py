@@ -9,7 +9,7 @@ reference is, so that the bad text is nearer to it in spelling (`closer spelling
 - results.csv: share of the pairs in which a metric prefers the good text, ties counted as half, with its 95% interval
   of 1,000 samples of references; `all` is every set but `case`, which changes no meaning.
 - differences.csv: these shares less those of BERTScore, on the same samples; p after Holm within a set.
-- sets.csv: pairs of each set, and the SHA-256 of its lines as `softbleu corpora challenge` writes them.
+- sets.csv: pairs of each set, and the SHA-256 of its lines, which are of direct assessment (`write_challenges`).
 - challenges.svg: the shares on WMT21 of the first kind, and of pairs of the grammar of the second kind.
 
 It prints the tables of docs/study/challenges.md. Scores are kept in build/, but for those of `trained`, which is read
@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from challenges import CHANGES, Challenge, make_challenges, write_challenges
 
 import softbleu
 from softbleu.corpora import Segments
-from softbleu.corpora.challenges import CHANGES, Challenge, ChallengeSettings, make_challenges, write_challenges
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.judgements import Comparisons, ScoreTable
 from softbleu.corpora.paraphrase import ParaphraseSettings
@@ -134,7 +134,7 @@ def main() -> None:
     differences: list[list[Any]] = []
     for source, good, references in texts():
         for kind, spoil in KINDS.items():
-            made = list(make_challenges(good, references, ChallengeSettings((), COUNT, SEED, spoil)))
+            made = list(make_challenges(good, references, count=COUNT, seed=SEED, spoil=spoil))
             tables = scores_of(made, names)
             for change in (*CHANGES, "all"):
                 wanted = {change} if change != "all" else {*CHANGES} - {"case"}

@@ -21,13 +21,10 @@ PROGRAM = "softbleu"
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     PROGRAM: (
         "",
-        "score compare directions explain spans sweep metaeval train matrix select diff edits check align metrics "
+        "score compare directions explain spans sweep metaeval matrix select diff edits check align metrics "
         "matchers tokenizers corpora embeddings experiments networks",
     ),
-    "corpora": (
-        "Corpora: generate artificial ones from grammars, and challenge sets from texts.",
-        "generate challenge",
-    ),
+    "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours.",
         "convert info similarity neighbours list_sets",
@@ -39,7 +36,7 @@ REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work 
     "train": "python heads/recipe/train.py trains heads, in a checkout",
     "embeddings train": "gensim trains vectors, which 'softbleu embeddings convert' takes",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
-    "corpora challenge": "python experiments/challenges/challenges.py makes challenge sets, in a checkout",
+    "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
     "networks info": "",
     "networks sample": "",
 }

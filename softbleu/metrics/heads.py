@@ -124,16 +124,9 @@ class TrainedHead(Content):
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
                 f"{location}: no head of a trained metric ({type(error).__name__}: {error}): make one by "
-                "'softbleu train'"
+                "heads/recipe/train.py"
             ) from error
         return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices, severity)
-
-    def content(self, card: Mapping[str, Any]) -> dict[str, Any]:
-        """Content of the file; distances that cost nothing are left out."""
-        encoding = {name: getattr(self, name) for name in ("vectors", "layers", "tokenize", "lowercase")}
-        prices = {name: list(powers) for name, powers in zip(self.names, self.prices, strict=True) if any(powers)}
-        lists = {"metrics": list(self.metrics), "prices": prices, "severity": list(self.severity)}
-        return {"format": _FORMAT, **encoding, **lists, "card": dict(card)}
 
 
 def head_names() -> tuple[str, ...]:
@@ -146,7 +139,7 @@ def head_names() -> tuple[str, ...]:
 
 
 def read_head(location: str) -> TrainedHead:
-    """Read a head: one in the box by its name, else a file as `softbleu train` writes it.
+    """Read a head: one in the box by its name, else a file as `heads/recipe/train.py` writes it.
 
     InputError: there is none, or its content is no head.
     """
@@ -171,7 +164,7 @@ def head_setting() -> Any:
     """Declare the head."""
     return setting(
         None,
-        "Head of the trained metric: a name, or a file that 'softbleu train' has written",
+        "Head of the trained metric: a name, or a file as heads/recipe/train.py writes it",
         read=TrainedHead.parse,
         hashed=True,
         metavar="NAME|FILE",

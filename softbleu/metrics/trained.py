@@ -84,27 +84,9 @@ class TrainedScore(Score):
     lost: list[float] = column("", "points lost")
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Distances of pairs, and what their prices depend on."""
-
-    distances: Floats  # (pairs, distances), 0 of equal lines
-    directions: Floats  # Mean vectors of the candidates, of length 1: (pairs, dimensions)
-
-    def at(self, chosen: Flags | Integers) -> Measured:
-        """Some of the pairs."""
-        return Measured(self.distances[chosen], self.directions[chosen])
-
-    def without(self, place: int) -> Measured:
-        """Return the rows with one distance 0 everywhere."""
-        distances = self.distances.copy()
-        distances[:, place] = 0
-        return replace(self, distances=distances)
-
-
 @dataclass(frozen=True, repr=False)
 class Trained(Metric):
-    """Distances between candidate and reference, each at a price learned from human judgements (`softbleu train`).
+    """Distances between candidate and reference, each at a price learned from human judgements (`heads/recipe/`).
 
     A segment has 100 points less what its distances cost (`softbleu.metrics.heads`: `FEATURES`, `POWERS`), but at
     least 0. Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and
@@ -166,17 +148,18 @@ class Trained(Metric):
             raise InputError("the trained metric compares words by vectors, which this table lacks")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        measured, known = self.measure(single, words, kernels)
-        lost = np.rint(POINT_PARTS * self.used.lost(measured.distances, measured.directions)).astype(np.int64)
+        distances, directions, known = self.measure(single, words, kernels)
+        lost = np.rint(POINT_PARTS * self.used.lost(distances, directions)).astype(np.int64)
         points = np.where(known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
         rows = np.column_stack((points, np.ones_like(points), lost))
         return rows[best_rows(chunk.segment_offsets, points)]
 
-    def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Measured, Flags]:
+    def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Floats, Flags]:
         """Measure pairs of a candidate and one reference, and see whether both sides have any text.
 
         `single` has one reference for each candidate; `words` and `kernels` are those of `Metric.statistics`.
-        Distances have the shape (pairs, distances).
+        Distances, (pairs, distances), are 0 of equal lines. Their prices depend on directions, mean vectors of the
+        candidates of length 1: (pairs, dimensions).
         """
         distances = np.zeros((len(single), len(self.used.names)))
         known = (single.candidates.lengths > 0) & (single.references.lengths > 0)
@@ -196,7 +179,7 @@ class Trained(Metric):
         distances[equal | ~known] = 0
         size = len(directions[0]) if directions else 0
         known |= equal & (single.candidates.lengths > 0)
-        return Measured(distances, np.array(directions).reshape(len(single), size)), known
+        return distances, np.array(directions).reshape(len(single), size), known
 
     def score(self, row: Integers) -> TrainedScore:
         """Score one row of statistics, or a sum of rows."""

@@ -17,16 +17,20 @@ from meteor_data import write_meteor_data
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
 from softbleu.language.values import VALUES
-from softbleu.metrics.heads import FEATURES, TrainedHead
+from softbleu.metrics.heads import FEATURES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 HERE = Path(__file__).parent
+HEAD = {
+    **{"format": 2, "vectors": "./v.txt", "layers": None, "tokenize": "none", "lowercase": False},
+    **{"metrics": [], "prices": dict.fromkeys(FEATURES, (1.0, 2.0, 3.0)), "severity": [], "card": {}},
+}
 TEXTS = tomllib.loads((HERE / "samples.toml").read_text(encoding="utf-8"))
 TEXTS |= {
     "long.txt": TEXTS["c.txt"] * 600,
-    "head.json": json.dumps(TrainedHead("h", "", "./v.txt", prices=((1.0, 2.0, 3.0),) * len(FEATURES)).content({})),
+    "head.json": json.dumps(HEAD),
     "weights.json": json.dumps({"constant": -1, "coefficients": dict.fromkeys(VALUES, 0.5), "fluency": [0, 1]}),
 }
 

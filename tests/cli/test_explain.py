@@ -259,3 +259,14 @@ def test_pictures(command: Any, judged: Any, table: str) -> None:
     assert ("D</text>" in picture or ">D<" in picture) == (table == "systems")
     assert Path("table.tex").read_text().count("\\\\") >= 3
     assert len(re.findall(r"r = -?\d\.\d{3} \[", picture)) == (2 if table == "systems" else 0)
+
+
+def test_explanations_say_what_cost_points(command: Any, tmp_path: Path) -> None:
+    for name, line in (("c", "the cat sat"), ("r", "the dogs never sat down")):
+        (tmp_path / name).write_text(f"{line}\n")
+    texts = ("-c", tmp_path / "c", "-r", tmp_path / "r")
+    (segment,) = json.loads(command("explain", *texts, "-m", "trained(head=static)", "-f", "json").out)["segments"]
+    values = [found["value"] for found in segment["findings"]]
+    assert values == sorted(values, reverse=True)
+    assert segment["score"] == pytest.approx(max(0, 100 - sum(values)), abs=1e-4)
+    assert {"negations", "softbleu"} <= {found["text"] for found in segment["findings"]}

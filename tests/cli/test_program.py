@@ -280,16 +280,14 @@ def test_a_bar_says_how_much_is_done_a_second_and_a_note_stands_above_it(termina
     assert "softbleu: note: a [bold] line" in screen.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["edits", "challenge"])
-def test_a_terminal_is_shown_escapes(tmp_path, monkeypatch, kind):
+def test_a_terminal_is_shown_escapes(tmp_path, monkeypatch):
     hostile = "a \x1b]0;x\x07 \x9b31m \u202e b"
     for name, text in (("one", f"{hostile} is red ."), ("other", f"{hostile} was red .")):
         (tmp_path / name).write_text(f"{text}\n", encoding="utf-8")
-    challenge = ["corpora", "challenge", "-c", "one", "-r", "other", "--change", "dropped"]
     shown = io.StringIO()
     shown.isatty = lambda: True
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdout", shown)
-    assert run(["edits", "one", "other"] if kind == "edits" else challenge) == 0
+    assert run(["edits", "one", "other"]) == 0
     assert "\\x1b" in shown.getvalue()
     assert not set("\x1b\x07\x9b\u202e") & set(shown.getvalue())

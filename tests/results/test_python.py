@@ -222,7 +222,6 @@ CALLS: dict[str, Callable[..., Any]] = {
     "pairwise": partial(softbleu.pairwise, ["a"], ["a"]),
     "select": partial(softbleu.select, [["a"]]),
     "spurious": partial(softbleu.spurious, count=1),
-    "train": partial(softbleu.train, []),
     "files": partial(softbleu.ParallelFiles.open, "a.txt", "b.txt"),
 }
 WRONG = {
@@ -232,10 +231,10 @@ WRONG = {
         None,
         True,
         0,
-        "score corpus_score compare sweep metaeval pairwise select spurious train files",
+        "score corpus_score compare sweep metaeval pairwise select spurious files",
     ),
-    "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise select spurious train"),
-    "progress": ("x", 3, "score compare sweep metaeval select spurious train"),
+    "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise select spurious"),
+    "progress": ("x", 3, "score compare sweep metaeval select spurious"),
     "level": (None, 3, "line", "score corpus_score"),
     "significance": ("x", "compare"),
     "segments": (None, 1, "1", [1.5], ["1"], [2], [True], "explain"),

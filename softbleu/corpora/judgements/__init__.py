@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softbleu.corpora.judgements.assessments import Assessments, read_assessments, read_judged, read_outputs
+from softbleu.corpora.judgements.assessments import Assessments, read_assessments
 from softbleu.corpora.judgements.assessments import drawn_with as drawn_with
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import ScoreTable, file_stem, in_order_of, merge_scores, read_scores
@@ -21,8 +21,6 @@ __all__ = [
     "merge_scores",
     "plain_names",
     "read_assessments",
-    "read_judged",
-    "read_outputs",
     "read_rankings",
     "read_scores",
     "read_spans",

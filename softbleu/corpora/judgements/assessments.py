@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import permutations
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
-from softbleu.corpora.judgements.comparisons import Comparisons, plain_names, read_rankings
+from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
 from softbleu.corpora.labels import Documents
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("lp", "source", "translation", "reference", "human_score")
-_JUDGED = {"candidate": "translation", "hypothesis": "translation", "score": "human_score", "human": "human_score"}
-"""Other names of columns of judged texts."""
-CANDIDATE = "translation"  # What the one system of assessed texts is called
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,38 +59,6 @@ class Assessments:
 
     def __len__(self) -> int:
         return len(self.scores)
-
-    @classmethod
-    def of_comparisons(cls, judged: Comparisons) -> Self:
-        """Score each output that was compared: the mean of its comparisons, 1 won, 0 tied, -1 lost.
-
-        >>> won = Assessments.of_comparisons(Comparisons.of([(0, "A", "B", 1, "ann"), (0, "A", "B", 0, "bob")]))
-        >>> list(zip(won.systems, won.segments, won.scores.tolist()))
-        [(['A'], 0, 0.5), (['B'], 0, -0.5)]
-        """
-        segments, systems = np.tile(judged.segment, 2), np.concatenate((judged.first, judged.second))
-        keys, places = np.unique(segments * len(judged.systems) + systems, return_inverse=True)
-        won = np.bincount(places, np.concatenate((judged.outcome, -judged.outcome))) / np.bincount(places)
-        numbers, owners = np.divmod(keys, len(judged.systems))
-        return cls(won, [[judged.systems[owner]] for owner in owners.tolist()], numbers.tolist())
-
-    def with_texts(self, corpus: Segments) -> Assessments:
-        """Put the outputs of a corpus in the place of systems and segments; each of several references makes a pair.
-
-        InputError: the corpus has none of the systems, or too few segments.
-        """
-        rows = []
-        for score, systems, segment in self._outputs():
-            system = next((name for name in systems if name in corpus.candidates), None)
-            if system is not None and segment >= len(corpus):
-                raise InputError(f"the judgements name segment {segment + 1}, there are {len(corpus)}")
-            if system is not None:
-                text = corpus.candidates[system][segment]
-                rows += [(score, text, reference) for reference in corpus.references[segment]]
-        if not rows:
-            raise InputError(f"the judgements name none of the systems {', '.join(corpus.systems)}")
-        scores, texts, references = zip(*rows, strict=True)
-        return Assessments(np.array(scores), texts=Segments.of({CANDIDATE: texts}, references))
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
         """Find the scores of judges and of a metric, of the assessed outputs of which a system was scored.
@@ -204,75 +166,6 @@ def _score_of(scored: Mapping[str, Floats], system: str, segment: int, metric: s
             f"the assessments name segment {segment + 1}, {metric} has {len(scored[system])} of {system}"
         )
     return float(scored[system][segment])
-
-
-def read_judged(name: str, *, unescape: bool = False, encoding: str = "utf-8") -> Mapping[str, Assessments]:
-    """Read judged texts by their groups: tab-separated columns, of which others are passed over.
-
-    `score` (or `human`, `human_score`), `candidate` (or `translation`, `hypothesis`), `reference`, and maybe
-    `source`, `annotator`, and `group` (or `lp`); rows that name no group are of one that is called as the file. With
-    annotators each output has the mean of their scores.
-
-    Parameters
-    ----------
-    name
-        The file, packed or not; `-` is standard input.
-    unescape
-        Whether entities such as ``&apos;`` in texts become characters.
-    encoding
-        Of the file.
-
-    Raises
-    ------
-    InputError
-        A column is missing, a score is no number, or a row has too many or too few cells.
-    """
-    with closing(open_text(name, encoding)) as lines:
-        columns, rows = table_rows(
-            name, list(lines), lambda cells: ([_JUDGED.get(c, c) for c in _lower(cells)], True)
-        )
-    if not {"human_score", "translation", "reference"} <= set(columns):
-        raise InputError(f"{name}, line 1: judgements need columns score, candidate and reference, tab-separated")
-    stem = Path(name.removesuffix(".gz")).stem
-    groups: dict[str, list[TableRow]] = {}
-    for where, row in rows:
-        groups.setdefault(row.get("group", row.get("lp", stem)), []).append((where, {"source": "", **row}))
-    if not groups:
-        raise InputError(f"{name}: there are no judgements")
-    return {group: _judged_texts(name, members, unescape) for group, members in groups.items()}
-
-
-def read_outputs(
-    name: str,
-    *,
-    start: int | None = None,
-    direction: str | None = None,
-    column: str | None = None,
-    encoding: str = "utf-8",
-) -> Assessments:
-    """Read judgements that name systems and segments: rankings as `read_rankings` has them, or `read_assessments`.
-
-    Parameters
-    ----------
-    name
-        The file, packed or not; `-` is standard input.
-    start
-        Number of the first segment of rankings; None: see `read_rankings`.
-    direction
-        Direction whose rows are read (column `lp`).
-    column
-        Column of the scores; None: the first of `SCORED`.
-    encoding
-        Of the file.
-    """
-    with closing(open_text(name, encoding)) as lines:
-        first = next((line.strip().lower() for line in lines if line.strip()), "")
-    if first.startswith("<") or "system1id" in first:
-        return Assessments.of_comparisons(read_rankings(name, start=start, encoding=encoding))
-    assessments = read_assessments(name, direction=direction, column=column, encoding=encoding)
-    if assessments.texts is not None:
-        raise InputError(f"{name}: these judgements have their own texts: leave out candidates and references")
-    return assessments
 
 
 def read_assessments(
@@ -400,7 +293,7 @@ def _standardised(scores: Floats, annotators: Integers) -> Floats:
     return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
 
 
-def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None = None) -> Assessments:
+def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None) -> Assessments:
     clean = html.unescape if unescape else str
     names = ("source", "translation", "reference")
     # Equal texts are outputs of their own, unless it is said who judged them.
@@ -417,11 +310,11 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
     if not outputs:
         raise InputError(f"{name}: there are no judgements")
     source, candidate, reference, _ = map(list, zip(*outputs, strict=True))
-    corpus = Segments.of({CANDIDATE: candidate}, reference, source)
+    corpus = Segments.of({"translation": candidate}, reference, source)
     return Assessments(scores, texts=corpus, annotations=annotations)
 
 
-def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None = None, *, by_system: bool) -> Assessments:
+def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None, *, by_system: bool) -> Assessments:
     """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
     places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
     start = first_segment(name, (segment for _, segment in places))

@@ -1,23 +1,23 @@
-"""Challenge sets: texts in which one change by rule makes another meaning, beside a text that says what is meant."""
+"""Challenge sets: texts in which one change by rule makes another meaning, beside a text that says what is meant.
+
+The rules know English: `english.toml` has their words. They know no grammar. `make.py` measures metrics by such sets;
+the recipe of the heads of `trained` (`heads/recipe/`) spoils candidates by the same rules.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from softbleu.config.declare import Declared, setting
 from softbleu.corpora.derivations import Chance
-from softbleu.errors import InputError, known_name
-from softbleu.io.data_files import read_toml
-from softbleu.io.forks import cached_property
-from softbleu.io.resources import required_resource
 
 Rewrite = tuple[int, int, Sequence[str]]  # First word, the word behind the last one, and what stands there then
-_MOST = 10**15
 _WORD = re.compile(r"([^\w$€£%]*)(.*?)((?:['’]s)?[^\w$€£%]*)")
 _NUMBER = re.compile(r"[$€£]?\d[\d.,:]*%?")
 _APART, _NAMES_APART = 6, 50  # So many places are words, and names, apart that change places, at most
@@ -32,19 +32,9 @@ class Challenge(NamedTuple):
     bad: str
 
 
-@dataclass(frozen=True)
-class ChallengeSettings(Declared):
-    """Which sets to make; with the same texts they determine every byte."""
-
-    change: tuple[str, ...] = setting((), "Names of `CHANGES`; all of them unless given")
-    count: int = setting(500, "Pairs of each set, if there are as many", least=1, most=_MOST)
-    seed: int = setting(0, "The same seed gives the same sets", least=0, most=_MOST)
-    spoil: Literal["candidate", "reference"] = setting("candidate", "Which text is changed; the reference stays near")
-
-
 @cache
 def _tables() -> Mapping[str, Any]:
-    tables = read_toml(required_resource("corpora", "challenges", "english.toml"))
+    tables = tomllib.loads(Path(__file__).with_name("english.toml").read_text(encoding="utf-8"))
     return tables | {name: frozenset(tables[name].split()) for name in ("function", "titles")}
 
 
@@ -265,36 +255,51 @@ CHANGES: dict[str, Callable[[Spoiler], Iterator[Rewrite]]] = {
 
 
 def make_challenges(
-    candidates: Sequence[str], references: Sequence[str], settings: ChallengeSettings | None = None
+    candidates: Sequence[str],
+    references: Sequence[str],
+    changes: Iterable[str] = tuple(CHANGES),
+    *,
+    count: int = 500,
+    seed: int = 0,
+    spoil: str = "candidate",
 ) -> Iterator[Challenge]:
-    """Make sets of pairs, change by change, of lines in a drawn order.
+    """Make sets of pairs, change by change, of lines in a drawn order; the same seed gives the same sets.
 
     Passed over are lines of which both texts are the same, or one is empty, and a reference that was there before.
-    InputError: there are not as many references as candidates.
 
+    Parameters
+    ----------
+    candidates, references
+        Texts that say the same in other words, line by line.
+    changes
+        Names of `CHANGES`.
+    count
+        Pairs of each set, if as many lines allow the change.
+    seed
+        Seed of the draws.
+    spoil
+        `candidate`, or `reference`: the text that is changed. A changed reference is nearer to it in spelling.
+
+    Examples
+    --------
     >>> good, reference = ["Ann saw 12 of the old ships ."], ["Ann has seen 12 old ships ."]
-    >>> settings = ChallengeSettings(change=("antonyms", "dropped"))
-    >>> [challenge.bad for challenge in make_challenges(good, reference, settings)]
+    >>> [challenge.bad for challenge in make_challenges(good, reference, ("antonyms", "dropped"))]
     ['Ann saw 12 of the young ships .', 'Ann saw 12 of the old .']
     """
-    settings = settings or ChallengeSettings()
-    rules = {name: CHANGES[known_name("change", name, CHANGES)] for name in settings.change or CHANGES}
-    if len(candidates) != len(references):
-        raise InputError(f"there are {len(candidates):,} candidates, but {len(references):,} references")
     texts = {
         SplitText.of(reference): SplitText.of(good) for good, reference in zip(candidates, references, strict=True)
     }
     usable = [both for both in texts.items() if all(line.parts for line in both) and both[0] != both[1]]
-    known, draw = _names_of(line for both in usable for line in both), Chance(settings.seed)
+    known, draw = _names_of(line for both in usable for line in both), Chance(seed)
     usable.sort(key=lambda _: draw.next())
-    for change, rule in rules.items():
-        chance, made = Chance(settings.seed), 0
+    for change in changes:
+        chance, made = Chance(seed), 0
         for reference, good in usable:
-            line, beside = (good, reference) if settings.spoil == "candidate" else (reference, good)
+            line, beside = (good, reference) if spoil == "candidate" else (reference, good)
             spoiler = Spoiler(line, beside, known, chance)
-            if made == settings.count:
+            if made == count:
                 break
-            if (bad := spoiler.changed(list(rule(spoiler)))) is not None:
+            if (bad := spoiler.changed(list(CHANGES[change](spoiler)))) is not None:
                 made += 1
                 yield Challenge(change, " ".join(reference.words), " ".join(good.words), bad)
 
