@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.platform import entry_points_of
+from softbleu.io.resources import entry_points_of
 
 _KEY = "setting"
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import os
 import re
 import shutil
@@ -152,11 +151,6 @@ def encoded(content: bytes | memoryview | Iterable[str]) -> Iterable[bytes | mem
     if isinstance(content, bytes | memoryview):
         return [content]
     return (text.encode(errors="backslashreplace") for text in content)
-
-
-def open_draft(path: Path) -> io.TextIOWrapper:
-    """Open a file for text; see `encoded`."""
-    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def open_own(path: Path, mode: str) -> IO[bytes]:

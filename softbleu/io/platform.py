@@ -112,35 +112,6 @@ def load_njit() -> Any:
 
 
 @cache
-def entry_points_of(group: str) -> tuple[Any, ...]:
-    """Entry points that packages offer to a group: in 5 ms if there are none, not importlib.metadata's 45 ms."""
-    if not _are_offered():
-        return ()
-    from importlib.metadata import distributions, entry_points
-
-    try:
-        return tuple(entry_points(group=group))
-    except Exception:
-        # What one package says of itself is damaged, in any way: those of the others count.
-        offered: dict[str, Any] = {}
-        for distribution in distributions():
-            with suppress(Exception):
-                for entry in distribution.entry_points.select(group=group):
-                    offered.setdefault(entry.name, entry)
-        return tuple(offered.values())
-
-
-@cache
-def _are_offered() -> bool:
-    files = (file for place in sys.path for file in Path(place or ".").glob("*-info/entry_points.txt"))
-    for file in files:
-        with suppress(OSError):
-            if file.is_file() and b"[softbleu." in file.read_bytes():
-                return True
-    return False
-
-
-@cache
 def sacrebleu_tokenizers() -> str:
     """Package of sacrebleu's tokenizers, without the rest of sacrebleu: 1 ms of CPU time in place of 82 ms.
 

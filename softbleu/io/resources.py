@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from softbleu.errors import InputError
 
@@ -47,3 +50,20 @@ def package_folder(name: str) -> Path | None:
     package = find_spec(name)
     places = package.submodule_search_locations if package is not None else None
     return Path(next(iter(places))) if places else None
+
+
+@cache
+def entry_points_of(group: str) -> tuple[Any, ...]:
+    """Entry points that packages offer to a group."""
+    from importlib.metadata import distributions, entry_points
+
+    try:
+        return tuple(entry_points(group=group))
+    except Exception:
+        # What one package says of itself is damaged, in any way: those of the others count.
+        offered: dict[str, Any] = {}
+        for distribution in distributions():
+            with suppress(Exception):
+                for entry in distribution.entry_points.select(group=group):
+                    offered.setdefault(entry.name, entry)
+        return tuple(offered.values())
