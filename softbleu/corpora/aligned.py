@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, get_args
 
 from softbleu.corpora.derivations import Derivation, Derivations
-from softbleu.corpora.files import open_text
+from softbleu.corpora.files import numbered_lines
 from softbleu.corpora.grammar import Grammar, Links
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_json
@@ -81,9 +80,8 @@ def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
     They are objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places `[candidate,
     reference]`, from 0) and `label`; `.gz` and `-` are understood.
     """
-    with closing(open_text(path, encoding)) as lines:
-        for number, line in enumerate(lines, start=1):
-            yield _parse(f"{path}, line {number}", line)
+    for where, line in numbered_lines(path, encoding):
+        yield _parse(where, line)
 
 
 def _parse(where: str, line: str) -> AlignedPair:

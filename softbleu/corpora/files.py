@@ -158,6 +158,12 @@ def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
         yield from text_lines(stream, name, encoding)
 
 
+def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
+    """Read the lines of a text file, each behind what says where it stands; see `open_text`."""
+    for number, line in enumerate(open_text(name, encoding), start=1):
+        yield f"{name}, line {number}", line
+
+
 def hash_file(path: Path) -> str:
     """Hex SHA-256 of a file."""
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
@@ -287,8 +286,8 @@ def read_grammar(name: str, encoding: str = "utf-8") -> Grammar:
     >>> grammar.start, len(grammar.rules), sorted(grammar.synonyms["mall"])
     ('S', 27, ['mall', 'store', 'supermarket'])
     """
-    with closing(open_text(str(_find(name)), encoding)) as lines:
-        return parse_grammar(name.removesuffix(SUFFIX).rpartition("/")[2], lines, file=name)
+    lines = open_text(str(_find(name)), encoding)
+    return parse_grammar(name.removesuffix(SUFFIX).rpartition("/")[2], lines, file=name)
 
 
 def _find(name: str) -> Path:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 
 from softbleu.corpora.edits import NO_CORRECTION, Annotation, Edit, GoldSegment
-from softbleu.corpora.files import open_text
+from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.limits import Limit
@@ -26,8 +25,7 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
     annotator without a line does not count where others have one. Lines `I …` are skipped. Raises `InputError`, which
     names the line, if the file has no sentences or a line is invalid.
     """
-    with closing(open_text(name, encoding)) as text:
-        segments = list(_parse((f"{name}, line {number}", line) for number, line in enumerate(text, start=1)))
+    segments = list(_parse(numbered_lines(name, encoding)))
     if not segments:
         raise InputError(f"{name}: no sentences: lines like 'S words of the sentence' are expected")
     return segments

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from softbleu.corpora.files import open_text
+from softbleu.corpora.files import numbered_lines
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.arguments import listed
@@ -133,32 +132,28 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
         raise UnknownNameError("file format", file_format, PAIR_FORMATS)
     candidates: dict[str, list[str]] = {}
     references: list[Sequence[str]] = []
-    sources: list[str | None] = []
+    sources: list[str] = []
+    first: Record | None = None
     first_line = 2 if file_format == "tsv" else 1
-    with closing(open_text(name, encoding)) as text:
-        lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1))
-        for number, record in enumerate(PAIR_FORMATS[file_format](lines), start=first_line):
-            if not record.references and (record.source is None or any(references)):
-                raise InputError(f"{name}, line {number}: the segment has no reference")
-            if record.references and references and not references[0]:
-                raise InputError(f"{name}, line {number}: the segment has a reference, though others have none")
-            if not references:
-                candidates = {system: [] for system in record.candidates}
-            if record.candidates.keys() != candidates.keys():
-                odd = sorted(record.candidates.keys() ^ candidates.keys())
-                raise InputError(f"{name}, line {number}: system {odd[0]!r} is not in every segment")
-            for system, candidate in record.candidates.items():
-                candidates[system].append(candidate)
-            references.append(record.references)
-            sources.append(record.source)
-    if not references:
+    for number, record in enumerate(PAIR_FORMATS[file_format](numbered_lines(name, encoding)), start=first_line):
+        where = f"{name}, line {number}"
+        first = first or record
+        if not record.references and (record.source is None or first.references):
+            raise InputError(f"{where}: the segment has no reference")
+        if record.references and not first.references:
+            raise InputError(f"{where}: the segment has a reference, though others have none")
+        if odd := sorted(record.candidates.keys() ^ first.candidates.keys()):
+            raise InputError(f"{where}: system {odd[0]!r} is not in every segment")
+        if (record.source is None) != (first.source is None):
+            where = where if record.source is None else f"{name}, line {first_line}"
+            raise InputError(f"{where}: no source, though other segments have one")
+        for system, candidate in record.candidates.items():
+            candidates.setdefault(system, []).append(candidate)
+        references.append(record.references)
+        sources += [] if record.source is None else [record.source]
+    if first is None:
         raise InputError(f"an empty corpus: {name} has no segments")
-    source = [text for text in sources if text is not None]
-    if source and len(source) < len(sources):
-        number = sources.index(None) + first_line
-        raise InputError(f"{name}, line {number}: no source, though other segments have one")
-    referred = references if references[0] else None
-    return Segments.of(candidates, referred, source if len(source) == len(references) else None)
+    return Segments.of(candidates, references if first.references else None, sources or None)
 
 
 @dataclass(frozen=True)
@@ -198,14 +193,12 @@ class TextList:
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
     """Read n-best lists: a line is an object with `candidates` and maybe `references`, or a list of candidates."""
     lists = []
-    with closing(open_text(name, encoding)) as lines:
-        for number, line in enumerate(lines, start=1):
-            where = f"{name}, line {number}"
-            entry = parse_json(line, where)
-            entry = {"candidates": entry} if isinstance(entry, list) else entry
-            if not isinstance(entry, dict) or "candidates" not in entry:
-                raise InputError(f"{where}: a list of candidates, or an object with 'candidates', is needed")
-            lists.append(TextList.of(entry["candidates"], entry.get("references"), where))
+    for where, line in numbered_lines(name, encoding):
+        entry = parse_json(line, where)
+        entry = {"candidates": entry} if isinstance(entry, list) else entry
+        if not isinstance(entry, dict) or "candidates" not in entry:
+            raise InputError(f"{where}: a list of candidates, or an object with 'candidates', is needed")
+        lists.append(TextList.of(entry["candidates"], entry.get("references"), where))
     if not lists:
         raise InputError(f"{name}: there are no lists of candidates")
     return lists
