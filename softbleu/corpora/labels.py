@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.arguments import listed
-from softbleu.io.data_files import check_columns, parse_whole, read_rows
+from softbleu.io.data_files import check_columns, read_rows, whole_number
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -135,10 +135,8 @@ def _of_segments(name: str, rows: Sequence[tuple[str, str]]) -> list[str]:
     """Labels of the segments of a table, which has a row for each system, in the order of their numbers."""
     labels: dict[int, str] = {}
     for line, (segment, label) in enumerate(rows, start=2):
-        try:
-            other = labels.setdefault(parse_whole(segment), label)
-        except ValueError:
-            raise InputError(f"{name}, line {line}: the number of a segment is needed, not {segment!r}") from None
+        where = f"{name}, line {line}"
+        other = labels.setdefault(whole_number(where, "the number of a segment", segment), label)
         if label != other:
-            raise InputError(f"{name}, line {line}: segment {segment} has the label {label!r}, and {other!r} above")
+            raise InputError(f"{where}: segment {segment} has the label {label!r}, and {other!r} above")
     return [labels[number] for number in sorted(labels)]

@@ -190,6 +190,14 @@ def parse_whole(text: str) -> int:
     return int(text)
 
 
+def whole_number(where: str, what: str, value: object) -> int:
+    """Read a whole number that stands at a place, such as `the number of a segment`; InputError: it is none."""
+    try:
+        return parse_whole(str(value))
+    except ValueError:
+        raise InputError(f"{where}: {what} is needed, not {value!r}") from None
+
+
 def parse_score(value: Any) -> float:
     """Read a score, of which sums of squares can be taken; ValueError if it is none.
 

@@ -6,18 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from softbleu.corpora.judgements.rows import TableRow, Values, json_values, table_rows
+from softbleu.corpora.judgements.rows import TableRow, Values, first_line, is_json, json_values, table_rows
 from softbleu.errors import InputError
-from softbleu.io.data_files import parse_json, parse_whole
+from softbleu.io.data_files import parse_json, whole_number
 from softbleu.io.progress import note
 
-_PUBLISHED = 12  # Cells of a row of WMT24's published file
-_CONTROLS = (
-    "#bad",
-    "#dup",
-    "#incomplete",
-    "-tutorial",
-)  # Documents that have one of these in their name are left out
+_PUBLISHED = ("annotator", "system", "line", "kind", "from", "to", "score", "document", "", "spans", "begun", "ended")
+"""Columns of WMT24's published file, which has no names for them."""
+_CONTROLS = ("#bad", "#dup", "#incomplete", "-tutorial")
+"""Documents that have one of these in their name are left out."""
 _ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
 _TAKEN_BACK = "__RESET__"
 _MQM = ("system", "seg_id", "rater", "target", "category", "severity")
@@ -45,36 +42,27 @@ def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None =
     texts
         Lines of the systems, among which outputs of Pearmut's items are looked for.
     """
-    first = next((line for line in text if line.strip()), "")
-    if first.lstrip()[:1] in ("{", "["):
+    if is_json(text):
         return _json_rows(name, text, texts)
-    if {*_MQM} <= {cell.lower() for cell in first.split("\t")}:
+    cells = first_line(text).split("\t")
+    if {*_MQM} <= {cell.lower() for cell in cells}:
         return _mqm_rows(name, text)
-    cells = first.split("\t")
-    return _published_rows(name, text) if len(cells) == _PUBLISHED and cells[3] in ("TGT", "BAD") else None
+    return _published_rows(name, text) if len(cells) == len(_PUBLISHED) and cells[3] in ("TGT", "BAD") else None
 
 
 def _published_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
-    """WMT24, as published: annotator, system, line from 0, kind, languages, score, document, …, spans, times."""
-    lines = (
-        (f"{name}, line {number}", line.split("\t")) for number, line in enumerate(text, start=1) if line.strip()
-    )
-    for where, cells in lines:
-        if len(cells) != _PUBLISHED:
-            raise InputError(f"{where}: {len(cells)} cells, the first line has {_PUBLISHED}")
-        annotator, system, line, kind, source, target, score, document, _, spans, *_ = cells
-        if kind != "BAD" and not any(mark in document for mark in _CONTROLS):
-            judged = {"system": system, "segment": _after(where, line), "annotator": annotator, "score": score}
-            placed = {"document": document, "lp": f"{source}-{target}", "spans": parse_json(spans, where)}
-            yield where, {**judged, **placed}
+    """WMT24, as published, with lines from 0; see `_PUBLISHED`."""
+    _, rows = table_rows(name, text, lambda cells: (_PUBLISHED, False))
+    for where, row in rows:
+        if row["kind"] != "BAD" and not any(mark in row["document"] for mark in _CONTROLS):
+            placed = {"segment": _after(where, row["line"]), "lp": f"{row['from']}-{row['to']}"}
+            kept = {name: row[name] for name in ("system", "annotator", "score", "document")}
+            yield where, {**kept, **placed, "spans": parse_json(row["spans"], where)}
 
 
 def _after(where: str, line: object) -> int:
     """Number a line from 1 that is numbered from 0."""
-    try:
-        return parse_whole(str(line)) + 1
-    except ValueError:
-        raise InputError(f"{where}: the number of a line is needed, not {line!r}") from None
+    return whole_number(where, "the number of a line", line) + 1
 
 
 def _json_rows(name: str, text: Sequence[str], texts: LinesBySystem | None) -> Iterator[TableRow] | None:
@@ -247,7 +235,7 @@ def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any
 
 def _mqm_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
     """MQM, as published: an error per row, its span between ``<v>`` and ``</v>``; a row per output and rater."""
-    _, rows = table_rows(name, text, lambda cells: ([cell.lower() for cell in cells], True))
+    _, rows = table_rows(name, text)
     judged: dict[tuple[str, str, str], tuple[str, str, list[float], list[Any]]] = {}
     for where, row in rows:
         key = row["system"], row["seg_id"], row["rater"]

@@ -213,7 +213,7 @@ def read_assessments(
     judged = annotated_rows(name, text, texts)
     if judged is not None:
         return _numbered(name, of_direction(name, judged, direction), standardise, by_system=True)
-    columns, rows = table_rows(name, text, lambda cells: (_lower(cells), True))
+    columns, rows = table_rows(name, text)
     known = set(columns)
     if set(_BY_TEXT) <= known:
         return _judged_texts(name, of_direction(name, rows, direction), unescape, standardise)
@@ -245,10 +245,6 @@ def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | No
             )
         found.append((where, {**row, "segment": str(1 + firsts[row["document"]])}))
     return found
-
-
-def _lower(cells: Sequence[str]) -> list[str]:
-    return [cell.lower() for cell in cells]
 
 
 def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
@@ -14,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
+from softbleu.corpora.judgements.rows import csv_lines, first_line, table_rows
 from softbleu.errors import InputError, Parameter
-from softbleu.io.data_files import check_columns, read_rows
 from softbleu.io.limits import Limit
 from softbleu.io.progress import note
 
@@ -26,6 +25,7 @@ _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
 _LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
 Row = tuple[int, str, str, int, str]  # Segment, two systems, the outcome for the first, annotator
 _SYSTEM = re.compile(r"system(\d+)id")
+_RANKED = re.compile(r"(?i)\b(?:system\d+(?:id|rank)|srcindex|judgeid)\b")  # Columns that are read
 _NOT_JUDGED = -1
 _MOST = 1 << 31
 _PAIR = 2
@@ -202,10 +202,8 @@ def read_rankings(
     """
     if start not in (None, 0, 1):
         raise InputError(Parameter("rankings_start"), f" is 0 or 1, not {start}")
-    with closing(open_text(name, encoding)) as text:
-        lines = list(text)
-    first = next((line for line in lines if line.strip()), "")
-    rankings = list((_read_xml if first.lstrip().startswith("<") else _read_csv)(name, lines, start))
+    lines = list(open_text(name, encoding))
+    rankings = list((_read_xml if first_line(lines).lstrip().startswith("<") else _read_csv)(name, lines, start))
     names = plain_names({system for ranking in rankings for group, _ in ranking.groups for system in group})
     plain = (
         replace(ranking, groups=[([names[system] for system in group], rank) for group, rank in ranking.groups])
@@ -217,27 +215,20 @@ def read_rankings(
         raise InputError(f"{name}: {error}") from None
 
 
-def _read_csv(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ranking]:
-    rows = read_rows(lines, name)
-    header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
-    read = [cell if cell.startswith(("system", "srcindex", "judgeid")) else "" for cell in header]
-    check_columns(f"{name}, line 1", read, header)
-    numbers = [match[1] for cell in header if (match := _SYSTEM.fullmatch(cell))]
+def _read_csv(name: str, lines: Sequence[str], start: int | None) -> Iterator[Ranking]:
+    wanted = [column.lower() for column in _RANKED.findall(first_line(lines))]
+    columns, rows = table_rows(name, csv_lines(name, lines), wanted=wanted)
+    numbers = [match[1] for column in columns if (match := _SYSTEM.fullmatch(column))]
     if len(numbers) < _PAIR:
         raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")
     for column in (*(f"system{number}rank" for number in numbers), "srcindex", "judgeid"):
-        if column not in header:
+        if column not in columns:
             raise InputError(f"{name}, line 1: rankings need a column {column}")
     start = int(len(numbers) > _PAIR) if start is None else start
-    for line, cells in rows:
-        where = f"{name}, line {line}"
-        if cells and len(cells) != len(header):
-            raise InputError(f"{where}: {len(cells)} cells under {len(header)} column names")
-        if cells:
-            row = dict(zip(header, cells, strict=True))
-            ranked = [((row[f"system{n}id"],), _whole(where, "rank", row[f"system{n}rank"])) for n in numbers]
-            judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
-            yield _ranking(where, row["srcindex"], start, row["judgeid"], judged)
+    for where, row in rows:
+        ranked = [((row[f"system{n}id"],), _whole(where, "rank", row[f"system{n}rank"])) for n in numbers]
+        judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
+        yield _ranking(where, row["srcindex"], start, row["judgeid"], judged)
 
 
 class _Items:

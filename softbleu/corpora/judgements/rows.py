@@ -21,31 +21,13 @@ _COLUMNS = {
 }
 """Meaning of the columns of a table without column names, by how many there are."""
 _ALIASES = {"name": "system", "sid": "segment", "doc": "document", "document_id": "document"}
-SCORED = (
-    "score",
-    "human",
-    "z",
-    "mqm",
-    "esa",
-    "raw",
-)  # Columns of scores, of which the first that a table has is read
+SCORED = ("score", "human", "z", "mqm", "esa", "raw")
+"""Columns of scores, of which the first that a table has is read."""
 _PLACES = ("system", "segment", "lp", "document", "run")  # Columns that say what a score is of
 _READ = {
     *(*_PLACES, *SCORED, *_COLUMNS[6], "annotator", "better", "group", "signature", "human_score", "translation"),
-    *(
-        "source",
-        "reference",
-        "start",
-        "end",
-        "severity",
-        "spans",
-        "category",
-        "target",
-        "rater",
-        "seg_id",
-        "doc",
-        "sid",
-    ),
+    *("source", "reference", "start", "end", "severity", "spans"),
+    *("category", "target", "rater", "seg_id", "doc", "sid"),
 }
 """Columns that mean something in a table of judgements; of others there may be several of one name."""
 
@@ -53,6 +35,16 @@ TableRow = tuple[str, Mapping[str, Any]]
 """Where a row stands, and its values by the names of columns."""
 Values = Sequence[tuple[str, Any]]
 """Values of JSON, each with where it stands: the whole file, or its lines."""
+
+
+def first_line(text: Iterable[str]) -> str:
+    """The first line that is not blank; empty without one."""
+    return next((line for line in text if line.strip()), "")
+
+
+def is_json(text: Iterable[str]) -> bool:
+    """Whether a text begins as JSON of objects or lists does."""
+    return first_line(text).lstrip()[:1] in ("{", "[")
 
 
 def text_of(name: str, encoding: str = "utf-8") -> list[str]:
@@ -63,6 +55,11 @@ def text_of(name: str, encoding: str = "utf-8") -> list[str]:
     lines = list(open_text(name, encoding))
     if suffix != ".csv" or any("\t" in line for line in lines[:1]):
         return lines
+    return csv_lines(name, lines)
+
+
+def csv_lines(name: str, lines: Iterable[str]) -> list[str]:
+    """Put tabs between the cells of CSV; rows stay at their places."""
     text: list[str] = []
     for number, cells in read_rows(lines, name):
         text += [""] * (number - 1 - len(text)) + [_tabbed(cells)]
@@ -86,10 +83,20 @@ def _parquet_lines(name: str) -> list[str]:
     return [_tabbed(table.column_names), *map(_tabbed, zip(*columns, strict=True))]
 
 
+def numbered(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Lines that are not blank, each behind what says where it stands."""
+    return ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
+
+
+def lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """Names of columns in lower case, whatever the first line's cells are."""
+    return [cell.lower() for cell in cells], True
+
+
 def table_rows(
     name: str,
     text: Iterable[str],
-    columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]],
+    columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]] = lower_names,
     comment: str = "",
     wanted: Collection[str] = (),
 ) -> tuple[Sequence[str], Iterator[TableRow]]:
@@ -112,11 +119,7 @@ def table_rows(
     wanted
         Columns that are read beside those that mean something in any such table.
     """
-    lines = (
-        (f"{name}, line {number}", line)
-        for number, line in enumerate(text, start=1)
-        if line.strip() and not (comment and line.startswith(comment))
-    )
+    lines = (entry for entry in numbered(name, text) if not (comment and entry[1].startswith(comment)))
     place, first = next(lines, (f"{name}, line 1", ""))
     mark = "\t" if "\t" in first else None
     try:
@@ -201,8 +204,7 @@ def json_values(name: str, text: Sequence[str]) -> Values:
     try:
         return [(name, parse_json("\n".join(text), name))]
     except NotJsonError:
-        places = [(f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip()]
-        return [(where, parse_json(line, where)) for where, line in places]
+        return [(where, parse_json(line, where)) for where, line in numbered(name, text)]
 
 
 def scored_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
@@ -259,7 +261,7 @@ def outside_rows(name: str, text: Sequence[str], system: str) -> tuple[Iterator[
         places = [name] * len(segments) if first is segments else [where for where, _ in values]
         return _segment_rows(list(zip(places, segments, strict=True)), system), True
     lists = len(values) == 1 and isinstance(first, dict) and "systems" not in first
-    if lists and all(map(_is_list_of_objects, first.values())):
+    if lists and all(isinstance(rows, list) and rows and {*map(type, rows)} == {dict} for rows in first.values()):
         return _comet_rows(name, first), False
     return _softbleu_rows(name, values), False
 
@@ -267,10 +269,6 @@ def outside_rows(name: str, text: Sequence[str], system: str) -> tuple[Iterator[
 _OF_SEGMENTS = ({"doc_id", "target"}, {"prediction", "hypothesis"}, {"name", "score", "signature"})
 """Keys of a segment: of lm-evaluation-harness, of MetricX, of sacrebleu."""
 _NUMBERED = ("doc_id", "doc", "filter", "version")
-
-
-def _is_list_of_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:

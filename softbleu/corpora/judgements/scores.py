@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from softbleu.corpora.judgements.comparisons import plain_names
-from softbleu.corpora.judgements.rows import outside_rows, score_rows, text_of
+from softbleu.corpora.judgements.rows import is_json, outside_rows, score_rows, text_of
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.io.data_files import parse_score, parse_whole
+from softbleu.io.data_files import parse_score, whole_number
 from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def read_scores(
     text = text_of(file, encoding)
     published = file.removesuffix(".gz").endswith((".seg.score", ".sys.score"))
     stem = file_stem(file, direction)
-    if next((line for line in text if line.strip()), "").lstrip()[:1] in ("{", "["):
+    if is_json(text):
         rows, unnamed = outside_rows(file, text, label or stem)
         label = None if unnamed else label
     else:
@@ -258,12 +258,9 @@ def _documents(entries: Sequence[_Entry]) -> Sequence[str]:
 
 def segment_number(where: str, text: object) -> int:
     """Read the number of a segment. InputError: it is no whole number from 0."""
-    try:
-        number = parse_whole(str(text))
-    except ValueError:
-        number = -1
+    number = whole_number(where, what := "the number of a segment", text)
     if number < 0:
-        raise InputError(f"{where}: the number of a segment is needed, not {text!r}")
+        raise InputError(f"{where}: {what} is needed, not {text!r}")
     return number
 
 

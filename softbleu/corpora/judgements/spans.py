@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
 from softbleu.corpora.judgements.assessments import of_direction
 from softbleu.corpora.judgements.comparisons import plain_names
-from softbleu.corpora.judgements.rows import TableRow, json_values, table_rows, text_of
+from softbleu.corpora.judgements.rows import TableRow, is_json, json_values, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, segment_number
 from softbleu.corpora.parallel import name_files
 from softbleu.errors import InputError
@@ -135,9 +135,8 @@ def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
 
 def _span_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
     """Rows of a table with the columns `_PLACED`, or of JSON: objects with these keys, or what xCOMET writes."""
-    first = next((line for line in text if line.strip()), "").lstrip()[:1]
-    if first not in ("{", "["):
-        columns, rows = table_rows(name, text, lambda cells: ([cell.lower() for cell in cells], True))
+    if not is_json(text):
+        columns, rows = table_rows(name, text)
         if not {*_PLACED} <= {*columns}:
             raise InputError(
                 f"{name}, line 1: no spans: they need columns {' '.join(_PLACED)}, or a format with spans"
