@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from softbleu.corpora.files import TextFile
 from softbleu.corpora.labels import Documents
+from softbleu.corpora.resegment import cut_texts
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
 
@@ -102,7 +102,10 @@ class EssayFiles:
         """Lines of an essay in each text."""
         there = {number: lines for number, lines in enumerate(found) if lines is not None}
         if cut and any(there.values()):
-            there = self._cut({number: lines or [""] for number, lines in there.items()})
+            kinds: list[list[list[str]]] = [[], [], []]  # Systems, references, the source
+            for number, lines in there.items():
+                kinds[(number >= self.references.start) + (number >= self.references.stop)].append(lines or [""])
+            there = dict(zip(there, cut_texts(*kinds), strict=True))
         size = len(there[self.model])
         for number, lines in there.items():
             if len(lines) != size:
@@ -112,20 +115,6 @@ class EssayFiles:
                     Parameter("resegment", True),
                 )
         return [there.get(number, [""] * size) for number in range(len(found))]
-
-    def _cut(self, there: dict[int, list[str]]) -> dict[int, list[str]]:
-        """Join lines of source and references that belong together, and cut systems into these segments."""
-        # Not loaded where nothing is cut.
-        from softbleu.corpora.resegment import joined_lines, resegment
-
-        # Lines are aligned with those of the source, where there is one.
-        referring = range(self.references.start, self.references.stop)
-        others = [number for number in there if number >= referring.stop] + [n for n in there if n in referring]
-        models = dict(zip(others, joined_lines([there[number] for number in others]), strict=True))
-        referred = [lines for number, lines in models.items() if number in referring]
-        segments = list(zip(*(referred or models.values()), strict=True))
-        systems = {number: lines for number, lines in there.items() if number < self.references.start}
-        return {number: resegment(lines, segments).texts for number, lines in systems.items()} | models
 
 
 def read_files(names: Sequence[str], texts: Mapping[str, Iterable[str]], references: slice) -> EssayFiles:
@@ -146,17 +135,10 @@ def note_groups(count: int) -> None:
     )
 
 
-def aligned_essays(
-    files: Sequence[TextFile], references: slice, folder: Path, *, cut: bool
-) -> tuple[list[TextFile], Documents]:
-    """Write the lines of essays in step, as plain files in a folder; also give the essays as documents.
+def aligned_essays(files: Sequence[TextFile], references: slice, *, cut: bool) -> tuple[list[list[str]], Documents]:
+    """Lines of essays in step, and the essays as documents of these.
 
     `files` are those of `EssayFiles`; some are none of essays, which is an `InputError`.
     """
     texts = {file.name: file.all_lines() for file in files if has_essays(file)}
-    written, documents = read_files([file.name for file in files], texts, references).in_step(cut=cut)
-    made = [
-        file.with_lines(lines, folder / f"essays-{number}")
-        for number, (file, lines) in enumerate(zip(files, written, strict=True))
-    ]
-    return made, documents
+    return read_files([file.name for file in files], texts, references).in_step(cut=cut)

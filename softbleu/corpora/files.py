@@ -142,11 +142,7 @@ class TextFile:
 
     def all_lines(self) -> Iterator[str]:
         """Read all lines, block by block."""
-        return (line for number in range(-(-self.lines // self.block)) for line in self.read_lines(number))
-
-    def read_lines(self, number: int) -> list[str]:
-        """Read block `number` as lines without their ends."""
-        return self.part(number).read_lines()
+        return (line for number in range(-(-self.lines // self.block)) for line in self.part(number).read_lines())
 
 
 def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:

@@ -18,6 +18,7 @@ from softbleu.corpora.essays import aligned_essays, has_essays, note_groups
 from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.m2 import read_m2
+from softbleu.corpora.resegment import cut_texts
 from softbleu.corpora.segments import (
     BLOCK,
     Against,
@@ -208,11 +209,14 @@ class ParallelFiles:
                 opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             of_references = slice(len(named), len(named) + len(references))
+            made: list[list[str]] = []
             if any(map(has_essays, opened)):
-                opened, essays = aligned_essays(opened, of_references, Path(folder.name), cut=resegment)
+                made, essays = aligned_essays(opened, of_references, cut=resegment)
                 documents = documents or essays
             elif resegment:
-                opened = _resegmented(opened, of_references, edited, Path(folder.name))
+                made = _resegmented(opened, of_references, edited)
+            for number, lines in enumerate(made):
+                opened[number] = opened[number].with_lines(lines, Path(folder.name, f"made-{number}"))
             if edits is not None:
                 _check_lines(opened, len(edits), gold or "", "sentences")
             else:
@@ -332,33 +336,21 @@ def _check_given(named: Mapping[str, str], references: Sequence[str], source: st
         raise InputError("gold edits make the references: leave out either ", *either)
 
 
-def _resegmented(
-    files: Sequence[TextFile], references: slice, edited: Collection[str], folder: Path
-) -> list[TextFile]:
-    """Cut systems, which come first, into the segments of the references.
-
-    Where these and the source, which comes last, have other numbers of lines, segments are the smallest groups of
-    lines that belong together.
-    """
-    from softbleu.corpora.resegment import joined_lines, resegment
-
+def _resegmented(files: Sequence[TextFile], references: slice, edited: Collection[str]) -> list[list[str]]:
+    """Cut systems, which come first, into the segments of the references; the source comes last."""
     if not files[references]:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
     for file in files[: references.start]:
         if file.name in edited:
             raise InputError(f"{file.name}: edits have the segments of their source, and cannot be cut anew")
-    source, referred = files[references.stop :], files[references]
-    # Lines are aligned with those of the source, where there is one.
-    models = joined_lines([list(file.all_lines()) for file in (*source, *referred)])
-    models = [*models[len(source) :], *models[: len(source)]]
-    if any(file.lines != len(models[0]) for file in files[references.start :]):
-        note_groups(len(models[0]))
-    segments = list(zip(*models[: len(referred)], strict=True))
-    cut = [resegment(list(file.all_lines()), segments).texts for file in files[: references.start]]
-    return [
-        file.with_lines(lines, folder / f"resegmented-{number}")
-        for number, (file, lines) in enumerate(zip(files, [*cut, *models], strict=True))
-    ]
+    outputs = (file.all_lines() for file in files[: references.start])
+    referred, source = (
+        [list(file.all_lines()) for file in some] for some in (files[references], files[references.stop :])
+    )
+    made = cut_texts(outputs, referred, source)
+    if any(file.lines != len(made[0]) for file in files[references.start :]):
+        note_groups(len(made[0]))
+    return made
 
 
 def _count_blank(references: Sequence[TextFile]) -> int:
@@ -381,7 +373,7 @@ def read_segments_of(references: Sequence[str], encoding: str = "utf-8") -> list
     if not references or STDIN in references:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
     with open_texts(references, encoding) as files:
-        return [lines for block in text_blocks(files) for lines in block]
+        return list(zip(*(file.all_lines() for file in files), strict=True))
 
 
 def _check_lines(
@@ -411,12 +403,6 @@ def open_texts(names: Sequence[str], encoding: str = "utf-8") -> Iterator[list[T
         files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
         _check_lines(files, files[0].lines, files[0].name)
         yield files
-
-
-def text_blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
-    """Lines of parallel texts, block by block."""
-    for number in range(-(-files[0].lines // files[0].block)):
-        yield list(zip(*(file.read_lines(number) for file in files), strict=True))
 
 
 def split_file(text: str) -> tuple[str | None, str]:

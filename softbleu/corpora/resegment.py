@@ -8,7 +8,7 @@ are computed in a band about its diagonal, which is widened until the best path 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -255,6 +255,33 @@ def joined_lines(texts: Sequence[Sequence[str]]) -> list[list[str]]:
     return [
         [" ".join(lines[number] for number in group[place]) for group in groups] for place, lines in enumerate(texts)
     ]
+
+
+def cut_texts(
+    outputs: Iterable[Iterable[str]], references: Sequence[Sequence[str]], source: Sequence[Sequence[str]] = ()
+) -> list[list[str]]:
+    """Cut outputs into the segments of references, or of the source where there are none.
+
+    Parameters
+    ----------
+    outputs
+        Lines of each output.
+    references
+        Lines of each reference.
+    source
+        Lines of the source, if there is one. Where it and the references have other numbers of lines, segments are
+        the smallest groups of lines that belong together.
+
+    Returns
+    -------
+    list
+        As many lines of every output, of every reference, and of the source.
+    """
+    # Lines are aligned with those of the source, where there is one.
+    joined = joined_lines([*source, *references])
+    models = [*joined[len(source) :], *joined[: len(source)]]
+    segments = list(zip(*(models[: len(references)] or models), strict=True))
+    return [*(resegment(list(lines), segments).texts for lines in outputs), *models]
 
 
 def _least(
