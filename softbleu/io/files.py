@@ -26,7 +26,6 @@ from softbleu.io.data_files import check_plain
 from softbleu.io.forks import lock
 from softbleu.io.platform import exchange
 
-_DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
 # Numbers of processes mean nothing on another machine, or in another container, that uses the same folder.
 _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
 # Drafts and folders of this process; others that bear its number are of an earlier one.
@@ -187,7 +186,7 @@ def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
         with _guard:
             _remove_drafts(paths)
             for path in paths:
-                prefix = f"{_draft_prefix(path)}{os.getpid()}."
+                prefix = f".{path.name[:100]}.{os.getpid()}."
                 handle, name = tempfile.mkstemp(prefix=prefix, suffix=".draft", dir=path.parent)
                 drafts.append(Path(name))
                 _mine.add(Path(name))
@@ -208,25 +207,23 @@ def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
         _mine.difference_update(drafts)
 
 
-def _draft_prefix(path: Path) -> str:
-    return f".{path.name[:100]}."
-
-
 def _remove_drafts(paths: Sequence[Path]) -> None:
-    prefixes = {(path.parent, _draft_prefix(path)) for path in paths}
     for folder in {path.parent for path in paths}:
-        for left in _listed(folder):
-            match = _DRAFT.fullmatch(left.name)
-            if match and (folder, match[1]) in prefixes and _is_left(left, int(match[2])):
-                left.unlink(missing_ok=True)
+        names = "|".join(re.escape(path.name[:100]) for path in paths if path.parent == folder)
+        for left, _ in _left_behind(folder, rf"\.(?:{names})\.(\d{{1,9}})\.[^.]+\.draft"):
+            left.unlink(missing_ok=True)
 
 
-def _listed(folder: Path) -> list[Path]:
-    """Files of a folder; none where it may be written, but not read."""
-    try:
-        return list(folder.iterdir())
-    except PermissionError:
-        return []
+def _left_behind(folder: Path, names: str) -> Iterator[tuple[Path, re.Match[str]]]:
+    """What processes that are no more left in a folder, by a pattern of names with their number; see `_mine`.
+
+    There is nothing where the folder may be written, but not read.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        for left in sorted(folder.iterdir()):
+            match = re.fullmatch(names, left.name, re.DOTALL)
+            if match and left not in _mine and (int(match[1]) == os.getpid() or not _lives(int(match[1]))):
+                yield left, match
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
@@ -234,7 +231,11 @@ class TemporaryFolder(tempfile.TemporaryDirectory[str]):
 
     def __init__(self) -> None:
         with _guard:
-            _remove_folders()
+            for left, _ in _left_behind(Path(tempfile.gettempdir()), rf"softbleu-{_HOST}-(\d{{1,9}})-.*"):
+                # Whoever may write there may lay a link or a folder of that name.
+                with suppress(OSError):
+                    if not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid()):
+                        shutil.rmtree(left, ignore_errors=True)
             super().__init__(prefix=f"softbleu-{_HOST}-{os.getpid()}-")
             _mine.add(Path(self.name))
 
@@ -242,16 +243,6 @@ class TemporaryFolder(tempfile.TemporaryDirectory[str]):
         """Remove it."""
         super().cleanup()
         _mine.discard(Path(self.name))
-
-
-def _remove_folders() -> None:
-    for left in Path(tempfile.gettempdir()).glob(f"softbleu-{_HOST}-*"):
-        process = left.name.removeprefix(f"softbleu-{_HOST}-").partition("-")[0]
-        # Whoever may write there may lay a link or a folder of that name.
-        with suppress(OSError):
-            ours = not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid())
-            if ours and process.isdecimal() and _is_left(left, int(process)):
-                shutil.rmtree(left, ignore_errors=True)
 
 
 def remove_unfinished() -> None:
@@ -324,22 +315,11 @@ def _flush(path: Path) -> None:
 
 def mend_folder(target: Path) -> None:
     """Remove drafts of processes that are no more, and put back what one of them had moved away."""
-    prefix = f".{target.name}."
-    for left in sorted(target.parent.iterdir()) if target.parent.is_dir() else ():
-        process, _, kind = left.name.removeprefix(prefix).partition(".")
-        if not left.name.startswith(prefix) or kind not in ("draft", "former") or not process.isdigit():
-            continue
-        if not _is_left(left, int(process)):
-            continue
-        if kind == "former" and not target.exists():
+    for left, match in _left_behind(target.parent, rf"\.{re.escape(target.name)}\.(\d{{1,9}})\.(draft|former)"):
+        if match[2] == "former" and not target.exists():
             left.rename(target)
         else:
             shutil.rmtree(left, ignore_errors=True)
-
-
-def _is_left(path: Path, process: int) -> bool:
-    """Whether what bears the number of a process is of one that is no more."""
-    return path not in _mine and (process == os.getpid() or not _lives(process))
 
 
 def _lives(process: int) -> bool:
@@ -348,8 +328,6 @@ def _lives(process: int) -> bool:
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
