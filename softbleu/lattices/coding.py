@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +74,13 @@ class LatticeLines(Tokens):
         )
         return cls(tokens, np.cumsum([0, *map(len, lines)]), lattices, np.array(words, object))
 
-    def lines(self, start: int, stop: int) -> LatticeLines:
+    def lines(self, start: int, stop: int) -> Self:
         """Lines start to stop - 1."""
         return self.chosen(np.arange(start, stop))
 
-    def chosen(self, lines: NDArray[np.int64]) -> LatticeLines:
-        """Lines with these numbers, in that order."""
-        tokens = super().chosen(lines)
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: NDArray[np.int64]) -> Self:
         lattices, arcs = self.lattices.chosen(lines)
-        return LatticeLines(tokens.codes, tokens.offsets, lattices, self.arc_words[arcs])
+        return type(self)(codes, offsets, lattices, self.arc_words[arcs])
 
 
 def _own_words(network: WordNetwork) -> list[str]:

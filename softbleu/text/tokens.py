@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import chain, islice, pairwise
 from operator import add
 from string import punctuation
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -50,10 +50,10 @@ class Tokens:
         """Number of tokens of each line."""
         return self.offsets[1:] - self.offsets[:-1]
 
-    def lines(self, start: int, stop: int) -> Tokens:
+    def lines(self, start: int, stop: int) -> Self:
         """Lines start to stop - 1."""
         offsets = self.offsets[start : stop + 1]
-        return Tokens(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
+        return self._with(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0], slice(start, stop))
 
     def by_line(self) -> list[tuple[int, ...]]:
         """Codes of each line."""
@@ -64,10 +64,14 @@ class Tokens:
         """Words of each line, given those that the codes stand for."""
         return [[words[code] for code in line] for line in self.by_line()]
 
-    def chosen(self, lines: NDArray[np.int64]) -> Tokens:
+    def chosen(self, lines: NDArray[np.int64]) -> Self:
         """Lines with these numbers, in that order."""
         places, offsets = chosen_places(self.offsets, lines)
-        return Tokens(self.codes[places], offsets)
+        return self._with(self.codes[places], offsets, lines)
+
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
+        """Put the codes of some lines together with what is known of these."""
+        return type(self)(codes, offsets)
 
     def spread(self, parts: WordParts) -> Tokens:
         """Return the lines with the parts of each token in its place."""
@@ -81,15 +85,8 @@ class TextLines(Tokens):
 
     texts: NDArray[Any]
 
-    def lines(self, start: int, stop: int) -> TextLines:
-        """Lines start to stop - 1."""
-        tokens = super().lines(start, stop)
-        return TextLines(tokens.codes, tokens.offsets, self.texts[start:stop])
-
-    def chosen(self, lines: NDArray[np.int64]) -> TextLines:
-        """Lines with these numbers, in that order."""
-        tokens = super().chosen(lines)
-        return TextLines(tokens.codes, tokens.offsets, self.texts[lines])
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
+        return type(self)(codes, offsets, self.texts[lines])
 
 
 @dataclass(frozen=True)
@@ -99,15 +96,8 @@ class LinesInText(Tokens):
     text: Tokens
     before: NDArray[np.int64]  # (lines, most): numbers of lines of the text, the nearest last; -1 where there is none
 
-    def lines(self, start: int, stop: int) -> LinesInText:
-        """Lines start to stop - 1."""
-        tokens = super().lines(start, stop)
-        return LinesInText(tokens.codes, tokens.offsets, self.text, self.before[start:stop])
-
-    def chosen(self, lines: NDArray[np.int64]) -> LinesInText:
-        """Lines with these numbers, in that order."""
-        tokens = super().chosen(lines)
-        return LinesInText(tokens.codes, tokens.offsets, self.text, self.before[lines])
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
+        return type(self)(codes, offsets, self.text, self.before[lines])
 
 
 def lines_before(tokens: Tokens, most: int) -> list[tuple[tuple[int, ...], ...]]:

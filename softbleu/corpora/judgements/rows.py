@@ -83,12 +83,12 @@ def _parquet_lines(name: str) -> list[str]:
     return [_tabbed(table.column_names), *map(_tabbed, zip(*columns, strict=True))]
 
 
-def numbered(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _numbered(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Lines that are not blank, each behind what says where it stands."""
     return ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
 
 
-def lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
+def _lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
     """Names of columns in lower case, whatever the first line's cells are."""
     return [cell.lower() for cell in cells], True
 
@@ -96,7 +96,7 @@ def lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
 def table_rows(
     name: str,
     text: Iterable[str],
-    columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]] = lower_names,
+    columns_of: Callable[[Sequence[str]], tuple[Sequence[str], bool]] = _lower_names,
     comment: str = "",
     wanted: Collection[str] = (),
 ) -> tuple[Sequence[str], Iterator[TableRow]]:
@@ -119,7 +119,7 @@ def table_rows(
     wanted
         Columns that are read beside those that mean something in any such table.
     """
-    lines = (entry for entry in numbered(name, text) if not (comment and entry[1].startswith(comment)))
+    lines = (entry for entry in _numbered(name, text) if not (comment and entry[1].startswith(comment)))
     place, first = next(lines, (f"{name}, line 1", ""))
     mark = "\t" if "\t" in first else None
     try:
@@ -204,7 +204,7 @@ def json_values(name: str, text: Sequence[str]) -> Values:
     try:
         return [(name, parse_json("\n".join(text), name))]
     except NotJsonError:
-        return [(where, parse_json(line, where)) for where, line in numbered(name, text)]
+        return [(where, parse_json(line, where)) for where, line in _numbered(name, text)]
 
 
 def scored_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
