@@ -14,9 +14,10 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.io.limits import Limit
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import Kernels, choose_kernels
 from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
+from softbleu.metrics.edits.ends import common_ends
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.shown import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.types import Words
@@ -24,7 +25,6 @@ from softbleu.types import Words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.types import Floats, Integers
@@ -197,8 +197,12 @@ def count_alignment(triple: Triple) -> list[int]:
     >>> count_alignment(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))
     [0, 2, 1, 2, 1]
     """
-    counts, ends, _ = _aligned(triple)
-    counts[TRUE_NEGATIVE] += sum(ends)
+    columns, ends = _aligned(triple)
+    counts = [0] * COLUMNS
+    counts[TRUE_NEGATIVE] = sum(ends)
+    for _, kinds in columns:
+        for kind in kinds:
+            counts[kind] += 1
     return counts
 
 
@@ -206,56 +210,33 @@ def align_columns(triple: Triple) -> list[AlignedColumn]:
     """Write out the columns that `count_alignment` counts, from left to right.
 
     >>> align_columns(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))[1:]
-    [((1, 1, 1), (2, 3)), ((2, 2, 2), (1,)), ((None, None, 3), (3,))]
+    [((1, 1, 1), (2, 3, 4)), ((2, 2, 2), (1,)), ((None, None, 3), (3,))]
     """
-    _, (prefix, suffix), middle = _aligned(triple)
+    middle, (prefix, suffix) = _aligned(triple)
     moved = [
         (tuple(None if index is None else prefix + index for index in indices), kinds) for indices, kinds in middle
     ]
     before: list[Any] = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
     after = [(tuple(len(text) - suffix + index for text in triple), (TRUE_NEGATIVE,)) for index in range(suffix)]
-    return [*before, *moved, *after]
+    return [*before, *moved[::-1], *after]
 
 
-def _aligned(triple: Triple) -> tuple[list[int], tuple[int, int], list[AlignedColumn]]:
-    """Counts and columns of what lies between the common ends, and how long these are."""
-    prefix, suffix = _common_ends(triple)
+def _aligned(triple: Triple) -> tuple[list[AlignedColumn], tuple[int, int]]:
+    """Columns of what lies between the common ends, the last first, and how long these are."""
+    suffix, prefix = common_ends(*(text[::-1] for text in triple))
     # The common end is aligned with itself by the way that is taken; the common beginning mostly.
-    prefix = max(0, prefix - _MARGIN)
-    source, candidate, reference = (text[prefix : len(text) - suffix] for text in triple)
-    counted = _count_columns((source, candidate, reference), begun=prefix > 0)
-    if counted is None:
-        source, candidate, reference = (text[: len(text) - suffix] for text in triple)
-        counted, prefix = _count_columns((source, candidate, reference), begun=False) or ([], []), 0
-    return counted[0], (prefix, suffix), counted[1][::-1]
-
-
-def _common_ends(triple: Triple) -> tuple[int, int]:
-    """Count the words that all begin with, and those that what remains of all ends with."""
-    suffix = 0
-    for one, other, third in zip(*map(reversed, triple), strict=False):
-        if not one == other == third:
+    for start in (max(0, prefix - _MARGIN), 0):
+        source, candidate, reference = (text[start : len(text) - suffix] for text in triple)
+        columns = _follow((source, candidate, reference), begun=start > 0)
+        if columns is not None:
             break
-        suffix += 1
-    prefix = 0
-    for one, other, third in zip(*triple, strict=False):
-        if not one == other == third:
-            break
-        prefix += 1
-    return min(prefix, min(map(len, triple)) - suffix), suffix
+    return columns or [], (start, suffix)
 
 
-def _count_columns(triple: Triple, *, begun: bool) -> tuple[list[int], list[AlignedColumn]] | None:
+def _follow(triple: Triple, *, begun: bool) -> list[AlignedColumn] | None:
+    """Follow the first of equally cheap ways from the end; None where what was cut off before might matter."""
     costs = find_costs(triple)
     cost_at: Callable[[Node], int | None] = Band(triple).cost if costs is None else costs.get
-    return _follow(triple, cost_at, begun)
-
-
-def _follow(
-    triple: Triple, cost_at: Callable[[Node], int | None], begun: bool
-) -> tuple[list[int], list[AlignedColumn]] | None:
-    """Follow the first of equally cheap ways from the end; None where what was cut off before might matter."""
-    counts = [0] * COLUMNS
     columns: list[AlignedColumn] = []
     source, candidate, reference = triple
     cell = (len(source), len(candidate), len(reference))
@@ -275,13 +256,10 @@ def _follow(
             cell = (i - down, j - across, k - onward)
             if cost_at(cell) == before:
                 break
-        kinds = _kinds_of(one, other, third)
-        for kind in kinds:
-            counts[kind] += 1
         indices = zip(cell, (down, across, onward), strict=True)
-        columns.append((tuple(index if taken else None for index, taken in indices), kinds[:2]))
+        columns.append((tuple(index if taken else None for index, taken in indices), _kinds_of(one, other, third)))
         here = before
-    return counts, columns
+    return columns
 
 
 def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self, get_args
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
+from softbleu.metrics.edits.ends import common_ends
 from softbleu.metrics.edits.errant import Classify, Spans, errant_edits
 from softbleu.metrics.edits.forms import form_types
 from softbleu.metrics.edits.words import CONTENT, ENGLISH, VERBAL, WordRules, rules_of
@@ -165,11 +166,8 @@ def _runs(steps: Iterator[AlignmentStep]) -> Iterator[list[AlignmentStep]]:
 def _steps(texts: _Pair, rules: WordRules, start: int, end: int, first: int, last: int) -> Iterator[AlignmentStep]:
     """Align a part of both texts, cut into two where it is too long."""
     source, output = texts
-    while start < end and first < last and source[end - 1] == output[last - 1]:
-        end, last = end - 1, last - 1
-    same = 0
-    while start + same < end and first + same < last and source[start + same] == output[first + same]:
-        same += 1
+    behind, same = common_ends(source[start:end][::-1], output[first:last][::-1])
+    end, last = end - behind, last - behind
     # An insertion may as well stand some words earlier, after words that it ends with: the alignment has it there.
     start, first = (place + max(0, same - _BACK) for place in (start, first))
     if (end - start) * (last - first) > _CELLS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.io.forks import cached_property
 from softbleu.kernels.scale import SCALE
+from softbleu.metrics.edits.ends import common_ends
 from softbleu.types import Words
 
 if TYPE_CHECKING:
@@ -21,124 +22,48 @@ if TYPE_CHECKING:
 Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate words: i * (candidate + 1) + j
 
 
-def common_ends(source: Words, candidate: Words) -> tuple[int, int]:
-    """Count the words that source and candidate begin with, and those that the rest of both ends with.
+def alignment_arcs(source: Words, candidate: Words, substitution: int) -> Iterator[Arc]:
+    """All arcs of all cheapest alignments of two texts, each once, in no order.
 
-    >>> common_ends((1, 2, 3, 4), (1, 2, 4))
-    (2, 1)
+    `substitution` is what one costs, where a word left out or put in costs 1.
     """
-    most = min(len(source), len(candidate))
-    prefix = 0
-    while prefix < most and source[prefix] == candidate[prefix]:
-        prefix += 1
-    suffix = 0
-    while suffix < most - prefix and source[-1 - suffix] == candidate[-1 - suffix]:
-        suffix += 1
-    return prefix, suffix
+    width = len(candidate) + 1
+    costs = _alignment_costs(source, candidate, substitution)
+    waiting, seen = [(len(source), len(candidate))], set[tuple[int, int]]()
+    while waiting:
+        vertex = waiting.pop()
+        if vertex in seen:
+            continue
+        seen.add(vertex)
+        row, column = vertex
+        gap = costs[row][column] - 1
+        price = gap + 1
+        if row and column and source[row - 1] != candidate[column - 1]:
+            price -= substitution
+        for down, across, before in ((1, 1, price), (1, 0, gap), (0, 1, gap)):
+            if down <= row and across <= column and costs[row - down][column - across] == before:
+                waiting.append((row - down, column - across))
+                yield (row - down) * width + column - across, row * width + column
 
 
-class Alignments:
-    """All cheapest alignments of two texts, as arcs from vertex to vertex.
-
-    Where one text is still within the common beginning, what the alignment costs so far is the difference of the
-    numbers of words; likewise to the end within the common end. Only the rectangle between is computed.
-    """
-
-    def __init__(self, source: Words, candidate: Words, substitution: int) -> None:
-        self.source, self.candidate, self.substitution = source, candidate, substitution
-        self.prefix, suffix = common_ends(source, candidate)
-        self.rows, self.columns = len(source) - suffix, len(candidate) - suffix
-        self.costs = self._costs()
-
-    def _costs(self) -> list[list[int]]:
-        """Costs up to each vertex of the rectangle."""
-        start, substitution = self.prefix, self.substitution
-        candidate = self.candidate[start : self.columns]
-        above = list(range(self.columns - start + 1))
-        table = [above]
-        for number, word in enumerate(self.source[start : self.rows], start=1):
-            left, diagonal = number, above[0]
-            row = [left]
-            for other, up in zip(candidate, above[1:], strict=True):
-                # The innermost loop of all: comparisons are faster than min().
-                left = (left if left < up else up) + 1
-                cost = diagonal if other == word else diagonal + substitution
-                if cost < left:
-                    left = cost
-                row.append(left)
-                diagonal = up
-            table.append(row)
-            above = row
-        return table
-
-    def arcs(self) -> Iterable[Arc]:
-        """All arcs, each once, in no order; and those of the common beginning and end, which are a chain."""
-        width = len(self.candidate) + 1
-        rows, columns, start = self.rows, self.columns, self.prefix
-        total = self.costs[-1][-1]
-        last_row = ((rows, column) for column in range(start, columns))
-        last_column = ((row, columns) for row in range(start, rows))
-        shift = columns - rows
-        border = [(rows, columns)] + [
-            (row, column)
-            for row, column in (*last_row, *last_column)
-            if self.costs[row - start][column - start] + abs(column - row - shift) == total
-        ]
-        for row, column, down, across in (*self._backward(border), *self._forward(border)):
-            yield (row - down) * width + column - across, row * width + column
-
-    def _backward(self, border: list[tuple[int, int]]) -> Iterable[tuple[int, int, int, int]]:
-        """Arcs that lead to the border: row and column where they end, and how many words of both they take."""
-        source, candidate, costs, start = self.source, self.candidate, self.costs, self.prefix
-
-        def cost(row: int, column: int) -> int:
-            # A vertex outside of the texts costs one more than its neighbour: no arc comes from there.
-            within = row > start and column > start
-            return costs[row - start][column - start] if within else abs(row - column)
-
-        waiting, seen = list(border), set(border)
-        while waiting:
-            row, column = waiting.pop()
-            here = cost(row, column)
-            price = here
-            if row and column:
-                price = here - (0 if source[row - 1] == candidate[column - 1] else self.substitution)
-            for down, across, before in ((1, 1, price), (1, 0, here - 1), (0, 1, here - 1)):
-                vertex = (row - down, column - across)
-                if vertex[0] < 0 or vertex[1] < 0 or cost(*vertex) != before:
-                    continue
-                yield row, column, down, across
-                if vertex not in seen:
-                    seen.add(vertex)
-                    waiting.append(vertex)
-
-    def _forward(self, border: list[tuple[int, int]]) -> Iterable[tuple[int, int, int, int]]:
-        """Arcs that lead from the border to the end, likewise."""
-        source, candidate = self.source, self.candidate
-        rows, columns = len(source), len(candidate)
-        shift = columns - rows
-        waiting, seen = list(border), set(border)
-        while waiting:
-            row, column = waiting.pop()
-            here = abs(column - row - shift)
-            for down, across in ((1, 1), (1, 0), (0, 1)):
-                vertex = (row + down, column + across)
-                if vertex[0] > rows or vertex[1] > columns:
-                    continue
-                # Within the common end a substitution never pays.
-                price = 0 if down and across else 1
-                if down and across and source[row] != candidate[column]:
-                    continue
-                if price + abs(vertex[1] - vertex[0] - shift) != here or self._inside(row, column, vertex):
-                    continue
-                yield *vertex, down, across
-                if vertex not in seen:
-                    seen.add(vertex)
-                    waiting.append(vertex)
-
-    def _inside(self, row: int, column: int, vertex: tuple[int, int]) -> bool:
-        """Whether an arc lies within the rectangle, whose arcs are found from its border backwards."""
-        return vertex[0] <= self.rows and vertex[1] <= self.columns and row <= self.rows and column <= self.columns
+def _alignment_costs(source: Words, candidate: Words, substitution: int) -> list[list[int]]:
+    """Least costs up to each vertex."""
+    above = list(range(len(candidate) + 1))
+    table = [above]
+    for number, word in enumerate(source, start=1):
+        left, diagonal = number, above[0]
+        row = [left]
+        for other, up in zip(candidate, above[1:], strict=True):
+            # The innermost loop of all: comparisons are faster than min().
+            left = (left if left < up else up) + 1
+            cost = diagonal if other == word else diagonal + substitution
+            if cost < left:
+                left = cost
+            row.append(left)
+            diagonal = up
+        table.append(row)
+        above = row
+    return table
 
 
 MOST_ARCS = 200_000  # A larger lattice is not written out; the official scorer would take minutes to hours for it
@@ -174,7 +99,7 @@ class Lattice:
         width = len(candidate) + 1
         simple: Counter[Arc] = Counter()
         for substitution in _SUBSTITUTIONS:
-            simple.update(Alignments(source, candidate, substitution).arcs())
+            simple.update(alignment_arcs(source, candidate, substitution))
         same = {
             (tail, head)
             for tail, head in simple
