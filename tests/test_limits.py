@@ -24,7 +24,7 @@ from softbleu.embeddings.index import NeighbourIndex
 from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
 from softbleu.meta.accuracy import JudgedPairs
-from softbleu.metrics.m2 import count_edits
+from softbleu.metrics.m2 import find_edits
 
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
 Work = Callable[[int], object]
@@ -153,7 +153,7 @@ def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch
 GOLD = "S a b\n" + "".join(f"A 0 1|||X|||c|||REQUIRED|||-NONE-|||{annotator}\n" for annotator in range(5)) + "\n"
 ROWS = np.arange(4.0)
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "metrics.m2.metric": (lambda _: count_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
+    "metrics.m2.metric": (lambda _: find_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
     "corpora.m2": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
     "corpora.grammar": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
     "results.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),

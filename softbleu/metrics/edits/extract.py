@@ -15,7 +15,7 @@ from softbleu.io.arguments import check_texts, listed
 from softbleu.metrics.edits.ends import common_ends
 from softbleu.metrics.edits.errant import Classify, Spans, errant_edits
 from softbleu.metrics.edits.forms import form_types
-from softbleu.metrics.edits.words import CONTENT, ENGLISH, VERBAL, WordRules, rules_of
+from softbleu.metrics.edits.words import CONTENT, VERBAL, WordRules, rules_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,14 +194,12 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
     return min(anchors, key=lambda pair: abs(pair[0] / size - 0.5) + abs(pair[1] / other - 0.5), default=middle)
 
 
-def alignment_steps(
-    source: tuple[str, ...], output: tuple[str, ...], rules: WordRules = ENGLISH
-) -> list[AlignmentStep]:
+def alignment_steps(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> list[AlignmentStep]:
     """Steps of the cheapest alignment of the words of a source and an output.
 
     Of equally cheap alignments order comes first, then substitution, then insertion.
     """
-    reorder, substituted = _Reordering.of(source, output), _substitution_costs(source, output, rules)
+    reorder, substituted = _Reordering.of(source, output), substitution_costs(source, output, rules)
     first, last = _diagonals(source, output)
     size, none = len(output), float("inf")
     costs, ways = [list(map(float, range(size + 1)))], [[-1] * (size + 1)]
@@ -293,17 +291,15 @@ def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
     return steps[::-1]
 
 
-def substitution_cost(word: str, other: str, rules: WordRules = ENGLISH) -> float:
-    """Cost of writing the `other` word in the place of a word: 0 if only case differs, below 2.
+def substitution_costs(source: Sequence[str], output: Sequence[str], rules: WordRules) -> list[list[float]]:
+    """Costs of writing the words of one text in the place of those of another: a row for each of the first.
 
-    >>> [round(substitution_cost("goes", word), 2) for word in ("Goes", "go", "went", "house", "the")]
+    They are 0 if only case differs, else below 2.
+
+    >>> costs = substitution_costs(["goes"], ["Goes", "go", "went", "house", "the"], rules_of(None))
+    >>> [round(cost, 2) for cost in costs[0]]
     [0.0, 0.33, 0.75, 1.05, 1.71]
     """
-    return _substitution_costs((word,), (other,), rules)[0][0]
-
-
-def _substitution_costs(source: Sequence[str], output: Sequence[str], rules: WordRules) -> list[list[float]]:
-    """Costs of writing the words of one text in the place of those of another: a row for each of the first."""
     import numpy as np
     from rapidfuzz.distance.Indel import normalized_similarity
     from rapidfuzz.process import cdist

@@ -13,10 +13,10 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import threshold_setting
-from softbleu.matching.similarity import threshold_in_millionths
+from softbleu.matching.similarity import WordTable, threshold_in_millionths
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
@@ -27,9 +27,7 @@ from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
-    from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 AnnotatorChoice = Literal["running", "best", "last"]
@@ -228,22 +226,6 @@ class _ChosenAnnotators(BestReference):
         return np.array(chosen, np.int64)
 
 
-def count_edits(
-    source: tuple[int, ...], candidate: tuple[int, ...], gold: Sequence[Coded], most_unchanged: int = 2
-) -> list[tuple[int, int]]:
-    """Count the edits of a candidate for each annotator: those that are gold edits, and all.
-
-    Source `he eat a apple`, candidate `he eats an apple`, words numbered: one of two edits is a gold edit.
-
-    An edit has at most `most_unchanged` words that stay as they are.
-
-    >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
-    [(1, 2), (0, 1)]
-    """
-    towards = find_edits(source, candidate, gold, most_unchanged)
-    return [(len(match_edits(edits, right)), len(edits)) for edits, right in zip(towards, gold, strict=True)]
-
-
 def find_edits(
     source: tuple[int, ...],
     candidate: tuple[int, ...],
@@ -258,7 +240,8 @@ def find_edits(
     Words are integers. `gold` has of each annotator the edits: start and end in `source`, and their corrections. An
     edit has at most `most_unchanged` words that stay as they are.
 
-    As with the official scorer, an edit may reach over words that stay as they are, here the last one.
+    As with the official scorer, an edit may reach over words that stay as they are, here the last one. The source
+    `he eat a apple` is numbered, and so is the candidate `he eats an apple`.
 
     >>> find_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
     [[(1, 2, (4,)), (2, 4, (5, 3))], [(1, 4, (4, 5, 3))]]

@@ -12,14 +12,13 @@ import numpy as np
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import products_of_pairs
+from softbleu.matching.similarity import WordTable, products_of_pairs
 from softbleu.metrics.edits.judged import placed
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
     from softbleu.types import Words
 
 Span = tuple[int, int]
