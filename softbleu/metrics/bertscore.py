@@ -18,6 +18,7 @@ from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, Metric, Requirem
 from softbleu.metrics.idf import IdfCorpus, idf_setting
 from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.shares import f_of
 from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class BertScore(Metric):
         precision, recall, f, segments, matched, weight, recalled, other = (float(number) for number in row)
         if self.average == "pieces":
             precision, recall = matched / max(weight, 1), recalled / max(other, 1)
-            return BertScoreScore(100 * _f(precision, recall), 100 * precision, 100 * recall)
+            return BertScoreScore(100 * f_of(precision, recall), 100 * precision, 100 * recall)
         mean_f, mean_precision, mean_recall = (
             100 * total / max(segments, 1) / PARTS for total in (f, precision, recall)
         )
@@ -161,7 +162,7 @@ def match_pieces(
     matched, weight, recalled, other = sums
     precision = matched / weight if both_have_text and weight else 0.0
     recall = recalled / other if both_have_text and other else 0.0
-    parts = (precision, recall, _f(precision, recall))
+    parts = (precision, recall, f_of(precision, recall))
     return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * total) for total in sums))
 
 
@@ -176,7 +177,3 @@ def _greatest(one: Floats, other: Floats) -> tuple[Floats, Floats]:
         products.max(axis=1, out=rows[start : start + step])
         np.maximum(columns, products.max(axis=0), out=columns)
     return rows, columns
-
-
-def _f(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

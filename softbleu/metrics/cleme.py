@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.corpora.edits import apply_edits
+from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.metrics.aggregation import BestReference
@@ -21,9 +21,9 @@ from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
 from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, Verdict, placed
 from softbleu.metrics.result import ReferenceScore, Score, column
+from softbleu.metrics.shares import shares_of
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import EditedSegment, TextEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors, WordTable
@@ -65,8 +65,49 @@ class Cleme2Score(Score):
     left: float = column("", "rightly left", "count")
 
 
+class KindMetric(EditMetric):
+    """Base of metrics whose rows count edits by the kinds of `KINDS`, and of which one reference counts."""
+
+    annotators: ReferenceChoice
+
+    def at_level(self, level: Level) -> Self:
+        """Segments that are scored by themselves choose by themselves."""
+        if level == "corpus":
+            return self
+        return replace(self, annotators="best")  # type: ignore[call-arg]  # subclasses have it
+
+    @property
+    def aggregation(self) -> BestReference:
+        """The chosen references."""
+        return ChosenReferences(self)
+
+    def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
+        """Sums of weights by kind, (rows, 5), which are the counts where all weigh the same."""
+        return np.asarray(rows, np.float64)
+
+    def score(self, row: Integers | Floats) -> Score:
+        """Score one row of counts, or a sum of rows."""
+        return self.scored(self.weighed(row[None])[0].tolist())
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, 0 to 100."""
+        return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
+
+    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """Values by which the best reference is chosen: the score, then those that decide between equal ones."""
+        return self.shares(sums)
+
+    @abstractmethod
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """The score and what it is made of, 0 to 1, in the order of operations of the authors' program."""
+
+    @abstractmethod
+    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
+        """Score sums of weights by kind, if `rounded` as the authors' program rounds those of sentences."""
+
+
 @dataclass(frozen=True, repr=False)
-class ChunkMetric(EditMetric):
+class ChunkMetric(KindMetric):
     """Base of CLEME and CLEME2.0: chunks, and which reference counts."""
 
     assumption: Assumption = setting(
@@ -84,10 +125,6 @@ class ChunkMetric(EditMetric):
         """The source, and edits; vectors of pieces for weights by similarity."""
         needed = self.weights == "similarity"
         return replace(super().requires, vectors=needed, pieces=needed)
-
-    def at_level(self, level: Level) -> Self:
-        """Segments that are scored by themselves choose by themselves."""
-        return self if level == "corpus" else replace(self, annotators="best")
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count chunks by kind, a row for each reference of each segment, or one where all are looked at together.
@@ -109,7 +146,7 @@ class ChunkMetric(EditMetric):
 
     def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
         """Sums of weights by kind, (rows, 5); lengths are compared with their mean in each row, or that given."""
-        counts = np.asarray(rows, np.float64)
+        counts = super().weighed(rows)
         if counts.shape[1] == len(KINDS):
             return counts
         if self.weights == "similarity":
@@ -128,31 +165,6 @@ class ChunkMetric(EditMetric):
         """Chunks that the candidate changes, and that the reference that counts does, or those that all do."""
         independent = self.assumption == "independent"
         return [_judge(edited, number, independent) for edited, number in zip(chunk.edits or (), chosen, strict=True)]
-
-    @property
-    def aggregation(self) -> BestReference:
-        """The chosen references."""
-        return ChosenReferences(self)
-
-    def score(self, row: Integers | Floats) -> Score:
-        """Score one row of counts, or a sum of rows."""
-        return self.scored(self.weighed(row[None])[0].tolist())
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, 0 to 100."""
-        return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
-
-    def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """Values by which the best reference is chosen: the score, then those that decide between equal ones."""
-        return self.shares(sums)
-
-    @abstractmethod
-    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """The score and what it is made of, 0 to 1, in the order of operations of the authors' program."""
-
-    @abstractmethod
-    def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
-        """Score sums of weights by kind of chunk, if `rounded` as the authors' program rounds those of sentences."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,12 +217,8 @@ class Cleme(ChunkMetric):
     def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F, precision, recall and accuracy."""
         hits, wrong, missed, kept = sums[HIT], sums[WRONG] + sums[OVER], sums[UNDER], sums[KEPT]
-        precision = hits / (hits + wrong) if hits + wrong else 1.0
-        recall = hits / (hits + missed) if hits + missed else 1.0
-        weight = self.beta**2
-        f = (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
         every = hits + wrong + missed + kept
-        return f, precision, recall, (hits + kept) / every if every else 0.0
+        return *shares_of(hits, wrong, missed, self.beta), (hits + kept) / every if every else 0.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,7 +263,7 @@ class Cleme2(ChunkMetric):
 class ChosenReferences(BestReference):
     """The reference of each segment that is best for the score of all so far, or for its own."""
 
-    metric: Any  # One whose rows count edits by kind
+    metric: KindMetric
 
     @property
     def by_segment(self) -> bool:

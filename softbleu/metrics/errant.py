@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import EditMetric, Level, edit_language
-from softbleu.metrics.cleme import ChosenReferences, Cleme, ReferenceChoice
+from softbleu.metrics.base import edit_language
+from softbleu.metrics.cleme import KindMetric, ReferenceChoice
 from softbleu.metrics.edits.chunks import HIT, OVER, UNDER
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.shares import shares_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import TextEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Integers
 
 Counting = Literal["correction", "span", "token"]
 Compared = tuple[tuple[object, ...], "TextEdit", int]
@@ -40,7 +41,7 @@ class ErrantScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Errant(EditMetric):
+class Errant(KindMetric):
     """ERRANT (Bryant et al. 2017): F of edits that equal those of a reference, with the counts of `errant_compare`.
 
     Each segment takes one annotator. A mark without correction counts as a deletion.
@@ -72,10 +73,6 @@ class Errant(EditMetric):
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     language: str | None = edit_language()
     name: ClassVar[str] = "errant"
-
-    def at_level(self, level: Level) -> Self:
-        """Segments that are scored by themselves choose by themselves."""
-        return self if level == "corpus" else replace(self, annotators="best")
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count by the kinds of chunks, of which three are used: a row for each reference of each segment."""
@@ -122,29 +119,16 @@ class Errant(EditMetric):
             judged.append(replace(line, gold=tuple(gold)))
         return judged
 
-    @property
-    def aggregation(self) -> ChosenReferences:
-        """The chosen annotators."""
-        return ChosenReferences(self)
-
-    def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:
-        """The counts."""
-        return np.asarray(rows, np.float64)
-
-    def score(self, row: Integers | Floats) -> ErrantScore:
-        """Score one row of counts, or a sum of rows."""
-        return self.scored(row.tolist())
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, 0 to 100."""
-        return np.array([100 * Cleme(beta=self.beta).shares(row)[0] for row in rows.tolist()], np.float64)
-
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
         """F to four digits, and what decides between equal ones."""
-        return round(Cleme(beta=self.beta).shares(sums)[0], 4), sums[HIT], -sums[OVER], -sums[UNDER]
+        return round(self.shares(sums)[0], 4), sums[HIT], -sums[OVER], -sums[UNDER]
+
+    def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
+        """F, precision and recall."""
+        return shares_of(sums[HIT], sums[OVER], sums[UNDER], self.beta)
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ErrantScore:
         """Score counts."""
-        f, precision, recall, _ = Cleme(beta=self.beta).shares(sums)
+        f, precision, recall = (100 * share for share in self.shares(sums))
         right, wrong, missed = (int(sums[kind]) for kind in (HIT, OVER, UNDER))
-        return ErrantScore(100 * f, right, wrong, missed, 100 * precision, 100 * recall)
+        return ErrantScore(f, right, wrong, missed, precision, recall)

@@ -19,6 +19,7 @@ from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
 from softbleu.metrics.edits.ends import common_ends
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.shares import shares_of
 from softbleu.metrics.shown import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.types import Words
 
@@ -89,9 +90,7 @@ class IMeasure(Metric):
     def score(self, row: Integers | Floats) -> IMeasureScore:
         """Score one row of counts, or a sum of rows."""
         right, kept, wrong, missed, both = (int(number) for number in row[:5])
-        precision = right / (right + wrong) if right + wrong else 1.0
-        recall = right / (right + missed) if right + missed else 1.0
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        f1, precision, recall = shares_of(right, wrong, missed)
         improvement, weighted, accuracy, baseline = (
             float(ratio[0]) for ratio in self.ratios(np.asarray(row, np.float64)[None])
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.corpora.edits import apply_edits
+from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
@@ -23,9 +23,9 @@ from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edi
 from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column
+from softbleu.metrics.shares import shares_of
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import EditedSegment, TextEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors, WordTable
@@ -229,8 +229,7 @@ class Uot(EditMetric):
     def score(self, row: Integers | Floats) -> UotScore:
         """Score one row of masses, or a sum of rows."""
         moved, left, missed = (float(number) for number in row)
-        precision = moved / (moved + left) if moved + left else 1.0
-        recall = moved / (moved + missed) if moved + missed else 1.0
+        _, precision, recall = shares_of(moved, left, missed)
         score = float(self.scores(row[None])[0])
         moved, left, missed = (mass / PARTS for mass in (moved, left, missed))
         return UotScore(score, moved, left, missed, 100 * precision, 100 * recall)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
-from softbleu.corpora.edits import apply_edits
-
-if TYPE_CHECKING:
-    from softbleu.corpora.edits import EditedSegment, TextEdit
+from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 
 Text = tuple[str, ...]
 KINDS = HIT, WRONG, OVER, UNDER, KEPT = (0, 1, 2, 3, 4)
