@@ -1,4 +1,4 @@
-"""What texts begin and end with alike: edits lie between."""
+"""Words that texts have in common at both ends: what was changed lies between."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ def common_ends(*texts: Sequence[object]) -> tuple[int, int]:
     >>> common_ends((1, 2, 3, 4), (1, 2, 4))
     (2, 1)
     """
-    start = _alike(zip(*texts, strict=False))
-    return start, _alike(zip(*(reversed(text[start:]) for text in texts), strict=False))
+    start = _equal(zip(*texts, strict=False))
+    return start, _equal(zip(*(reversed(text[start:]) for text in texts), strict=False))
 
 
-def _alike(columns: Iterable[tuple[object, ...]]) -> int:
+def _equal(columns: Iterable[tuple[object, ...]]) -> int:
     """Count the columns before the first whose words differ."""
     count = 0
     for column in columns:
