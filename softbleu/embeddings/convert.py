@@ -15,7 +15,7 @@ from softbleu.embeddings.fasttext import FastTextSource
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_storable, measure_store, new_place
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_storable, new_place, open_writer
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import Parameter, VectorError
 from softbleu.io.streams import Stream
@@ -103,7 +103,7 @@ def convert_vectors(
             sizes = f"{other.name} has {other.dimension} dimensions, {opened.name} {opened.dimension}"
             raise VectorError(f"{sizes}: they are not aligned")
     _check_room(target, sources, dtype, limit)
-    with StoreWriter(target, opened.dimension, dtype) as writer:
+    with open_writer(target, opened.dimension, dtype) as writer:
         sink = _StoreSink(writer, normalize, limit, None if vocabulary is None else {w.encode() for w in vocabulary})
         fingerprints = [_pour(each, sink, vocabulary, progress) for each in sources]
         names = "+".join(each.name for each in sources)
@@ -119,7 +119,7 @@ def convert_vectors(
                 "source_sha256": "+".join(fingerprints),
                 "conversion": {**asdict(conversion), "limit": limit},
             },
-            measure=measure_store if conversion.words - conversion.zero_rows > 1 else None,
+            measure=conversion.words - conversion.zero_rows > 1,
         )
     return conversion
 

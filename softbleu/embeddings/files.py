@@ -55,7 +55,7 @@ def detect_layout(path: Path) -> FileLayout:
     >>> detect_layout(path)
     FileLayout(kind='text', dimension=3, count=2, start=4)
     """
-    with open_stream(path, _HEAD_SIZE) as stream:
+    with open_stream(path) as stream:
         head = stream.content.read(_HEAD_SIZE)
     if not head.strip():
         raise VectorError(f"{path}: the file is empty; download or convert it again")
@@ -101,9 +101,7 @@ def _looks_like_text(body: bytes) -> bool:
     return len(sample) >= 256 or any(is_number(field) for field in body.partition(b"\n")[0].split()[1:])
 
 
-def read_binary(
-    path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
-) -> None:
+def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, watch: Watch | None = None) -> None:
     """Go through the records once, block by block, and add those that the sink wants, until it is full.
 
     Raises `VectorError`: the file ends early or late, or holds a value that is not finite, wanted or not.
@@ -118,7 +116,7 @@ def read_binary(
             return
         if watch is not None:
             watch(stream)
-        block = stream.content.read(block_size)
+        block = stream.content.read(BLOCK_SIZE)
         if not block:
             word, space, _ = rest.partition(b" ")
             raise VectorError(
@@ -267,10 +265,10 @@ def read_decimals(text: bytes) -> NDArray[np.float64]:
     return numbers
 
 
-def _read_block(path: Path, stream: Stream, block_size: int, number: int) -> list[bytes]:
-    """Read lines of that size together, or more."""
+def _read_block(path: Path, stream: Stream, number: int) -> list[bytes]:
+    """Read lines of the size of a block together, or more."""
     block, size, longest = [], 0, longest_line()
-    while size < block_size and (line := stream.content.readline(longest + 1)):
+    while size < BLOCK_SIZE and (line := stream.content.readline(longest + 1)):
         block.append(line)
         size += len(line)
         if len(line) > longest:
@@ -278,9 +276,7 @@ def _read_block(path: Path, stream: Stream, block_size: int, number: int) -> lis
     return block
 
 
-def read_text(
-    path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
-) -> None:
+def read_text(path: Path, stream: Stream, layout: FileLayout, sink: Sink, watch: Watch | None = None) -> None:
     """Go through the lines once and parse those that the sink wants, until it is full.
 
     Raises `VectorError`: a line with too few or too many values, or with values that are not finite, wanted or not;
@@ -290,7 +286,7 @@ def read_text(
     stream.content.read(layout.start)
     number = 0 if layout.count is None else 1
     count = 0
-    while not sink.full and (block := _read_block(path, stream, block_size, number)):
+    while not sink.full and (block := _read_block(path, stream, number)):
         if watch is not None:
             watch(stream)
         slots: list[int] = []
@@ -321,9 +317,8 @@ _READERS = {"binary": read_binary, "text": read_text}
 class FileSource:
     """word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not."""
 
-    def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._block_size = block_size
         self.layout = detect_layout(path)
         """Layout of the file, from its first bytes."""
         self.name, self.dimension = path.name, self.layout.dimension
@@ -333,7 +328,7 @@ class FileSource:
     def fingerprint(self) -> str:
         """Hex SHA-256 of the file as it lies on the disk; read through for it unless `select` has been."""
         if self._fingerprint is None:
-            with open_stream(self.path, self._block_size) as stream:
+            with open_stream(self.path) as stream:
                 self._fingerprint = stream.fingerprint()
         return self._fingerprint
 
@@ -355,7 +350,7 @@ class FileSource:
         `watch` is told now and then how far the stream is. With `to_end` the file is hashed to its end even if the
         sink is full before.
         """
-        with open_stream(self.path, self._block_size) as stream:
-            _READERS[self.layout.kind](self.path, stream, self.layout, sink, self._block_size, watch)
+        with open_stream(self.path) as stream:
+            _READERS[self.layout.kind](self.path, stream, self.layout, sink, watch)
             if to_end or not sink.full:
                 self._fingerprint = stream.fingerprint(unpack=not sink.full)

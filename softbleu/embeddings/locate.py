@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from softbleu.errors import VectorError, did_you_mean
 from softbleu.io.cache import local_place
 from softbleu.io.data_files import read_toml
 from softbleu.io.resources import find_resource, resource_names
-from softbleu.io.streams import BLOCK_SIZE
 
 _PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")
 _FOLDER = "embeddings"
@@ -85,19 +84,7 @@ class JoinedSource:
         return np.concatenate(scaled, axis=1).astype(np.float32)
 
 
-def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSource:
-    """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`."""
-    sources, weights = [], []
-    for part in text.split("+"):
-        match = _PART.fullmatch(part)
-        if match is None or match["weight"] in ("0", "0.0"):
-            raise VectorError(f"{text!r}: join sets as ONE+OTHER, or with weights above 0 as ONE*2+OTHER*0.5")
-        sources.append(open_one(match["name"]))
-        weights.append(float(match["weight"] or 1))
-    return JoinedSource(tuple(sources), tuple(weights))
-
-
-def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> VectorSource:
+def open_vectors(location: VectorLocation) -> VectorSource:
     """Open word vectors wherever they are; nothing is loaded before `VectorSource.select`.
 
     Parameters
@@ -106,8 +93,6 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         A vector file or a store directory, by path or URL; the name of a bundled set, tried if no such path exists;
         several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim KeyedVectors; a mapping of
         words to vectors; or what this function returned before.
-    block_size
-        Bytes of a file read at a time.
 
     Raises
     ------
@@ -131,14 +116,26 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
             return open_store(path)
         if path.exists() and not path.is_file():
             raise VectorError(f"{path}: no regular file, and vectors may be read twice; save them to a file first")
-        return FastTextSource(path) if is_fasttext(path) else FileSource(path, block_size)
+        return FastTextSource(path) if is_fasttext(path) else FileSource(path)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
     if isinstance(location, str) and is_encoder(text):
         raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
     if isinstance(location, str) and "+" in text:
-        return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
+        return _open_joined(text)
     raise VectorError(_unknown(text))
+
+
+def _open_joined(text: str) -> JoinedSource:
+    """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`."""
+    sources, weights = [], []
+    for part in text.split("+"):
+        match = _PART.fullmatch(part)
+        if match is None or match["weight"] in ("0", "0.0"):
+            raise VectorError(f"{text!r}: join sets as ONE+OTHER, or with weights above 0 as ONE*2+OTHER*0.5")
+        sources.append(open_vectors(match["name"]))
+        weights.append(float(match["weight"] or 1))
+    return JoinedSource(tuple(sources), tuple(weights))
 
 
 def _unknown(name: str) -> str:

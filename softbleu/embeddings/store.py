@@ -15,12 +15,12 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, Literal
 from zlib import crc32
 
 import numpy as np
@@ -92,7 +92,7 @@ def write_store(
     source: str,
     licence: str,
     extra: Mapping[str, object] | None = None,
-    measure: Callable[[Path], Mapping[str, object]] | None = None,
+    measure: bool = False,
 ) -> str:
     """Write a store atomically: beside its place first, then renamed; an older store there is replaced.
 
@@ -113,7 +113,7 @@ def write_store(
     extra
         Further entries of ``meta.json``.
     measure
-        Measures the finished draft, for further entries.
+        Whether to keep the quantiles of the similarity of random pairs, too.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def write_store(
     """
     target = Path(directory)
     _check_store(target, words, rows, dtype, extra or {})
-    with StoreWriter(target, rows.shape[1], dtype) as writer:
+    with open_writer(target, rows.shape[1], dtype) as writer:
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
             with np.errstate(over="ignore"):
@@ -148,37 +148,31 @@ def write_store(
         return writer.finish(name=name, source=source, licence=licence, extra=extra, measure=measure)
 
 
-class StoreWriter:
-    """Writes a store block by block, beside its place until it is finished; used as a context manager.
+@contextmanager
+def open_writer(target: Path, dimension: int, dtype: StoreType) -> Iterator[StoreWriter]:
+    """Open a store to be written, beside its place until it is finished.
 
-    Memory holds one block, and 12 bytes a word for the lookup of large stores. An older store at the target is
-    replaced, other files there are kept. Raises `VectorError`: something else is there, the disk is full or closed,
-    values that are not finite.
+    An older store at the target is replaced, other files there are kept. Raises `VectorError`: something else is
+    there, the disk is full or closed, values that are not finite.
     """
+    check_target(target, dtype)
+    # What a link points to is replaced, not the link.
+    place = target.resolve()
+    with store_draft(place) as draft, ExitStack() as files:
+        yield StoreWriter(place, draft, files, dimension, dtype)
 
-    def __init__(self, target: Path, dimension: int, dtype: StoreType) -> None:
-        check_target(target, dtype)
+
+class StoreWriter:
+    """Writes a store block by block; memory holds one block, and 12 bytes a word for the lookup of large stores."""
+
+    def __init__(self, target: Path, draft: Path, files: ExitStack, dimension: int, dtype: StoreType) -> None:
         self.count = 0
-        # What a link points to is replaced, not the link.
-        self._target = target.resolve()
-        self._dimension = dimension
-        self._dtype = dtype
-
-    def __enter__(self) -> Self:
-        with ExitStack() as self._stack:
-            self._draft = self._stack.enter_context(store_draft(self._target))
-            self._vectors = self._open(VECTORS)
-            self._vocabulary = self._open(VOCABULARY)
-            self._scales = self._open(SCALES) if self._dtype == "int8" else None
-            self._write_headers()
-            self._stack = self._stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool | None:
-        return self._stack.__exit__(kind, error, trace)
-
-    def _open(self, name: str) -> BinaryIO:
-        return self._stack.enter_context((self._draft / name).open("wb"))
+        self._target, self._draft = target, draft
+        self._dimension, self._dtype = dimension, dtype
+        self._vectors = files.enter_context((draft / VECTORS).open("wb"))
+        self._vocabulary = files.enter_context((draft / VOCABULARY).open("wb"))
+        self._scales = files.enter_context((draft / SCALES).open("wb")) if dtype == "int8" else None
+        self._write_headers()
 
     def _write_headers(self) -> None:
         """Say what the arrays are; the number of rows is put right at the end."""
@@ -213,12 +207,9 @@ class StoreWriter:
         source: str,
         licence: str,
         extra: Mapping[str, object] | None = None,
-        measure: Callable[[Path], Mapping[str, object]] | None = None,
+        measure: bool = False,
     ) -> str:
-        """Complete the store, put it in its place and return its fingerprint; see `write_store`.
-
-        What `measure` finds in the finished draft is kept in ``meta.json``, too.
-        """
+        """Complete the store, put it in its place and return its fingerprint; see `write_store`."""
         self._write_headers()
         for handle in (self._vectors, self._vocabulary, self._scales):
             if handle is not None:
@@ -238,8 +229,8 @@ class StoreWriter:
             **(extra or {}),
         }
         write_meta(self._draft, meta)
-        if measure is not None:
-            write_meta(self._draft, {**meta, **measure(self._draft)})
+        if measure:
+            write_meta(self._draft, {**meta, QUANTILES: measure_quantiles(open_store(self._draft))})
         replace_store(self._draft, self._target, STORE_FILES)
         return fingerprint
 
@@ -451,11 +442,6 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     elif (words := _count_lines(place / VOCABULARY)) != source.count:
         raise VectorError(f"{place / VOCABULARY}: {words} words, {source.count} expected; {_AGAIN}")
     return source
-
-
-def measure_store(directory: Path) -> dict[str, object]:
-    """Take the measures of a finished store that are kept in its ``meta.json``."""
-    return {QUANTILES: measure_quantiles(open_store(directory))}
 
 
 def _read_meta(place: Path) -> dict[str, Any]:

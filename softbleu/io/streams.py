@@ -63,7 +63,6 @@ class Stream:
     size: int  # Bytes of the file, as it lies on the disk
     _reader: _HashingReader
     _packed: io.BufferedIOBase
-    _block_size: int
 
     @property
     def done(self) -> int:
@@ -76,7 +75,7 @@ class Stream:
         With `unpack`, what is left is looked at for damage of its packing.
         """
         rest = self.content if unpack else self._packed
-        while rest.read(self._block_size):
+        while rest.read(BLOCK_SIZE):
             pass
         return self._reader.digest.hexdigest()
 
@@ -85,7 +84,7 @@ Watch = Callable[[Stream], None]  # Told now and then how far a stream is
 
 
 @contextmanager
-def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
+def open_stream(path: Path) -> Iterator[Stream]:
     """Open a file for one pass; gzip, bzip2 and xz are recognised by the first bytes, not by the file's name.
 
     Raises `VectorError`: within the ``with`` block too: the file cannot be read, or its packing is damaged.
@@ -97,15 +96,15 @@ def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
     try:
         with opened as handle:
             reader = _HashingReader(path, handle)
-            packed = io.BufferedReader(reader, max(block_size, _LONGEST_MAGIC))
+            packed = io.BufferedReader(reader, BLOCK_SIZE)
             content: io.BufferedIOBase = packed
             head = packed.peek(_LONGEST_MAGIC)
             for magic, unpacker in _UNPACKERS.items():
                 if head.startswith(magic):
                     unpacked = cast("io.RawIOBase", unpacker(packed))
-                    content = io.BufferedReader(unpacked, block_size)
+                    content = io.BufferedReader(unpacked, BLOCK_SIZE)
             size = os.fstat(handle.fileno()).st_size
-            yield Stream(content, size, reader, packed, block_size)
+            yield Stream(content, size, reader, packed)
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
     except OSError as error:

@@ -297,7 +297,7 @@ def test_what_was_moved_away_is_put_back(dead, tmp_path):
 
 # ended at any step, and with files that may have no more bytes: adversarial/steps.py
 OF_STORES = "softbleu.embeddings.store.StoreWriter"
-MEASURE = "softbleu.embeddings.convert.measure_store"
+MEASURE = "softbleu.embeddings.store.measure_quantiles"
 
 
 @pytest.mark.parametrize(

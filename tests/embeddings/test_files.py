@@ -34,17 +34,23 @@ CONTENTS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _blocks(request, monkeypatch):
+    """Files are read in blocks of as many bytes as the test says, else of few."""
+    monkeypatch.setattr("softbleu.embeddings.files.BLOCK_SIZE", getattr(request, "param", 16))
+
+
 def in_two_members(content):
     return gzip.compress(content[:50], mtime=0) + gzip.compress(content[50:])
 
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS.keys())
-@pytest.mark.parametrize("block_size", [1, 7, 24, 1 << 20])
+@pytest.mark.parametrize("_blocks", [1, 7, 24, 1 << 20], indirect=True)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, in_two_members])
-def test_rows_are_those_of_the_file(content, pack, block_size, tmp_path):
+def test_rows_are_those_of_the_file(content, pack, tmp_path):
     raw = pack(content)
     (tmp_path / "vectors.any").write_bytes(raw)
-    source = open_vectors(tmp_path / "vectors.any", block_size=block_size)
+    source = open_vectors(tmp_path / "vectors.any")
     assert open_vectors(tmp_path / "vectors.any").fingerprint == hashlib.sha256(raw).hexdigest()
     vectors = source.select(["end", "nowhere", *WORDS, "end"])
     np.testing.assert_array_equal(vectors.rows[[0, *range(2, 10), 10]], ROWS[[7, *range(8), 7]])
@@ -63,7 +69,7 @@ def two_words(tmp_path, words, kind):
     rows = np.arange(1, 1 + 2 * len(words), dtype=np.float32).reshape(-1, 2)
     path = tmp_path / kind
     path.write_bytes(binary(words, rows) if kind == "binary" else text(words, rows, header=kind == "header"))
-    return open_vectors(path, block_size=16)
+    return open_vectors(path)
 
 
 @pytest.mark.parametrize("kind", ["binary", "header", "no header"])
@@ -135,7 +141,7 @@ def test_files_as_gensim_reads_and_writes_them(kind, tmp_path):
     path = tmp_path / "v"
     path.write_bytes(CONTENTS[kind])
     theirs = gensim.KeyedVectors.load_word2vec_format(path, binary=kind != "word2vec text")
-    ours = open_vectors(path, block_size=11).select(theirs.index_to_key, "exact")
+    ours = open_vectors(path).select(theirs.index_to_key, "exact")
     np.testing.assert_array_equal(ours.rows, theirs.vectors)
     theirs.save_word2vec_format(str(path), binary=kind != "word2vec text")
     np.testing.assert_array_equal(open_vectors(path).select(WORDS).rows, ROWS)
@@ -146,10 +152,10 @@ ONE, TWO, THREE = (word + b" " + struct.pack("<2f", 1, 2) for word in (b"one", b
 BINARY = HEADER + ONE + TWO + THREE
 
 
-def refusal(path, content, block_size=1 << 20):
+def refusal(path, content):
     """Message of the error that the file raises for a vocabulary that has nothing to do with it."""
     path.write_bytes(content)
-    said = refused(VectorError, "", lambda: open_vectors(path, block_size=block_size).select(["unrelated"]))
+    said = refused(VectorError, "", lambda: open_vectors(path).select(["unrelated"]))
     assert str(path) in said
     return said
 
@@ -198,23 +204,23 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("block_size", [1, 5, 1 << 20])
+@pytest.mark.parametrize("_blocks", [1, 5, 1 << 20], indirect=True)
 @pytest.mark.parametrize(("content", "message"), REFUSED)
-def test_refused_files(path, content, message, block_size):
-    assert message in refusal(path, content, block_size)
+def test_refused_files(path, content, message):
+    assert message in refusal(path, content)
 
 
-@pytest.mark.parametrize("block_size", [1, 13, 1 << 20])
+@pytest.mark.parametrize("_blocks", [1, 13, 1 << 20], indirect=True)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_values_not_finite_in_binary(path, block_size, value, place):
+def test_values_not_finite_in_binary(path, value, place):
     rows = np.ones((3, 2), dtype="<f4")
     rows[place, 1] = value
     words = [b"alpha", b"b\xffta", b"gamma"]
     records = [word + b" " + row.tobytes() for word, row in zip(words, rows, strict=True)]
     offset = len(HEADER + b"".join(records[:place]))
     where = f"'{words[place].decode(errors='replace')}' (word {place + 1}, byte {offset})"
-    assert f"NaN or infinite value for word {where}" in refusal(path, HEADER + b"".join(records), block_size)
+    assert f"NaN or infinite value for word {where}" in refusal(path, HEADER + b"".join(records))
 
 
 def test_headers_and_words_that_cannot_be(path):

@@ -34,7 +34,7 @@ from sources import (
     read_sister_package,
 )
 
-from softbleu.embeddings.store import measure_store, write_store
+from softbleu.embeddings.store import write_store
 from softbleu.errors import SoftbleuError, VectorError
 
 NAME = "glove-6b-100d"
@@ -74,7 +74,7 @@ def build(tarball: Path, sister: Path | None, output: Path, count: int, packages
         source=SOURCE,
         licence=LICENCE,
         extra=extra,
-        measure=measure_store,
+        measure=True,
     )
 
 
