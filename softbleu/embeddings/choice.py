@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.config.languages import LANGUAGES, find_language
-from softbleu.embeddings import DEFAULT_VECTORS
+from softbleu.embeddings import DEFAULT_VECTORS, VectorLocation, open_vectors
 from softbleu.embeddings.measure import (
     MeasuredWords,
     WordMeasure,
@@ -18,16 +18,12 @@ from softbleu.embeddings.measure import (
     parse_percentile,
     similarity_quantile,
 )
-from softbleu.embeddings.vectors import VectorCase
+from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.encoders import Encoder, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter
 from softbleu.io.files import Content
 from softbleu.io.forks import cached_property
-
-if TYPE_CHECKING:
-    from softbleu.embeddings import VectorLocation
-    from softbleu.embeddings.vectors import VectorSource
 
 ExactWords = Literal["one", "cosine"]
 NO_VECTORS = "none"
@@ -209,8 +205,6 @@ class VectorChoice(Declared):
         >>> VectorChoice().language
         'en'
         """
-        from softbleu.embeddings import open_vectors
-
         if self.without_vectors:
             return None
         meta: Any = getattr(self.encoder if self.in_context else open_vectors(self.vectors), "meta", {})
@@ -223,7 +217,7 @@ class VectorChoice(Declared):
         Raises `InputError` where they do not; `VectorError`: the encoder cannot be read, or lacks a layer.
         """
         if self.without_vectors:
-            self._check_unused("a similarity without vectors has", VectorChoice(), ("vector_case", "normalize"))
+            self._check_unused("a similarity without vectors has")
         if not self.in_context:
             if self.layers is not None or self.exact_words == "cosine":
                 raise InputError(
@@ -232,24 +226,22 @@ class VectorChoice(Declared):
             if self.context:
                 raise InputError(f"{self.vectors}: lines of context are for an encoder: name one")
             return self
-        self._check_unused("vectors in context have", VectorChoice(), ("vector_case", "normalize"))
+        self._check_unused("vectors in context have")
         encoder = self.encoder
         layers = encoder.layers if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
         written = ",".join(map(str, layers))
         return replace(self, layers=written, exact_words=self.exact_words or "cosine")
 
-    def _check_unused(self, what: str, plain: VectorChoice, names: Iterable[str]) -> None:
+    def _check_unused(self, what: str) -> None:
         measure = replace(self.measure, function_words="soft")
-        unused = [*_changed(self, plain, names)]
-        unused += _changed(measure, plain.measure, [setting.name for setting in own_settings(WordMeasure)])
+        unused = [*_changed(self, VectorChoice(), ("vector_case", "normalize"))]
+        unused += _changed(measure, WordMeasure(), [setting.name for setting in own_settings(WordMeasure)])
         if unused:
             raise InputError(f"{what} no use for {', '.join(unused)}: leave out, or name word vectors")
 
     def select(self, words: list[str], source: VectorSource | None = None) -> MeasuredWords:
         """Read the vectors of these words; `source` has them where they are open already."""
-        from softbleu.embeddings import open_vectors
-
         return measure_words(source or open_vectors(self.vectors), words, self.vector_case, self.measure)
 
     def recommended_threshold(self) -> float | None:
@@ -257,8 +249,6 @@ class VectorChoice(Declared):
 
         Raises `VectorError`: the vectors cannot be read.
         """
-        from softbleu.embeddings import open_vectors
-
         if self.without_vectors:
             return None
         source = self.encoder if self.in_context else open_vectors(self.vectors)
@@ -269,8 +259,6 @@ class VectorChoice(Declared):
 
         Raises `InputError`, `VectorError`: the quantile is none, or the vectors cannot be read.
         """
-        from softbleu.embeddings import open_vectors
-
         percentile = parse_percentile(quantile)
         if self.without_vectors:
             raise InputError(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import VectorCase, WordVectors
 from softbleu.errors import VectorError
+from softbleu.io.forks import cached_property
 from softbleu.io.streams import open_stream
 
 _MAGIC = b"\xba\x16\x4f\x2f"
@@ -41,7 +42,6 @@ class FastTextSource:
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, path.name
-        self._fingerprint: str | None = None
         with path.open("rb") as file:
             self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         try:
@@ -83,13 +83,11 @@ class FastTextSource:
     def _lists(self, word: str) -> bool:
         return word.encode("utf-8", "replace") in self._places
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Hex SHA-256 of the file."""
-        if self._fingerprint is None:
-            with open_stream(self.path) as stream:
-                self._fingerprint = stream.fingerprint()
-        return self._fingerprint
+        with open_stream(self.path) as stream:
+            return stream.fingerprint()
 
     def batches(self, words: Sequence[str]) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
         """Go through some words and their rows; a word of which nothing is known has zeros."""

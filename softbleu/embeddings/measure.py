@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
@@ -21,12 +22,9 @@ from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.forks import cached_property
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.types import Flags, Floats, Integers
 
-    Rows = NDArray[np.float64]
-
+Rows = NDArray[np.float64]
 _PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
 FunctionWords = Literal["soft", "exact"]
 SCOPE = 50_000  # Words of a set among which neighbours are looked for and common parts and quantiles are estimated
@@ -151,11 +149,6 @@ class WordMeasure(Declared):
         """Which words match only themselves; None where function words match others."""
         return np.array([is_function_word(word) for word in words], bool) if self.function_words == "exact" else None
 
-    @property
-    def needs_scope(self) -> bool:
-        """Whether more of the set is looked at than the vectors of the words."""
-        return bool(self.removal) or self.neighbours is not None
-
 
 @dataclass(frozen=True)
 class MeasuredWords:
@@ -244,7 +237,7 @@ def measure_words(
     """Take the vectors of these words and all that their similarity depends on."""
     selected = source.select(words, case)
     self_only = measure.self_only(words)
-    if not measure.needs_scope:
+    if not measure.removal and measure.neighbours is None:
         return MeasuredWords(selected, selected.rows, self_only=self_only)
     scope = Scope(source, measure)
     rows = scope.treated(selected.rows)

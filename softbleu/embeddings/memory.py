@@ -36,7 +36,6 @@ class MemorySource:
         self._words = list(words)
         self._rows = rows
         self.name = name
-        self._fingerprint: str | None = None
         if strange := [word for word in self._words if not isinstance(word, str)]:
             raise VectorError(f"{name}: word {strange[0]!r} is no string; give words as strings")
         if not self._words or rows.ndim != 2 or rows.shape[1] == 0 or len(rows) < len(self._words):
@@ -49,25 +48,15 @@ class MemorySource:
         """Length of each vector."""
         return int(self._rows.shape[1])
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Hex SHA-256 over the words, one a line, and their float32 values; computed once."""
-        if self._fingerprint is None:
-            digest = hashlib.sha256()
-            for word in self._words:
-                digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
-            for start in range(0, len(self._words), _ROWS_AT_ONCE):
-                digest.update(self._checked_rows(start, len(self._words)).astype("<f4", order="C", copy=False).data)
-            self._fingerprint = digest.hexdigest()
-        return self._fingerprint
-
-    def _checked_rows(self, start: int, end: int) -> NDArray[np.float32]:
-        with np.errstate(over="ignore"):
-            rows = self._rows[start : min(start + _ROWS_AT_ONCE, end)].astype(np.float32)
-        if not (finite := np.isfinite(rows).all(axis=1)).all():
-            word = self._words[start + int(np.argmin(finite))]
-            raise VectorError(f"{self.name}: NaN or infinite value for word {word!r}; mend or drop that vector")
-        return rows
+        """Hex SHA-256 over the words, one a line, and their float32 values."""
+        digest = hashlib.sha256()
+        for word in self._words:
+            digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
+        for _, rows in self.batches():
+            digest.update(rows.astype("<f4", order="C", copy=False).data)
+        return digest.hexdigest()
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
         """Take the first words and their rows; see `VectorSource.head`."""
@@ -77,9 +66,15 @@ class MemorySource:
 
     def batches(self, count: int | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """Go through the first words, all if `count` is None, and their rows."""
-        words = self._words[:count]
-        for start in range(0, len(words), _ROWS_AT_ONCE):
-            yield words[start : start + _ROWS_AT_ONCE], self._checked_rows(start, len(words))
+        wanted = self._words[:count]
+        for start in range(0, len(wanted), _ROWS_AT_ONCE):
+            words = wanted[start : start + _ROWS_AT_ONCE]
+            with np.errstate(over="ignore"):
+                rows = self._rows[start : start + len(words)].astype(np.float32)
+            if not (finite := np.isfinite(rows).all(axis=1)).all():
+                word = words[int(np.argmin(finite))]
+                raise VectorError(f"{self.name}: NaN or infinite value for word {word!r}; mend or drop that vector")
+            yield words, rows
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words; see `VectorSource.select`."""
