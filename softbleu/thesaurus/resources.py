@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
+from softbleu.io.cache import VARIABLE, cache_folder, kept_arrays
 from softbleu.io.data_files import bounded_lines
-from softbleu.io.forks import cached_property, lock
+from softbleu.io.forks import cached_property
 from softbleu.io.progress import note
 from softbleu.text.meteor_data import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
 from softbleu.text.tokens import Vocabulary, chosen_places
+from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
@@ -38,7 +40,6 @@ _ENDINGS = (
 """Endings of inflected words and what stands in their place in the base, in the order in which they are tried."""
 
 
-@lru_cache(1 << 17)
 def stem(word: str) -> str:
     """Stem a word as METEOR 1.5 does, by the Snowball stemmer for English of its day.
 
@@ -46,21 +47,9 @@ def stem(word: str) -> str:
     ('geologist', 'geolog', 'ad')
     """
     # That stemmer did not know the ending -ogist yet.
-    with _STEMMING:
-        if "ogist" in word:
-            return _stemmer()(word.replace("ogist", f"ogis{_MASK}")).replace(_MASK, "t")
-        return _stemmer()(word)
-
-
-_STEMMING = lock()  # The stemmer has its word in itself: of two threads at once, one would get half of the other's
-
-
-@lru_cache(1)
-def _stemmer() -> Callable[[str], str]:
-    from snowballstemmer.english_stemmer import EnglishStemmer
-
-    stemmed: Callable[[str], str] = EnglishStemmer().stemWord
-    return stemmed
+    if "ogist" in word:
+        return stem_of(word.replace("ogist", f"ogis{_MASK}"), "english").replace(_MASK, "t")
+    return stem_of(word, "english")
 
 
 def joined_words(words: Iterable[str]) -> NDArray[np.uint8]:
@@ -152,29 +141,18 @@ def _nodes(
 @lru_cache(maxsize=2)
 def open_tables(data: MeteorData) -> MeteorTables:
     """Map the tables of METEOR's data; they are made the first time."""
-    from softbleu.io.cache import kept_arrays
-
     # What was kept is looked for by the content, and made from files that have it.
     files, name = MeteorFiles.of(data.location), f"meteor/{data.fingerprint[:32]}"
 
     def make() -> dict[str, NDArray[Any]]:
-        _note_making(files, name)
+        path, cache = files.paraphrases, cache_folder()
+        if path is not None and path.stat().st_size >= _LARGE:
+            kept = f"once: they are kept in {cache / name}" if cache else None
+            where = kept or f"and they cannot be kept: set {VARIABLE} to a folder"
+            note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
         return _tables(files)
 
     return MeteorTables(kept_arrays(name, make), files.folder)
-
-
-def _note_making(files: MeteorFiles, name: str) -> None:
-    """Say that tables are made, if that takes long."""
-    from softbleu.io.cache import VARIABLE, cache_folder
-
-    path, cache = files.paraphrases, cache_folder()
-    if path is None or path.stat().st_size < _LARGE:
-        return
-    where = (
-        f"once: they are kept in {cache / name}" if cache else f"and they cannot be kept: set {VARIABLE} to a folder"
-    )
-    note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
 
 
 class MeteorTables:

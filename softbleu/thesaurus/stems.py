@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from threading import Lock
-from typing import Any
+from importlib import import_module
 
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, MissingExtraError, Parameter
+from softbleu.io.forks import lock
 
-_STEMMING = Lock()  # A stemmer has its word in itself: of two threads at once, one would get half of the other's
+_STEMMING = lock()  # A stemmer has its word in itself: of two threads at once, one would get half of the other's
 
 
 @lru_cache(1 << 17)
@@ -31,10 +31,9 @@ def stem_in(word: str, language: str) -> str:
 
 @cache
 def _stemmer(algorithm: str) -> Callable[[str], str]:
-    import snowballstemmer
-
-    made: Any = snowballstemmer.stemmer(algorithm)
-    stemmed: Callable[[str], str] = made.stemWord
+    # Not by its `stemmer`, which gives that of PyStemmer where this is installed, of another version.
+    module = import_module(f"snowballstemmer.{algorithm}_stemmer")
+    stemmed: Callable[[str], str] = getattr(module, f"{algorithm.title()}Stemmer")().stemWord
     return stemmed
 
 
