@@ -10,7 +10,7 @@ from shared_data import shared
 
 import softbleu
 from softbleu.errors import InputError
-from softbleu.language import VALUES, default_language
+from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_language
 from softbleu.language.locate import _open, _open_language
 from softbleu.metrics.refless import Coefficients, line_judge, meaning
 
@@ -62,7 +62,8 @@ def test_meaning_by_the_matches_of_meteor(tmp_path, candidate, source, stems, me
 
 
 def test_criteria():
-    values = dict(zip(VALUES, default_language().values([BETTER[0]])[0].tolist(), strict=True))
+    (found,) = open_language(ModelChoice.of(DEFAULT_LANGUAGE)).values(BETTER[:1]).tolist()
+    values = dict(zip(VALUES, found, strict=True))
     judge = softbleu.Refless()._judge()
     grammar, fluency = judge.judge([BETTER[0]])[0].tolist()
     coefficients = judge._coefficients

@@ -20,9 +20,7 @@ from threadpoolctl import threadpool_info
 from softbleu.embeddings.memory import KeptVectors
 from softbleu.encoders.kept import EncodedLines
 from softbleu.io.executors import single_threaded_blas
-from softbleu.language import locate
-from softbleu.language.locate import ModelChoice, open_language
-from softbleu.language.values import DEFAULT_LANGUAGE, LanguageSet
+from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, locate, open_language
 from softbleu.thesaurus.stems import stem_of
 
 WORDS = [
@@ -86,8 +84,8 @@ def test_encoded_lines_that_another_thread_lets_go(tmp_path: Path, monkeypatch: 
 
 
 def test_a_language_model_that_all_threads_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Path] = []
-    monkeypatch.setattr(LanguageSet, "open", lambda folder, *_: opened.append(folder) or time.sleep(0.05))
+    opened: list[Any] = []
+    monkeypatch.setattr(locate, "LanguageSet", lambda *given: opened.append(given) or time.sleep(0.05))
     locate._open_language.cache_clear()
     try:
         with ThreadPoolExecutor(4) as threads:

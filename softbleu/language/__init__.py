@@ -3,13 +3,14 @@
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import FoundError, Harper
 from softbleu.language.gguf_model import convert_gguf
-from softbleu.language.locate import ModelChoice, detector_names, open_language
+from softbleu.language.locate import DEFAULT_LANGUAGE, DETECTORS, ModelChoice, open_language
 from softbleu.language.neural import NeuralModel
 from softbleu.language.spelling import WordList, as_written, split_words
-from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageSet, default_language
+from softbleu.language.values import VALUES, Finding, LanguageSet
 
 __all__ = [
     "DEFAULT_LANGUAGE",
+    "DETECTORS",
     "VALUES",
     "Finding",
     "FoundError",
@@ -20,8 +21,6 @@ __all__ = [
     "WordList",
     "as_written",
     "convert_gguf",
-    "default_language",
-    "detector_names",
     "open_language",
     "read_arpa",
     "split_words",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from softbleu.errors import MissingExtraError
 from softbleu.io.forks import cached_property
@@ -24,8 +23,7 @@ _PRINTED = "forward", b"gerund_form: "
 """A word of lines of which Harper prints something, and how that begins."""
 
 
-@dataclass(frozen=True)
-class FoundError:
+class FoundError(NamedTuple):
     """An error in a line."""
 
     start: int
@@ -34,18 +32,11 @@ class FoundError:
     message: str
 
 
-class ErrorDetector(Protocol):
-    """A detector of errors in lines."""
-
-    def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
-        """Find the errors of each line, misspelt words left out; they do not depend on the other lines."""
-
-
 class Harper:
     """Harper, as the package harper-py has it; each distinct line is checked once, and kept for later runs."""
 
     def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
-        """Find the errors of each line; see `ErrorDetector.errors`.
+        """Find the errors of each line, misspelt words left out; they do not depend on the other lines.
 
         Raises `MissingExtraError`: harper-py is not installed.
         """
@@ -79,7 +70,7 @@ class Harper:
             for lint in lints
             if lint.lint_kind not in _OTHERS
         ]
-        return json.dumps([astuple(error) for error in errors]).encode()
+        return json.dumps(errors).encode()
 
     @cached_property
     def _linter(self) -> Linter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -12,15 +12,20 @@ from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.io.files import Content
 from softbleu.io.forks import lock
-from softbleu.io.resources import package_folder
+from softbleu.io.resources import package_folder, required_resource
 from softbleu.language.arpa import read_arpa
-from softbleu.language.detector import ErrorDetector, Harper
+from softbleu.language.detector import Harper
 from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
 from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
-from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSet, default_folder
+from softbleu.language.spelling import WordList
+from softbleu.language.values import LanguageModel, LanguageSet
 
 _OPENING = lock()
-_DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "harper": Harper}
+DETECTORS = ("spelling", "harper")
+"""What finds errors: the word list alone, or Harper beside it."""
+
+
+DEFAULT_LANGUAGE = "en-small"  # The set that travels with the package
 
 
 @dataclass(frozen=True)
@@ -62,11 +67,11 @@ class ModelChoice(Content):
         if path.exists():
             return [path]
         if location == DEFAULT_LANGUAGE:
-            return [default_folder() / "model.arpa.gz"]
+            return [required_resource("language", DEFAULT_LANGUAGE, "model.arpa.gz")]
         if location not in MODEL_PACKAGES:
             raise InputError(
                 f"{location!r}: no language model; give a GGUF file, a folder for ctranslate2, an ARPA file, or one "
-                f"of: {', '.join(model_names())}"
+                f"of: {', '.join((DEFAULT_LANGUAGE, *MODEL_PACKAGES))}"
             )
         package = MODEL_PACKAGES[location]
         folder = package_folder(package.module)
@@ -96,29 +101,12 @@ class ModelChoice(Content):
     @property
     def name(self) -> str:
         """The name by which softbleu knows it; empty without one."""
-        return self.location if self.location in model_names() and not Path(self.location).exists() else ""
+        known = self.location == DEFAULT_LANGUAGE or self.location in MODEL_PACKAGES
+        return self.location if known and not Path(self.location).exists() else ""
 
     def open(self) -> LanguageModel:
         """Open it, once a process."""
         return _open(self)
-
-
-def model_names() -> tuple[str, ...]:
-    """Names of the models that softbleu knows.
-
-    >>> model_names()
-    ('en-small', 'smollm2-135m')
-    """
-    return (DEFAULT_LANGUAGE, *MODEL_PACKAGES)
-
-
-def detector_names() -> tuple[str, ...]:
-    """Names of what finds errors.
-
-    >>> detector_names()
-    ('spelling', 'harper')
-    """
-    return tuple(_DETECTORS)
 
 
 def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet:
@@ -129,8 +117,9 @@ def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet
 
 @cache
 def _open_language(model: ModelChoice, detector: str) -> LanguageSet:
-    make = _DETECTORS[detector]
-    return LanguageSet.open(default_folder(), model.open(), None if make is None else make())
+    folder = required_resource("language", DEFAULT_LANGUAGE)
+    unigrams, words = read_arpa(folder / "unigrams.arpa.gz"), WordList.read(folder / "words.txt.gz")
+    return LanguageSet(model.open(), unigrams, words, Harper() if detector == "harper" else None)
 
 
 @cache

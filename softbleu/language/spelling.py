@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from softbleu.errors import InputError
 from softbleu.io.streams import open_stream, text_lines
@@ -44,13 +43,6 @@ def as_written(line: str) -> str:
     """
     plain = " ".join(line.translate(_PLAIN).replace("''", '"').split())
     return _AFTER.sub("", _BEFORE.sub("", _QUOTED.sub(r'"\1"', plain)))
-
-
-class Spelling(Protocol):
-    """A detector of misspelled words."""
-
-    def misspelt(self, words: Sequence[str]) -> list[bool]:
-        """Find the misspelled words of a line."""
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from softbleu.io.resources import required_resource
-from softbleu.language.arpa import read_arpa
-from softbleu.language.detector import ErrorDetector
+from softbleu.language.detector import Harper
 from softbleu.language.ngrams import LineJudgements
-from softbleu.language.spelling import Spelling, WordList, as_written, split_words
+from softbleu.language.spelling import WordList, as_written, split_words
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-DEFAULT_LANGUAGE = "en-small"  # The set that travels with the package
 VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i", "errors")
 """Values of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
 logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
@@ -63,22 +58,15 @@ class LanguageSet:
 
     model: LanguageModel
     unigrams: LanguageModel
-    spelling: Spelling
-    detector: ErrorDetector | None = None
-
-    @classmethod
-    def open(
-        cls, folder: Path, model: LanguageModel | None = None, detector: ErrorDetector | None = None
-    ) -> LanguageSet:
-        """Read `model.arpa.gz`, unless there is another model, `unigrams.arpa.gz` and `words.txt.gz` of a folder."""
-        chosen = read_arpa(folder / "model.arpa.gz") if model is None else model
-        words = WordList.read(folder / "words.txt.gz")
-        return cls(chosen, read_arpa(folder / "unigrams.arpa.gz"), words, detector)
+    spelling: WordList
+    detector: Harper | None = None
 
     def values(self, lines: Sequence[str]) -> Floats:
         """Values of each line, in the order of `VALUES`: (lines, values).
 
-        >>> found = default_language().values(["This is a good house .", "this is good a hous"])
+        >>> from softbleu.language import ModelChoice, open_language
+        >>> language = open_language(ModelChoice.of("en-small"))
+        >>> found = language.values(["This is a good house .", "this is good a hous"])
         >>> found[:, 0].argmax(), found[:, 2].tolist()
         (np.int64(0), [0.0, 1.0])
         """
@@ -113,7 +101,9 @@ class LanguageSet:
     def find(self, line: str) -> tuple[Finding, ...]:
         """Find the faults of a line: misspelt words, errors, words likelier by themselves than after the others.
 
-        >>> [(each.kind, each.text) for each in default_language().find("He want to recieve it .")]
+        >>> from softbleu.language import ModelChoice, open_language
+        >>> found = open_language(ModelChoice.of("en-small")).find("He want to recieve it .")
+        >>> [(each.kind, each.text) for each in found]
         [('misspelt', 'recieve'), ('unlikely', 'want'), ('unlikely', 'recieve')]
         """
         words, written = split_words(line), as_written(line)
@@ -130,14 +120,3 @@ class LanguageSet:
         gains = [log - by_itself for log, by_itself in zip(self.model.judge_words(read), alone, strict=True)]
         findings += [Finding("unlikely", word, gain) for word, gain in zip(read, gains, strict=True) if gain < 0]
         return tuple(findings)
-
-
-@cache
-def default_language() -> LanguageSet:
-    """Open the set that travels with the package, once."""
-    return LanguageSet.open(default_folder())
-
-
-def default_folder() -> Path:
-    """Folder of the set that travels with the package."""
-    return required_resource("language", DEFAULT_LANGUAGE)

@@ -22,11 +22,11 @@ from softbleu.io.limits import Limit
 from softbleu.io.resources import find_resource
 from softbleu.language import (
     DEFAULT_LANGUAGE,
+    DETECTORS,
     VALUES,
     Finding,
     LanguageSet,
     ModelChoice,
-    detector_names,
     open_language,
 )
 from softbleu.matching.ngrams import Chunk
@@ -276,7 +276,7 @@ class Refless(Metric):
     detector: str | None = setting(
         None,
         "Error detector: spelling alone, or spelling and harper",
-        choices=detector_names(),
+        choices=DETECTORS,
         unset=f"spelling with {DEFAULT_LANGUAGE}, harper with other models",
     )
     coefficients: CoefficientsFile | None = setting(

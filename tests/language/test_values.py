@@ -8,10 +8,25 @@ from hypothesis import strategies as st
 from refusing import refused
 
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.language import VALUES, LanguageSet, WordList, as_written, default_language, split_words
+from softbleu.language import (
+    DEFAULT_LANGUAGE,
+    VALUES,
+    LanguageSet,
+    ModelChoice,
+    WordList,
+    as_written,
+    open_language,
+    split_words,
+)
 from softbleu.language.detector import FoundError, Harper
 
 LINES = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
+
+
+@pytest.fixture
+def own():
+    """What travels with softbleu."""
+    return open_language(ModelChoice.of(DEFAULT_LANGUAGE))
 
 
 @pytest.mark.parametrize(
@@ -49,44 +64,43 @@ def test_lines_as_people_write_them(line, written):
     assert as_written(as_written(line)) == as_written(line)
 
 
-def test_values():
-    values = dict(zip(VALUES, default_language().values(LINES).T, strict=True))
+def test_values(own):
+    values = dict(zip(VALUES, own.values(LINES).T, strict=True))
     assert values["misspelt"].tolist() == [0, 2, 0, 0, 0]
     assert values["misspelt_share"].tolist() == [0, 0.5, 0, 0, 0]
     assert np.exp(values["length"]).round().tolist() == [6, 4, 1, 6, 10]
     assert values["capital"].tolist() == [1, 0, 0, 1, 1]
     assert values["end"].tolist() == [1, 0, 0, 1, 1]
     assert values["small_i"].tolist() == [0, 1, 0, 0, 0]
-    model, unigrams = default_language().model, default_language().unigrams
+    model, unigrams = own.model, own.unigrams
     line = [[word.lower() for word in split_words(LINES[0])]]
-    alone = [default_language().values([each])[0].tolist() for each in LINES]
-    assert default_language().values(LINES).tolist() == alone
-    assert default_language().values([]).shape == (0, len(VALUES))
+    alone = [own.values([each])[0].tolist() for each in LINES]
+    assert own.values(LINES).tolist() == alone
+    assert own.values([]).shape == (0, len(VALUES))
     gain = model.judge(line).log_probabilities[0] - unigrams.judge(line).log_probabilities[0]
     assert values["fluency"][0] == gain / 7
     assert values["fluency"][0] > values["fluency"][1]
 
 
-def test_errors_are_found_in_lines_as_they_are_written():
+def test_errors_are_found_in_lines_as_they_are_written(own):
     class Detector:
         def errors(self, lines):
             return [tuple(FoundError(0, 1, "", "") for _ in range(line.count("n't"))) for line in lines]
 
-    own = default_language()
     found = LanguageSet(own.model, own.unigrams, own.spelling, Detector()).values(["I do n't and don't .", "It is ."])
     assert found[:, VALUES.index("errors")].tolist() == [2, 0]
     assert (own.values(LINES)[:, VALUES.index("errors")] == 0).all()
 
 
-def test_models_that_read_capitals_read_lines_as_people_write_them():
+def test_models_that_read_capitals_read_lines_as_people_write_them(own):
     class Model:
         cased, ends = True, False
 
         def judge(self, lines):
             self.seen = lines
-            return default_language().model.judge(lines)
+            return own.model.judge(lines)
 
-    own, model = default_language(), Model()
+    model = Model()
     values = LanguageSet(model, own.unigrams, own.spelling).values(["I do n’t  know .", "", "I don't know."])
     assert model.seen == [["I", "don't", "know."], [], ["I", "don't", "know."]]
     log, alone = own.model.judge(model.seen), own.unigrams.judge([["i", "do", "n't", "know", "."], []])
@@ -105,12 +119,11 @@ def test_word_lists(tmp_path):
     refused(InputError, "without words", WordList.read, path)
 
 
-def test_what_speaks_against_a_line():
+def test_what_speaks_against_a_line(own):
     class Detector:
         def errors(self, lines):
             return [(FoundError(4, 9, "Kind", "Wrong."),) for _ in lines]
 
-    own = default_language()
     language = LanguageSet(own.model, own.unigrams, own.spelling, Detector())
     found = language.find("I do n't recieve a the it .")
     assert [(each.kind, each.text) for each in found[:2]] == [("misspelt", "recieve"), ("error", "n't r")]
@@ -124,14 +137,13 @@ def test_what_speaks_against_a_line():
     assert own.find("") == ()
 
 
-def test_words_are_found_unlikely_as_models_that_read_capitals_read_them():
+def test_words_are_found_unlikely_as_models_that_read_capitals_read_them(own):
     class Model:
         cased, ends = True, False
 
         def judge_words(self, line):
             return [0.0 if word == "It" else -99.0 for word in line]
 
-    own = default_language()
     found = LanguageSet(Model(), own.unigrams, own.spelling).find("It do n't .")
     assert [(each.kind, each.text) for each in found] == [("unlikely", "don't.")]
     assert found[0].value == pytest.approx(-99 - sum(own.unigrams.judge_words(["do", "n't", "."])))
