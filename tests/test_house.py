@@ -9,8 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import softbleu
-from softbleu.cli.command import DECLARATIONS, Given
-from softbleu.cli.errors import option_of
+from softbleu.cli.command import DECLARATIONS, Given, option_of
 from softbleu.errors import Parameter
 from softbleu.metrics import METRICS
 

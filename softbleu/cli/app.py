@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,13 +13,27 @@ import typer.completion
 import typer.main
 from typer.core import TyperGroup
 
-from softbleu.cli.command import DECLARATIONS
-from softbleu.cli.errors import guarded
+from softbleu.cli.command import DECLARATIONS, option_of
 from softbleu.cli.words import HELP, CommandLine
-from softbleu.errors import REMOVAL, InputError, UnknownNameError, known_name
+from softbleu.errors import (
+    REMOVAL,
+    REMOVED,
+    InputError,
+    SoftbleuError,
+    UnknownNameError,
+    known_name,
+    one_line,
+    without_secrets,
+)
+from softbleu.io.platform import drop_output
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
+MORE_HELP = (
+    "Metrics, and what each measures: softbleu metrics\n"
+    "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
+)
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     PROGRAM: (
         "",
@@ -82,10 +98,18 @@ class Group(TyperGroup):
         declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *self.inner, module))).__name__]
         epilog = None
         if self.whole or (words and words.ask_for_help):
-            from softbleu.cli.examples import examples_of
-
-            epilog = examples_of(" ".join((*self.inner, name)), words if declared.takes else None)
+            epilog = _examples(" ".join((*self.inner, name)))
+            if words and declared.takes and not (words.metrics or words.matchers):
+                epilog = f"{MORE_HELP}\n\n{epilog}"
         return declared.command(name, declared.settings(words, plug_ins=not self.whole), epilog)
+
+
+def _examples(name: str) -> str:
+    """Examples of a command, for the end of its help."""
+    import tomllib
+
+    examples = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
+    return "\n\n".join(("Examples:", *(f"# {what}\n[bold]{line}[/bold]" for what, line in examples[name].items())))
 
 
 def _show_version(wanted: bool) -> None:
@@ -146,11 +170,53 @@ def _takers(flag: str) -> list[str]:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend."""
+    """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend, in one line.
 
-    def work() -> object:
+    Only debugging, or a fault of this program, shows a traceback.
+    """
+    try:
         if arguments[:1] in (["--install-completion"], ["--show-completion"]) and len(arguments) > 1:
             _complete(*arguments[:2])
-        return make_program()(list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        code = make_program()(list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        drop_output()
+        return BROKEN_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except (SoftbleuError, OSError, MemoryError, typer.TyperException) as error:
+        if "--debug" in arguments:
+            from traceback import format_exc
 
-    return guarded(work, debug="--debug" in arguments, takers=_takers)
+            typer.echo(without_secrets(format_exc()), err=True, nl=False)
+        drop_output()
+        if sys.stderr is not None:
+            said = " ".join(_describe(error))
+            typer.echo(f"softbleu: error: {one_line(without_secrets(said))}", err=True)
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
+
+
+def _describe(error: Any) -> Iterator[str]:
+    from softbleu.cli.settings import identifier, setting_options
+
+    if isinstance(error, typer.TyperException):
+        unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
+        gone = unknown.strip("-") in REMOVED
+        yield (
+            f"{unknown} {REMOVAL}" if gone else " ".join(error.format_message().replace("Value error, ", "").split())
+        )
+        if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
+            yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
+        elif unknown and (others := _takers(unknown)):
+            yield f"(an option of {', '.join(others)})"
+        if (context := getattr(error, "ctx", None)) is not None:
+            yield f"(see '{context.command_path} --help')"
+    elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
+        yield f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
+    elif isinstance(error, MemoryError):
+        yield f"not enough memory ({error}): ask for less at a time"
+    else:
+        yield error.spelt(option_of)

@@ -11,7 +11,6 @@ import typer
 import typer.main
 from typer.core import TyperCommand
 
-from softbleu.cli.errors import option_of
 from softbleu.cli.options import OptionLine, choose_options, find
 from softbleu.cli.settings import Options, SettingOption, declared_options, options_named, options_of, setting_options
 from softbleu.cli.words import HELP, CommandLine, spread_values
@@ -28,6 +27,27 @@ if TYPE_CHECKING:
     from softbleu.text.tokenizers import Tokenizer
 
 _Kind = TypeVar("_Kind", bound="Declared")
+# Options whose name is not that of the parameter
+_OPTIONS = {
+    "assessments": "da",
+    "candidates": "candidate",
+    "every": "all",
+    "expand": "unexpanded",
+    "metrics": "metric",
+    "references": "reference",
+}
+
+
+def option_of(parameter: Parameter) -> str:
+    """Spell a parameter as the option of a command.
+
+    >>> [*map(option_of, (Parameter("references"), Parameter("max_depth", 200), Parameter("normalize", False)))]
+    ['--reference', '--max-depth 200', '--no-normalize']
+    """
+    name = _OPTIONS.get(parameter.name, parameter.name).replace("_", "-")
+    if parameter.value is None or isinstance(parameter.value, bool):
+        return f"--{'no-' * (parameter.value is False)}{name}"
+    return f"--{name} {parameter.value}"
 
 
 class Given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.plan import Plan
     from softbleu.metrics.base import Metric
+
+_OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}
+_SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
 
 
 def input_files(given: Given) -> list[str]:
@@ -72,7 +76,7 @@ def open_corpus(
     from softbleu.results.notes import note_text
 
     corpus: Any
-    against: Any = given.get("against") or _signed(given, "against") or "references"
+    against: Any = given.get("against") or read_signature(given).get("against", "references")
     with _open_corpus(given, metrics) as corpus:
         corpus = compared_with(corpus, against)
         if named := given.get("documents"):
@@ -97,11 +101,40 @@ def open_corpus(
         note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 
 
-def _signed(given: Given, key: str) -> str | None:
-    """Look up what the signature that is run again, if there is one, says of the corpus."""
+def read_signature(given: Given) -> dict[str, str]:
+    """Read the signature that is run again: none of sacrebleu's, which say less than is needed to run them."""
     from softbleu.config.signature import parse_signature
 
-    return parse_signature(given.signature).get(key) if given.get("signature") else None
+    if given.get("signature") is None:
+        return {}
+    pairs = dict(part.partition(":")[::2] for part in given.signature.strip().split("|"))
+    if pairs.get("case") in ("mixed", "lc") and "metric" not in pairs:
+        said = " ".join(_of_sacrebleu(pairs))
+        raise InputError(f"that is a signature of sacrebleu; the same here: softbleu score {said}")
+    return parse_signature(given.signature)
+
+
+def _of_sacrebleu(pairs: dict[str, str]) -> list[str]:
+    """Write the options that give the same score.
+
+    >>> _of_sacrebleu({"case": "lc", "eff": "no", "tok": "13a", "smooth": "floor[0.50]"})
+    ['-m bleu', '--tokenize 13a', '--smooth floor', '--smooth-value 0.50', '--lowercase']
+    >>> _of_sacrebleu({"case": "mixed", "eff": "yes", "nc": "6", "nw": "2", "space": "no"})
+    ['-m chrf', '--char-order 6', '--word-order 2']
+    """
+    lower = ["--lowercase"] if pairs["case"] == "lc" else []
+    if "nc" in pairs:
+        averaged = ["--eps-smoothing"] if pairs.get("eff") == "no" else []
+        blanks = ["--whitespace"] if pairs.get("space") == "yes" else []
+        orders = [f"--char-order {pairs['nc']}", f"--word-order {pairs.get('nw', 0)}"]
+        return ["-m chrf", *orders, *blanks, *averaged, *lower]
+    if "punct" in pairs:
+        more = [_OF_TER[pair] for pair in pairs.items() if pair in _OF_TER]
+        return ["-m ter", *(lower or ["--no-lowercase"]), *more]
+    smooth = zip(("--smooth", "--smooth-value"), _SMOOTH.findall(pairs.get("smooth", "exp"))[0], strict=True)
+    way = [f"{option} {value}" for option, value in smooth if value]
+    effective = ["--effective-order"] if pairs.get("eff") == "yes" else []
+    return ["-m bleu", f"--tokenize {pairs.get('tok', '13a')}", *way, *effective, *lower]
 
 
 @contextmanager
@@ -112,7 +145,7 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     references, source, gold = given.reference or [], given.source, given.gold
     blank: Any = given.get("blank_references")
     if blank is None and given.get("signature"):
-        blank = _signed(given, "blank") or "empty"
+        blank = read_signature(given).get("blank", "empty")
     if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if given.get("resegment") and not given.candidate:
@@ -157,20 +190,17 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
 
     Options without effect are noted, unless `also` names them.
     """
-    from softbleu.cli.signatures import check_origin
     from softbleu.config.declare import all_settings
-    from softbleu.config.signature import parse_signature
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
     from softbleu.metrics.base import Metric
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
     from softbleu.metrics.protocols import matcher_of
 
-    if given.get("signature"):
+    signed = read_signature(given)
+    if given.get("signature") is not None:
         if given.metric:
             raise InputError("--signature says what to compute: leave out --metric")
-        check_origin(given.signature)
-        signed = parse_signature(given.signature)
         named = ((option.setting, value) for option, value in given.chosen_settings())
         # Files that are named are not looked for where the signature has them.
         files = {setting.name: value for setting, value in named if setting.hashed and setting.key in signed}

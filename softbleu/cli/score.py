@@ -1,6 +1,6 @@
 """`softbleu score`: corpora in, scores out."""
 
-from typing import Any
+from typing import Any, get_args
 
 from softbleu.cli.command import Given, command
 
@@ -16,10 +16,10 @@ def score(given: Given) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
-    from softbleu.cli.signatures import find_level
-    from softbleu.errors import InputError
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks, read_signature
+    from softbleu.errors import InputError, known_name
     from softbleu.io.progress import note
+    from softbleu.metrics.base import Level
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
     from softbleu.results.api import score_corpus
@@ -33,7 +33,8 @@ def score(given: Given) -> None:
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
     output = given.open_output(input_files(given), write_numbers if given.score_only else write)
-    run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
+    level = read_signature(given).get("level", "corpus") if given.level is None else given.level
+    run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), "kernels": given.kernels.lower()}
     kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from meteor_data import write_meteor_data
 
 from softbleu.cli import options
 from softbleu.cli.app import make_program
-from softbleu.cli.examples import EXAMPLES
 from softbleu.cli.words import EARLIER, spread_values
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.parallel import name_systems
@@ -23,6 +23,7 @@ from softbleu.metrics import METRICS
 from softbleu.report.layout import fit, lay_out
 from softbleu.text.tokenizers import TOKENIZERS
 
+EXAMPLES = tomllib.loads(Path(options.__file__).with_name("examples.toml").read_text(encoding="utf-8"))
 OF_WHITE_SPACE = "-m chrf --char-order 6 --word-order 0 --whitespace --eps-smoothing --lowercase"
 
 
