@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusing import refused
 
-from softbleu.cli.settings import identifier, setting_options
+from softbleu.cli.options import identifier, setting_options
 from softbleu.config.declare import Declared, Setting, own_settings, setting
 from softbleu.config.signature import format_value, parse_signature
 from softbleu.embeddings.measure import WordMeasure

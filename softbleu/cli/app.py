@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from softbleu.cli.command import DECLARATIONS, option_of
-from softbleu.cli.words import HELP, CommandLine
+from softbleu.cli.options import HELP, CommandLine, identifier, setting_options
 from softbleu.errors import (
     REMOVAL,
     REMOVED,
@@ -200,8 +200,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _describe(error: Any) -> Iterator[str]:
-    from softbleu.cli.settings import identifier, setting_options
-
     if isinstance(error, typer.TyperException):
         unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
         gone = unknown.strip("-") in REMOVED

@@ -11,9 +11,18 @@ import typer
 import typer.main
 from typer.core import TyperCommand
 
-from softbleu.cli.options import OptionLine, choose_options, find
-from softbleu.cli.settings import Options, SettingOption, declared_options, options_named, options_of, setting_options
-from softbleu.cli.words import HELP, CommandLine, spread_values
+from softbleu.cli.options import (
+    HELP,
+    CommandLine,
+    OptionLine,
+    Options,
+    SettingOption,
+    choose_options,
+    options_named,
+    options_of,
+    setting_options,
+    spread_values,
+)
 from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
@@ -170,18 +179,17 @@ class Declaration:
     def settings(self, words: CommandLine | None = None, *, plug_ins: bool = True) -> Options:
         """Options of settings: those that the words name, or without words all; for help those worth showing."""
         if self.takes is None:
-            return self.own_settings()
-        if words is None:
-            return self._taken(setting_options(plug_ins=plug_ins))
-        if words.ask_for_help:
-            return self._taken(options_of(words))
-        known = [flag for option in self.options for flags in option.flags for flag in flags.split("/")]
-        return self._taken(options_named(words, known))
-
-    def _taken(self, options: Options) -> Options:
-        names = [option.name for option in self.options]
-        takes = self.takes or (lambda option: False)
-        return {name: option for name, option in options.items() if name not in names and takes(option)}
+            there = self.own_settings()
+        elif words is None:
+            there = setting_options(plug_ins=plug_ins)
+        elif words.ask_for_help:
+            there = options_of(words)
+        else:
+            there = options_named(words, self.options)
+        known, takes = {option.name for option in self.options}, self.takes
+        return {
+            name: option for name, option in there.items() if name not in known and (takes is None or takes(option))
+        }
 
     def command(self, name: str, settings: Options, epilog: str | None = None) -> Any:
         """Make the command, with the options of these settings."""
@@ -231,31 +239,19 @@ def command(
     more: str = "",
     *,
     settings: Callable[[SettingOption], bool] | None = None,
-    settings_of: str = "",
-    panel: str | None = None,
-    without: Sequence[str] = (),
+    own_settings: Callable[[], Options] = dict,
 ) -> Callable[[Callable[[Given], None]], Callable[[Given], None]]:
     """Declare that a function does the work of a command.
 
     `options` names its options, in the order of the help; quiet, debug and limits, which all have, are left out.
     `more` is a table of those that are its own, see `read_options`. `settings` says which options of settings of
-    metrics and matchers it takes, too. `settings_of` takes those of one declared class, by its place, such as
-    `lattices.rules:NetworkRules`; `panel` is where the help has these, `without` which it does not take.
+    metrics and matchers it takes, too, `own_settings` makes those of one declared class.
     """
 
     def declare(work: Callable[[Given], None]) -> Callable[[Given], None]:
-        # What reads the variable of the environment reads the limits.
         name = work.__module__.removeprefix("softbleu.cli.").replace(".", " ").partition("_")[0]
-        chosen = [
-            *choose_options(f"{options} quiet debug", name, more),
-            replace(*choose_options("limits", name), kind=str),
-        ]
-        names = [option.name for option in chosen]
-
-        def of_class() -> Options:
-            return declared_options(find(settings_of), panel, [*without, *names]) if settings_of else {}
-
-        DECLARATIONS[work.__module__] = Declaration(work, chosen, settings, of_class)
+        chosen = choose_options(f"{options} quiet debug limits", name, more)
+        DECLARATIONS[work.__module__] = Declaration(work, chosen, settings, own_settings)
         return work
 
     return declare

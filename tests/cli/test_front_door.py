@@ -15,7 +15,7 @@ from meteor_data import write_meteor_data
 
 from softbleu.cli import options
 from softbleu.cli.app import make_program
-from softbleu.cli.words import EARLIER, spread_values
+from softbleu.cli.options import EARLIER, spread_values
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.parallel import name_systems
 from softbleu.matching import MATCHERS

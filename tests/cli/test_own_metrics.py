@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import softbleu
-from softbleu.cli.settings import setting_options
+from softbleu.cli.options import setting_options
 from softbleu.declare import Score, StringMetric, setting
 from softbleu.errors import InputError
 from softbleu.metrics import Metric, Requirements

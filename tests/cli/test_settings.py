@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from declarations import TOKENIZE
 
-from softbleu.cli.settings import setting_options
+from softbleu.cli.options import setting_options
 from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature
 from softbleu.embeddings.choice import VectorChoice

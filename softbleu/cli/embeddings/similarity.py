@@ -1,14 +1,14 @@
 """`softbleu embeddings similarity`: the similarity of two words."""
 
 from softbleu.cli.command import Given, command
-from softbleu.cli.options import MATCHING
+from softbleu.cli.options import MATCHING, declared_options
+
+_IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors that a pair of words does without
 
 
 @command(
     "one other table_format output",
-    settings_of="embeddings.choice:VectorChoice",
-    panel=MATCHING,
-    without=("normalize", "layers", "exact_words", "context"),
+    own_settings=lambda: declared_options("embeddings.choice:VectorChoice", MATCHING, _IDLE),
 )
 def similarity(given: Given) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""

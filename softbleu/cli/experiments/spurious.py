@@ -1,7 +1,7 @@
 """`softbleu experiments spurious`: deserved and spurious soft credit, by variants of the matchers."""
 
 from softbleu.cli.command import Given, command
-from softbleu.cli.settings import about_matches
+from softbleu.cli.options import about_matches
 
 
 @command(

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from softbleu.cli.command import Given, command
+from softbleu.cli.options import declared_options
 
 
 @command(
     "reference shared grammar count seed output tokenize lowercase encoding",
-    settings_of="lattices.rules:NetworkRules",
+    own_settings=lambda: declared_options("lattices.rules:NetworkRules"),
 )
 def make_networks(given: Given) -> None:
     """Make networks of references by rules, each with a cost, or convert those that are written in brackets.
