@@ -24,7 +24,6 @@ from softbleu.io.forks import cached_property
 if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
-Rows = NDArray[np.float64]
 _PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
 FunctionWords = Literal["soft", "exact"]
 SCOPE = 50_000  # Words of a set among which neighbours are looked for and common parts and quantiles are estimated
@@ -40,7 +39,7 @@ _DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
 MOST_DRAWN = 4
 
 
-def unit_rows(rows: NDArray[np.floating]) -> Rows:
+def unit_rows(rows: NDArray[np.floating]) -> Floats:
     """Scale each row to length 1; a zero row stays zero.
 
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
@@ -56,19 +55,19 @@ def unit_rows(rows: NDArray[np.floating]) -> Rows:
 class CommonParts:
     """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components."""
 
-    mean: Rows  # Shape (dimension,)
-    components: Rows  # Shape (components, dimension), orthonormal
+    mean: Floats  # Shape (dimension,)
+    components: Floats  # Shape (components, dimension), orthonormal
 
     @classmethod
-    def estimate(cls, rows: Rows, components: int, *, subtract_mean: bool = True) -> CommonParts:
+    def estimate(cls, rows: Floats, components: int, *, subtract_mean: bool = True) -> CommonParts:
         """Take mean and leading principal components of these rows; without the mean, or rows, about 0."""
         mean = rows.mean(axis=0) if subtract_mean and len(rows) else np.zeros(rows.shape[1])
         centred = rows - mean
         _, directions = np.linalg.eigh(centred.T @ centred)
         return cls(mean, directions[:, ::-1][:, :components].T)
 
-    def remove_from(self, rows: Rows) -> Rows:
-        """Rows without the mean and the components; not normalised."""
+    def remove_from(self, rows: Floats) -> Floats:
+        """Floats without the mean and the components; not normalised."""
         centred = rows - self.mean
         centred -= (centred @ self.components.T) @ self.components
         return centred
@@ -104,7 +103,7 @@ class Postprocess:
     def __bool__(self) -> bool:
         return self.subtract_mean or self.components > 0
 
-    def estimate(self, rows: Rows) -> CommonParts:
+    def estimate(self, rows: Floats) -> CommonParts:
         """Find in these unit rows what is to be removed."""
         if self.components >= rows.shape[1]:
             raise InputError(f"vectors-postprocess {self}: these vectors have {rows.shape[1]} dimensions only")
@@ -192,7 +191,7 @@ class Scope:
         return self.treated(self._head[1])
 
     def treated(self, rows: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Rows as directions, common parts removed; zero rows stay zero."""
+        """Floats as directions, common parts removed; zero rows stay zero."""
         treated = np.empty(rows.shape, np.float32)
         for start in range(0, len(rows), _BLOCK):
             part = rows[start : start + _BLOCK]
