@@ -18,7 +18,7 @@ from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from softbleu import InputError, score
-from softbleu.engine.encode import LineCoder
+from softbleu.engine.encode import KnownLines
 from softbleu.text.tokenizers import Tokenizer, _pieces_of, make_tokenizer
 from softbleu.text.tokens import WORD_PARTS, character_grams
 
@@ -43,7 +43,7 @@ THEIRS: dict[str, Callable[[str], str]] = {
 
 def coded(tokenizer: Tokenizer, lines: list[str]) -> list[list[str]]:
     """Tokens of lines as a corpus has them."""
-    coder = LineCoder(tokenizer)
+    coder = KnownLines(tokenizer)
     tokens = coder.encode(lines)
     words = list(coder.vocabulary)
     bounds = tokens.offsets.tolist()

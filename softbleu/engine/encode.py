@@ -39,66 +39,26 @@ class KnownWords(Vocabulary):
 
 
 class LineCoder:
-    """Numbers lines, and tokenises and codes each distinct one once."""
+    """Tokenises and codes lines."""
 
     def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
         self.tokenizer = tokenizer
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self.split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
         self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
-        self._words = Vocabulary()
-        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
-        self._codes = np.empty(1 << 12, np.int32)
-        self._offsets = np.zeros(1 << 8, np.int64)
-        self._numbers: dict[str, int] = {}
         self._made: dict[str, Any] = {}
         self._parts_made = 0
 
-    @property
-    def size(self) -> int:
-        """Tokens of the lines that are known, and parts of what was made of them, such as arcs."""
-        return int(self._offsets[len(self._numbers)]) + self._parts_made
-
-    def number(self, texts: Sequence[str]) -> Integers:
-        """Numbers of lines, learning those that are new."""
-        known = self._numbers
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            start, first = int(self._offsets[len(known)]), len(known)
-            tokens = self._tokens(new)
-            self._codes = _with_room(self._codes, start + len(tokens.codes))
-            self._offsets = _with_room(self._offsets, first + len(new) + 1)
-            self._codes[start : start + len(tokens.codes)] = tokens.codes
-            self._offsets[first : first + len(new) + 1] = tokens.offsets + start
-            known.update(zip(new, range(first, first + len(new)), strict=True))
-        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
-
-    def _tokens(self, texts: Sequence[str]) -> Tokens:
-        """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
+    def tokens(self, texts: Sequence[str]) -> Tokens:
+        """Tokenise and code lines."""
         if self._whole:
             return self.vocabulary.encode([self.split(text) for text in texts])
-        if len(texts) < _FEW:
-            split = [map(self._split_word, self.tokenizer.words(text)) for text in texts]
-            return self.vocabulary.encode([list(chain.from_iterable(tokens)) for tokens in split])
-        words = self._words.encode([self.tokenizer.words(text) for text in texts])
-        new = self._words.since(len(self._parts.bounds) - 1)
-        self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
-        return words.spread(self._parts)
-
-    def lines(self, numbers: Integers) -> Tokens:
-        """Lines with these numbers, as codes of the vocabulary."""
-        return Tokens(self._codes, self._offsets[: len(self._numbers) + 1]).chosen(numbers)
-
-    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
-        """Take another vocabulary of the same words, whose codes are given by the present ones."""
-        self.vocabulary = vocabulary
-        self._parts = replace(self._parts, codes=codes[self._parts.codes])
-        known = int(self._offsets[len(self._numbers)])
-        self._codes[:known] = codes[self._codes[:known]]
+        split = [map(self._split_word, self.tokenizer.words(text)) for text in texts]
+        return self.vocabulary.encode([list(chain.from_iterable(tokens)) for tokens in split])
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Code lines, beside their text where the tokenizer keeps it."""
-        tokens = self.lines(self.number(texts))
+        tokens = self.tokens(texts)
         if not isinstance(self.tokenizer, TextTokenizer):
             return tokens
         forms = [self.tokenizer.fold(text) for text in texts] if self.tokenizer.folds else texts
@@ -118,6 +78,53 @@ class LineCoder:
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""
         return tuple(map(self.vocabulary.__getitem__, self.split(text)))
+
+
+class KnownLines(LineCoder):
+    """Codes each distinct line once, and of many new ones each distinct word, where words are taken one by one."""
+
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
+        super().__init__(tokenizer, vocabulary)
+        self._words = Vocabulary()
+        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
+        self._codes = np.empty(1 << 12, np.int32)
+        self._offsets = np.zeros(1 << 8, np.int64)
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Tokens of the lines that are known, and parts of what was made of them, such as arcs."""
+        return int(self._offsets[len(self._numbers)]) + self._parts_made
+
+    def tokens(self, texts: Sequence[str]) -> Tokens:
+        """Tokenise and code lines, learning those that are new."""
+        known = self._numbers
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            start, first = int(self._offsets[len(known)]), len(known)
+            tokens = self._new_tokens(new)
+            self._codes = _with_room(self._codes, start + len(tokens.codes))
+            self._offsets = _with_room(self._offsets, first + len(new) + 1)
+            self._codes[start : start + len(tokens.codes)] = tokens.codes
+            self._offsets[first : first + len(new) + 1] = tokens.offsets + start
+            known.update(zip(new, range(first, first + len(new)), strict=True))
+        numbers = np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+        return Tokens(self._codes, self._offsets[: len(known) + 1]).chosen(numbers)
+
+    def _new_tokens(self, texts: Sequence[str]) -> Tokens:
+        if self._whole or len(texts) < _FEW:
+            return super().tokens(texts)
+        words = self._words.encode([self.tokenizer.words(text) for text in texts])
+        new = self._words.since(len(self._parts.bounds) - 1)
+        self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
+        return words.spread(self._parts)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self.vocabulary = vocabulary
+        self._parts = replace(self._parts, codes=codes[self._parts.codes])
+        known = int(self._offsets[len(self._numbers)])
+        self._codes[:known] = codes[self._codes[:known]]
 
 
 class TextCoder:
@@ -385,7 +392,7 @@ class BlockCoder:
     ) -> None:
         self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
         # Without kernels it pays to know lines from blocks before.
-        self._lines = LineCoder(tokenizer, vocabulary)
+        self._lines = KnownLines(tokenizer, vocabulary)
         self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.by_annotator else None
         self._texts: TextCoder | None = None
         self._last: tuple[object, CodedBlock | None] = (None, None)
@@ -406,7 +413,7 @@ class BlockCoder:
                 self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
             return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
-            self._lines = LineCoder(self._tokenizer, self.vocabulary)
+            self._lines = KnownLines(self._tokenizer, self.vocabulary)
         if isinstance(block, ListCorpus):
             # Candidates first: arcs of networks get the codes of words that are known.
             lines, (bounds, offsets) = self._lines.encode(block.candidates), block.bounds

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
-from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
+from softbleu.engine.encode import BlockCoder, CodedBlock, KnownLines, KnownWords, LineCoder
 from softbleu.engine.vectors import CorpusWords, lines_of_words
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
@@ -174,7 +174,7 @@ class PreparedCorpus:
             return rarity_of(self.counts.counts[1], self.counts.references)
         texts = _lines_of(idf)
         words = WordCounts()
-        lines = LineCoder(self.tokenizer, words.vocabulary).encode(texts)
+        lines = KnownLines(self.tokenizer, words.vocabulary).encode(texts)
         words.count([CodedBlock((), lines, np.arange(len(texts) + 1))], Requirements(idf="references"))
         lines_with = dict(zip(words.vocabulary, words.counts[1].tolist(), strict=True))
         return rarity_of(np.array([lines_with.get(word, 0) for word in self.words], np.int64), words.references)
@@ -230,15 +230,13 @@ def prepare_segment(
 ) -> tuple[PreparedCorpus, CodedBlock]:
     """Prepare a corpus of one segment, split by `tokenizer`, and code what is `needed`; `vectors` are open."""
     words = WordCounts()
+    block = CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)
+    words.count([block], needed)
+    codes = words.sort()
     coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
-    block = coder.code(segment)
-    if needed.table:
-        words.count([block], needed)
-        codes = words.sort()
-        coder.renumber(codes, words.vocabulary)
-        plain = type(block.references) is Tokens and not needed.by_annotator
-        lines = [Tokens(codes[line.codes], line.offsets) for line in block.lines] if plain else []
-        block = block.with_lines(lines) if plain else coder.code(segment)
+    plain = type(block.references) is Tokens and not needed.by_annotator
+    lines = [Tokens(codes[line.codes], line.offsets) for line in block.lines] if plain else []
+    block = block.with_lines(lines) if plain else coder.code(segment)
     return PreparedCorpus(segment, tokenizer, words, coder, vectors), block
 
 

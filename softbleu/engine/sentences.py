@@ -11,11 +11,12 @@ import numpy as np
 from softbleu.corpora.segments import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.memory import KeptVectors
+from softbleu.engine.encode import CodedBlock, LineCoder
 from softbleu.engine.plan import check_requirements, make_plan
 from softbleu.engine.prepare import prepare_segment
-from softbleu.engine.worker import Task, Worker
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
+from softbleu.metrics.rows import checked_rows
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import GoldSegment
@@ -27,13 +28,10 @@ class SentenceScorer:
     """Scores segments by a metric, each as a corpus of its own; plans it and opens vectors once."""
 
     def __init__(self, metric: Metric) -> None:
-        (self._metric,) = make_plan([metric]).metrics
-        at_level = self._metric.at_level("segment")
-        self._requires, self._aggregation = at_level.requires, at_level.aggregation
-        task = Task(at_level, 0 if self._requires.table else None, keep_rows=True)
-        self._worker = Worker((task,), metric.tokenizer, self._requires, "numpy")
-        choice = self._metric.vector_choice
-        self._choice = choice
+        (metric,) = make_plan([metric]).metrics
+        self._metric, self._kernels = metric.at_level("segment"), choose_kernels("numpy")
+        self._requires, self._aggregation = self._metric.requires, self._metric.aggregation
+        choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._vectors: KeptVectors | None = None
         self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
@@ -46,8 +44,9 @@ class SentenceScorer:
         gold: GoldSegment | None = None,
     ) -> Score:
         """Score a segment."""
-        choice, requires = self._choice, self._requires
+        metric, requires = self._metric, self._requires
         if self._words and self._vectors is None:
+            choice = metric.vector_choice
             self._vectors = KeptVectors(open_vectors(choice.vectors), choice.vector_case)
         sources = None if source is None else [source]
         if gold is None:
@@ -57,13 +56,16 @@ class SentenceScorer:
             corpus = Segments.of_gold([candidate], [gold], sources)
         inputs = corpus.source is None, corpus.gold is None, corpus.has_references
         if inputs not in self._checked:
-            check_requirements(corpus, self._metric)
+            check_requirements(corpus, metric)
             self._checked.add(inputs)
-        prepared, block = prepare_segment(corpus, self._worker.tokenizer, requires, self._vectors)
-        tables = [prepared.table(choice, requires).words] if requires.table else []
-        chunks = list(block.chunks(0, 1, gold=requires.by_annotator))
+        if requires.table:
+            prepared, block = prepare_segment(corpus, metric.tokenizer, requires, self._vectors)
+            words = prepared.table(metric.vector_choice, requires).words
+        else:
+            block, words = CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires), None
+        (chunk,) = block.chunks(gold=requires.by_annotator)
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
-        with single_threaded_blas() if tables else nullcontext():
-            ((_, (rows,)),) = self._worker.rows(chunks, tables, choose_kernels("numpy"), chunks)
+        with nullcontext() if words is None else single_threaded_blas():
+            rows = checked_rows(metric, chunk, lambda some: metric.statistics(some, words, self._kernels))
         score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return score

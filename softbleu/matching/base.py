@@ -170,7 +170,7 @@ class SoftMatcher(Matcher):
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Do what `Matcher.matched` does, by kernels where these can, with the same digits."""
         sums = None
-        if vectors is not None and self.needs_vectors(max_order) and self.has_plain_matches:
+        if kernels.sum_matches and self.has_plain_matches and vectors is not None and self.needs_vectors(max_order):
             sums = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
         return super().matched(chunk, vectors, max_order, kernels) if sums is None else sums
 

@@ -91,8 +91,7 @@ class WeighedText:
     def of(cls, chunk: Chunk, vectors: Vectors, by_frequency: bool, order: int) -> WeighedText:
         """Look up the vectors of a chunk."""
         unit_vectors, rows = vectors.unit(chunk, by_frequency=by_frequency)
-        norms = [np.append(inverse, 0.0) for inverse in unit_vectors.text_norms(rows, order)]
-        return cls(unit_vectors, np.append(rows, 0), norms)
+        return cls(unit_vectors, np.append(rows, 0), unit_vectors.text_norms(rows, order))
 
     def products(self, batch: Batch) -> TokenProducts:
         """Products of the tokens of a batch."""
@@ -128,10 +127,9 @@ class Pool:
 
         starts, pool_starts = ngrams.starts, ngrams.pool_starts
         exact_first = rules.exact_first
-        counts = np.append(ngrams.capacity, 0)
-        left = np.tile(counts, (chunk.systems, 1))
-        if exact_first:
-            left[:, :-1] = ngrams.left(chunk.systems)
+        counts, left = (np.zeros((*systems, len(pool_starts) + 1), np.int64) for systems in ((), (chunk.systems,)))
+        counts[:-1] = ngrams.capacity
+        left[:, :-1] = ngrams.left(chunk.systems) if exact_first else ngrams.capacity
         return cls(
             ngrams,
             index=spread(np.arange(len(starts)), starts, -1),

@@ -80,7 +80,7 @@ class Chunk:
     @property
     def systems(self) -> int:
         """Number of candidates of each segment."""
-        return len(self.candidates.lengths) // max(len(self), 1)
+        return (len(self.candidates.offsets) - 1) // max(len(self), 1)
 
     @classmethod
     def together(cls, chunks: Sequence[Chunk]) -> Chunk:
@@ -296,9 +296,9 @@ def occurrence_numbers(ids: Integers, bound: int) -> Integers:
     places = np.arange(len(ids))
     # Few n-grams recur, and only those are sorted.
     again = np.flatnonzero(first_places(ids, places, bound) != places)
-    ranked = again[np.argsort(ids[again], kind="stable")]
-    if not len(ranked):
+    if not len(again):
         return numbers
+    ranked = again[np.argsort(ids[again], kind="stable")]
     new = np.diff(ids[ranked], prepend=-1) != 0
     order = np.arange(1, len(ranked) + 1)
     numbers[ranked] = order - np.maximum.accumulate(np.where(new, order - 1, 0))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.types import Flags, Floats, Integers
 
+_PRODUCTS = 1 << 12  # Products of the tokens of a pair above which it pays to look for those of equal words
 _TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
 SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
@@ -258,7 +259,7 @@ class UnitVectors:
 
         `left` and `right` are the rows of the texts; both products have shape (batch, left tokens, right tokens).
         """
-        if len(left) == 1:
+        if len(left) == 1 and left.size * right.size > _PRODUCTS:
             # One long pair: rows recur, so multiply each pair of distinct ones once.
             left_rows, left_places = np.unique(left[0], return_inverse=True)
             right_rows, right_places = np.unique(right[0], return_inverse=True)
@@ -349,11 +350,11 @@ class UnitVectors:
         return norms
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """`inverse_norms`, of orders up to `order`, of the n-grams at each token of one long text; 0 beyond its end.
+        """`inverse_norms`, of orders up to `order`, of the n-grams at each token of one long text, and 0 beyond its end.
 
-        `codes`, (tokens,), are rows of vectors.
+        `codes`, (tokens,), are rows of vectors; the norms have one entry more.
         """
-        by_order = [np.zeros(len(codes)) for _ in range(order)]
+        by_order = [np.zeros(len(codes) + 1) for _ in range(order)]
         for start in range(0, len(codes), _TOKENS_AT_ONCE):
             some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
             for norms, inverse in zip(by_order, self.inverse_norms(some[None], order), strict=False):

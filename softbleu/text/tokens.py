@@ -45,7 +45,7 @@ class Tokens:
         ]
         return LinesInText(codes, offsets, Tokens.joined([part.text for part in placed]), np.concatenate(before))
 
-    @cached_property
+    @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of tokens of each line."""
         return self.offsets[1:] - self.offsets[:-1]

@@ -15,7 +15,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from strategies import cases
 
 import softbleu
-from softbleu.engine.encode import LineCoder
+from softbleu.engine.encode import KnownLines
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions
@@ -126,7 +126,7 @@ class OfLines:
     """What codes text where kernels do not, asked as they are."""
 
     def __init__(self, *, marks=False):
-        self._lines = LineCoder(make_tokenizer("13a" if marks else "none"))
+        self._lines = KnownLines(make_tokenizer("13a" if marks else "none"))
 
     def __len__(self):
         return len(self._lines.vocabulary)
