@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.engine.encode import CodedBlock
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.limits import Limit
 from softbleu.kernels import KernelName, choose_kernels
@@ -15,10 +16,8 @@ from softbleu.matching.base import SoftMatcher
 from softbleu.matching.batches import LONG_CELLS
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import MatchIntervals, match_intervals
-from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
-    from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching import Matcher
     from softbleu.matching.similarity import Vectors
@@ -68,14 +67,11 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> CodedBlock:
     parts: list[CodedBlock] = []
     left = shown
     for block in prepared.blocks():
-        parts.append(block.first(min(left, len(block))))
+        parts.append(block.part(0, min(left, len(block))))
         left -= len(parts[-1])
         if not left:
             break
-    texts = [Tokens.joined(lines) for lines in zip(*(part.lines for part in parts), strict=True)]
-    counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    return replace(parts[0].with_lines(texts), offsets=offsets, gold=None, edits=(), words=prepared.words)
+    return replace(CodedBlock.joined(parts), words=prepared.words)
 
 
 def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False) -> int:

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 EVERY = 64  # Blocks that are written together
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
-_FIELDS = ("rows", "counts", "coverage", "references")
 _SEAL_SIZE = hashlib.sha256().digest_size
 
 
@@ -87,11 +87,7 @@ class Checkpoint:
     def write(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
         """Keep the statistics of the segments from `start` up to `stop`: a part for each task of the work `key`."""
         content = io.BytesIO()
-        arrays = {
-            f"{field}-{task}": np.asarray(getattr(part, field))
-            for task, part in enumerate(parts)
-            for field in _FIELDS
-        }
+        arrays: Any = {f"{name}-{n}": value for n, part in enumerate(parts) for name, value in vars(part).items()}
         np.savez(content, allow_pickle=False, **arrays)
         name = f"{key}-{start}-{stop}.npz"
         sealed = _seal(name, content.getvalue()) + content.getvalue()
@@ -149,9 +145,7 @@ def _names_in(place: str) -> list[str]:
 
 def _seal(name: str, content: bytes) -> bytes:
     """SHA-256 of a part: its name, which says the work and the segments, and the arrays with their shapes."""
-    digest = hashlib.sha256(name.encode())
-    digest.update(content)
-    return digest.digest()
+    return hashlib.sha256(name.encode() + content).digest()
 
 
 def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> None:
@@ -167,5 +161,5 @@ def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> No
 
 
 def _made(arrays: Any, task: int) -> BlockStatistics:
-    rows, counts, coverage, references = (arrays[f"{field}-{task}"] for field in _FIELDS)
+    rows, counts, coverage, references = (arrays[f"{declared.name}-{task}"] for declared in fields(BlockStatistics))
     return BlockStatistics(rows, counts, coverage, (int(references[0]), int(references[1])))

@@ -258,6 +258,14 @@ class CodedBlock:
         offsets = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
         return cls(systems, by_segment, offsets, source_tokens)
 
+    @classmethod
+    def joined(cls, blocks: Sequence[CodedBlock]) -> CodedBlock:
+        """Put consecutive blocks together, without their edits."""
+        lines = [Tokens.joined(texts) for texts in zip(*(block.lines for block in blocks), strict=True)]
+        counts = np.concatenate([np.diff(block.offsets) for block in blocks])
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        return replace(blocks[0].with_lines(lines), offsets=offsets, gold=None, edits=())
+
     @property
     def lines(self) -> list[Tokens]:
         """All texts: of each system, the references, the source if there is one."""
@@ -268,11 +276,6 @@ class CodedBlock:
         systems = len(lines) - 1 - (self.source is not None)
         source = None if self.source is None else lines[-1]
         return replace(self, candidates=tuple(lines[:systems]), references=lines[systems], source=source)
-
-    def only(self, systems: Sequence[int]) -> CodedBlock:
-        """Return the block of the systems with these numbers."""
-        edits = tuple(self.edits[number] for number in systems if self.edits)
-        return replace(self, candidates=tuple(self.candidates[number] for number in systems), edits=edits)
 
     def part(self, start: int, end: int) -> CodedBlock:
         """Take the segments from `start` up to `end`, or to the last."""
@@ -311,10 +314,6 @@ class CodedBlock:
         one = self._ends[chosen][owner] + within // references[owner]
         other = self.offsets[chosen][owner] + within % references[owner]
         return Chunk(self.candidates[0].chosen(one), self.references.chosen(other), np.arange(len(owner) + 1))
-
-    def first(self, count: int) -> CodedBlock:
-        """The first segments, or all if there are no more."""
-        return self.part(0, count)
 
     def cuts(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
         """Bounds of pieces of at most so many segments, and of so many tokens unless one segment has more."""

@@ -141,7 +141,8 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     requires = metric.requires
     if isinstance(metric, ReadsRows):
         metric.read_rows(corpus.systems, len(corpus))
-    if isinstance(corpus, ListCorpus) and (requires.source or requires.by_annotator or not requires.references):
+    lists = isinstance(corpus, ListCorpus)
+    if lists and (requires.source or requires.by_annotator or not requires.references):
         raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
     if requires.gold and corpus.gold is None:
         raise lacking(metric.name, "gold")
@@ -153,8 +154,10 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
-    if requires.vectors and metric.vector_choice.context:
-        _check_context(corpus, metric)
+    if requires.vectors and metric.vector_choice.context and (lists or requires.by_annotator):
+        # Lines must stand in a text, and are looked at as they are.
+        what = "lists of texts have" if lists else f"metric {metric.name!r} looks at edits of single lines and has"
+        raise InputError(f"{what} no context: leave out ", Parameter("context"))
     if requires.by_annotator and _has_edits(corpus) and metric.tokenizer.name != "none":
         said = f"metric {metric.name!r} counts words as the gold file does: leave out "
         raise InputError(said, Parameter("tokenize"))
@@ -170,14 +173,6 @@ def _in_words_given(metric: Metric) -> Metric:
     language = metric.requires.language
     chosen = find_language(language).tokenize if language else None
     return metric.revised({"tokenize": "none"}) if chosen and metric.tokenizer.name == chosen else metric
-
-
-def _check_context(corpus: Corpus | ListCorpus, metric: Metric) -> None:
-    """See that lines stand in a text, and are looked at as they are."""
-    edits, lists = metric.requires.by_annotator, isinstance(corpus, ListCorpus)
-    if edits or lists:
-        what = "lists of texts have" if lists else f"metric {metric.name!r} looks at edits of single lines and has"
-        raise InputError(f"{what} no context: leave out ", Parameter("context"))
 
 
 def threshold_of(metric: Metric) -> float | str | None:

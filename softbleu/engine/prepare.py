@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
 from softbleu.engine.encode import BlockCoder, CodedBlock, KnownLines, KnownWords, LineCoder
-from softbleu.engine.vectors import CorpusWords, lines_of_words
+from softbleu.engine.vectors import CorpusWords
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
 from softbleu.io.forks import cached_property
 from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
+from softbleu.matching.similarity import TokenVectors, WordTable
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.idf import IdfCorpus, rarity_of
 from softbleu.text.tokenizers import Tokenizer
@@ -106,15 +107,13 @@ class PreparedCorpus:
     def __len__(self) -> int:
         return len(self.corpus)
 
-    def blocks(self, systems: Sequence[int] | None = None) -> Iterator[CodedBlock]:
-        """The blocks as coded lines, of all systems or of those with these numbers."""
-        for block in map(self.coder.code, cast("Corpus", self.corpus).blocks()):
-            yield block if systems is None else block.only(systems)
+    def blocks(self) -> Iterator[CodedBlock]:
+        """The blocks as coded lines."""
+        return map(self.coder.code, self.corpus.blocks())
 
     def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
         """Make the table of the words: vectors by `choice` and features that `requires` names, each made once."""
         features: dict[str, Any] = {}
-        frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
         if requires.idf is not None and requires.pieces:
             features["piece_idf"] = self._once(
                 ("pieces", requires.idf, choice.key), lambda: self._piece_idf(requires.idf, choice.encoder)
@@ -123,27 +122,26 @@ class PreparedCorpus:
             features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
         for part in requires.parts:
             features |= self._once(("parts", part), partial(word_features, part, self.words))
+        where = choice.key if requires.vectors else None
         asked = requires.frequency, requires.pieces, requires.idf, requires.parts
-        key: tuple[object, ...] = ("table", choice.key, *asked)
+        made: CorpusWords = self._once(
+            ("table", where, *asked), lambda: self._compared(choice, requires).with_features(features)
+        )
+        return made
+
+    def _compared(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
+        """Make of the words what they are compared by."""
         if not requires.vectors:
-            key, make = ("table", requires), partial(CorpusWords.of_features, len(self.words), features)
-        elif choice.without_vectors:
-            make = partial(
-                CorpusWords.without_vectors, choice, self.words, frequencies=frequencies, features=features
-            )
-        elif choice.in_context:
-            make = partial(CorpusWords.in_context, choice, self.words, frequencies=frequencies, features=features)
-        else:
-            make = partial(
-                CorpusWords.of,
-                self._once(("vectors", choice.key), lambda: choice.select(self.words, self.vectors)),
-                int((self.counts.counts[0] > 0).sum()),
-                normalize=choice.normalize,
-                frequencies=frequencies,
-                features=features,
-            )
-        table: CorpusWords = self._once(key, make)
-        return table
+            nothing = np.zeros(len(self.words))
+            return CorpusWords(WordTable(TokenVectors(np.zeros((len(nothing), 0), np.float32), nothing)))
+        frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
+        if choice.without_vectors:
+            return CorpusWords.without_vectors(choice, self.words, frequencies=frequencies)
+        if choice.in_context:
+            return CorpusWords.in_context(choice, self.words, frequencies=frequencies)
+        measured = self._once(("vectors", choice.key), lambda: choice.select(self.words, self.vectors))
+        referred = int((self.counts.counts[0] > 0).sum())
+        return CorpusWords.of(measured, referred, normalize=choice.normalize, frequencies=frequencies)
 
     def _once(self, key: object, make: Callable[[], Any]) -> Any:
         if key not in self._made:
@@ -159,7 +157,7 @@ class PreparedCorpus:
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
         counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
-        texts = (lines_of_words(block.references, self.words) for block in self.blocks())
+        texts = (block.references.surface_forms(self.words) for block in self.blocks())
         if isinstance(idf, IdfCorpus):
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:
@@ -242,8 +240,4 @@ def prepare_segment(
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     """All segments of a corpus of one system at once."""
-    blocks = list(prepared.blocks())
-    lines = [Tokens.joined(texts) for texts in zip(*(block.lines for block in blocks), strict=True)]
-    offsets = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]))))
-    whole = replace(blocks[0].with_lines(lines), offsets=offsets, gold=None)
-    return next(whole.chunks())
+    return next(CodedBlock.joined(list(prepared.blocks())).chunks())

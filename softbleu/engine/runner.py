@@ -142,7 +142,7 @@ class Runner:
         work = self._work([metric], [True])
         none, coverage = np.zeros((0, 0, 0), np.int64), np.zeros((1, 4), np.int64)
         if metric.requires.vectors and (table := work.table_of(0)) is not None:
-            for block in map(self.prepared(metric.tokenizer).coder.code, self.corpus.blocks()):
+            for block in self.prepared(metric.tokenizer).blocks():
                 lists = Chunk(block.candidates[0], block.references, block.offsets)
                 coverage += count_known(lists, table.words.vectors)
         no_rows = BlockStatistics(none, none, coverage, (1, 1))

@@ -199,18 +199,17 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
         else:
             with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                 score = aggregation.score(rows, offsets)
-        result = Result(
-            system, score, str(statistics.metric), label, signature, short, scorer.higher_is_better, coverage
-        )
+        parts: dict[str, Any] = {}
         if level == "segment" and statistics.streamed is not None:
-            result = replace(result, segments=statistics.streamed.segments(number))
+            parts["segments"] = statistics.streamed.segments(number)
         elif level == "segment":
-            result = replace(result, segments=tuple(aggregation.segment_scores(rows, offsets)))
+            parts["segments"] = tuple(aggregation.segment_scores(rows, offsets))
         elif level == "reference":
-            result = replace(result, references=tuple(aggregation.reference_scores(rows, offsets)))
+            parts["references"] = tuple(aggregation.reference_scores(rows, offsets))
         elif documents is not None:
-            result = replace(result, documents=documents[number])
-        results.append(result)
+            parts["documents"] = documents[number]
+        named = str(statistics.metric), label, signature, short, scorer.higher_is_better
+        results.append(Result(system, score, *named, coverage, **parts))
     return results
 
 

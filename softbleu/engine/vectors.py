@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.choice import NO_VECTORS
+from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.embeddings.measure import MeasuredWords, WordMeasure, measure_words, random_similarities, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
@@ -38,7 +38,6 @@ from softbleu.text.tokens import Tokens, Vocabulary, lines_before, word_features
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
-    from softbleu.embeddings.choice import VectorChoice
     from softbleu.encoders import Encoder, Pieces
     from softbleu.matching.ngrams import Chunk
     from softbleu.types import Flags, Floats, Integers
@@ -119,14 +118,7 @@ class ContextVectors:
     def _states(self, lines: Tokens, before: Sequence[TextBefore]) -> tuple[Pieces, NDArray[np.float32]]:
         earlier = [[[self.words[code] for code in line] for line in text] for text in before]
         encoded = encoded_lines(self.encoder, self.layers)
-        return encoded.rows(lines_of_words(lines, self.words), earlier if any(before) else ())
-
-
-def lines_of_words(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
-    """Lines as the surface forms of their words."""
-    every = [words[code] for code in lines.codes.tolist()]
-    bounds = lines.offsets.tolist()
-    return [every[start:end] for start, end in pairwise(bounds)]
+        return encoded.rows(lines.surface_forms(self.words), earlier if any(before) else ())
 
 
 def _distinct(tokens: Tokens, before: Sequence[TextBefore]) -> tuple[Integers, Integers]:
@@ -149,15 +141,9 @@ class CorpusWords:
 
     @classmethod
     def of(
-        cls,
-        measured: MeasuredWords,
-        reference_words: int,
-        *,
-        normalize: bool,
-        frequencies: Floats | None = None,
-        features: Mapping[str, NDArray[Any]] | None = None,
+        cls, measured: MeasuredWords, reference_words: int, *, normalize: bool, frequencies: Floats | None = None
     ) -> CorpusWords:
-        """Put selected vectors and features of the same words together, the references' words first."""
+        """Put selected vectors of words together, the references' words first."""
         selected, weights = measured.selected, None
         if not normalize:
             norms = selected.norms[:reference_words]
@@ -168,17 +154,11 @@ class CorpusWords:
             norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
         pairs, self_only = measured.allowed_pairs, measured.self_only
         vectors = TokenVectors(measured.rows, norms, weights, pairs, self_only, frequencies)
-        table = WordTable(vectors, features or {})
-        return cls(table, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
+        return cls(WordTable(vectors), f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
 
     @classmethod
     def in_context(
-        cls,
-        choice: VectorChoice,
-        words: Sequence[str],
-        *,
-        frequencies: Floats | None = None,
-        features: Mapping[str, NDArray[Any]] | None = None,
+        cls, choice: VectorChoice, words: Sequence[str], *, frequencies: Floats | None = None
     ) -> CorpusWords:
         """Make vectors of tokens where they stand; the choice is resolved."""
         location: Any = str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else choice.encoder
@@ -198,20 +178,15 @@ class CorpusWords:
             frequencies,
             choice.context,
         )
-        return cls(WordTable(vectors, features or {}), f"{encoder.name}#{encoder.fingerprint[:12]}")
+        return cls(WordTable(vectors), f"{encoder.name}#{encoder.fingerprint[:12]}")
 
     @classmethod
     def without_vectors(
-        cls,
-        choice: VectorChoice,
-        words: Sequence[str],
-        *,
-        frequencies: Floats | None = None,
-        features: Mapping[str, NDArray[Any]] | None = None,
+        cls, choice: VectorChoice, words: Sequence[str], *, frequencies: Floats | None = None
     ) -> CorpusWords:
         """Prepare words that `choice` compares by spellings, stems or a list of similar ones.
 
-        `frequencies` are relative ones, (words,); `features` are arrays by name, for `WordTable.feature`.
+        `frequencies` are relative ones, (words,).
         """
         from softbleu.thesaurus.similar_words import read_similar_words
         from softbleu.thesaurus.stems import lemma_of, stem_in
@@ -225,13 +200,11 @@ class CorpusWords:
             more["stems"] = Vocabulary().encode([[root_of(word.lower(), roots[1]) for word in words]]).codes
         if (path := choice.similarity.pairs) is not None:
             more["listed"], more["similarities"] = read_similar_words(path, words)
-        compared = ComparedWords(len(words), frequencies=frequencies, **more)
-        return cls(WordTable(compared, features or {}), NO_VECTORS)
+        return cls(WordTable(ComparedWords(len(words), frequencies=frequencies, **more)), NO_VECTORS)
 
-    @classmethod
-    def of_features(cls, words: int, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
-        """Put features together; no word has a vector."""
-        return cls(WordTable(TokenVectors(np.zeros((words, 0), np.float32), np.zeros(words)), features))
+    def with_features(self, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
+        """Return the words with what else is known of them: arrays by name, for `WordTable.feature`."""
+        return replace(self, words=replace(self.words, features=features))
 
 
 @dataclass(frozen=True)

@@ -350,7 +350,7 @@ class UnitVectors:
         return norms
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """`inverse_norms`, of orders up to `order`, of the n-grams at each token of one long text, and 0 beyond its end.
+        """`inverse_norms`, of orders up to `order`, of the n-grams at each token of one long text; 0 beyond its end.
 
         `codes`, (tokens,), are rows of vectors; the norms have one entry more.
         """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.shown import WordPair
-    from softbleu.text.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]
 
@@ -417,12 +415,8 @@ def _explanation(
     system: str, segment: int, chunk: Chunk, words_of: Sequence[str], matched: Sequence[Matches]
 ) -> Explanation:
     """Write what a chunk of one segment matched."""
-
-    def texts(tokens: Tokens) -> list[tuple[str, ...]]:
-        lines = pairwise(tokens.offsets.tolist())
-        return [tuple(words_of[code] for code in tokens.codes[start:stop].tolist()) for start, stop in lines]
-
-    (candidate,), references = texts(chunk.candidates), texts(chunk.references)
+    sides = (side.surface_forms(words_of) for side in (chunk.candidates, chunk.references))
+    (candidate,), references = (list(map(tuple, lines)) for lines in sides)
     words = [word for text in (candidate, *references) for word in text]
     places = [(number, start) for number, text in enumerate(references) for start in range(len(text))]
     matches = []

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.edits import Annotation
+from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.engine.runner import running
 from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
-from softbleu.metrics.protocols import PlansEdits, ShowsEdits
+from softbleu.metrics.protocols import EditPlan, PlansEdits, ShowsEdits
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.edits import GoldSegment
     from softbleu.engine.plan import Plan
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching.similarity import Vectors
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.protocols import EditPlan
     from softbleu.types import Floats
 
 OPERATIONS = ("missing", "unnecessary", "replacement", "")

@@ -11,12 +11,11 @@ from softbleu.config.languages import UNSPACED
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter
 from softbleu.io.progress import note
-from softbleu.metrics.base import language_of
+from softbleu.metrics.base import Metric, language_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.segments import Segments
-    from softbleu.metrics.base import Metric
     from softbleu.metrics.result import Coverage
 
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised

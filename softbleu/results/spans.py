@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from softbleu.errors import InputError, known_name
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.protocols import ShowsPairs, matcher_of
-from softbleu.results.api import plan_metrics
+from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
-    from softbleu.results.api import GivenMetric
     from softbleu.types import Flags
 
 LEAST_SIMILARITY = 0.8
@@ -111,19 +110,13 @@ def unmatched_spans(
     with single_threaded_blas():
         for block in prepared.blocks():
             for system, chunk in zip(corpus.systems, block.chunks(), strict=True):
-                lines = zip(
-                    _lines(chunk, prepared.words), _matched(metric, chunk, words, least_similarity), strict=True
-                )
-                for number, (tokens, matched) in enumerate(lines, start=first):
+                lines = chunk.candidates.surface_forms(prepared.words)
+                pairs = zip(lines, _matched(metric, chunk, words, least_similarity), strict=True)
+                for number, (tokens, matched) in enumerate(pairs, start=first):
                     spans = _spans(tokens, matched.tolist(), texts[system][number], severity)
                     outputs[system][number] = [MarkedOutput(str(metric), tuple(spans))]
             first += len(block)
     return UnmatchedSpans(str(metric), SpanTable(name or str(metric), outputs), texts)
-
-
-def _lines(chunk: Chunk, words: Sequence[str]) -> Iterator[list[str]]:
-    for start, end in pairwise(chunk.candidates.offsets.tolist()):
-        yield [words[code] for code in chunk.candidates.codes[start:end].tolist()]
 
 
 def _matched(metric: Metric, chunk: Chunk, words: WordTable | None, least: float) -> Iterator[Flags]:
