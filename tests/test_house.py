@@ -174,7 +174,7 @@ def called(name: str) -> set[str]:
 
 
 def test_one_class_scores_chunks_and_one_function_resolves_metrics() -> None:
-    """Corpora, lists of texts and sentences go through the worker."""
+    """Corpora, lists of texts and sentences have rows by `checked_rows`, or of all pairs at once by the worker."""
     above = [name for name in MODULES if not name.startswith("softbleu.metrics")]
     ways = {"statistics", "statistics_of", "pair_statistics", "average_statistics"}
     found = {name for name in above if called(name) & ways}

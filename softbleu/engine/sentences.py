@@ -66,6 +66,6 @@ class SentenceScorer:
         (chunk,) = block.chunks(gold=requires.by_annotator)
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
-            rows = checked_rows(metric, chunk, lambda some: metric.statistics(some, words, self._kernels))
+            rows = checked_rows(metric, chunk, words, self._kernels)
         score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return score

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,32 +176,23 @@ class Worker:
         `chunks` are the same segments of each system, `gold` too, for metrics that look at edits; `tables` have what
         is known of words. There are `first` segments of the corpus before them, if they have numbers.
         """
-
-        def compute(metric: Any, chunk: Chunk, words: WordTable | None, matched: Integers | None = None) -> Integers:
-            def again(some: Chunk) -> Integers:
-                known = some is chunk and matched is not None
-                rows: Integers
-                rows = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
-                return rows
-
-            return checked_rows(metric, chunk, again, first)
-
         alone, families = self._families
         for number in alone:
             metric, table = self.tasks[number].metric, self.tasks[number].table
             seen = gold if gold and metric.requires.by_annotator else chunks
             words = None if table is None else tables[table]
-            yield number, [compute(metric, chunk, words) for chunk in seen]
+            yield number, [checked_rows(metric, chunk, words, kernels, first=first) for chunk in seen]
         for (order, table), numbers in families.items():
             members: list[Any] = [self.tasks[number].metric for number in numbers]
             if len(members) == len(chunks) == 1:
-                yield numbers[0], [compute(members[0], chunks[0], tables[table])]
+                yield numbers[0], [checked_rows(members[0], chunks[0], tables[table], kernels, first=first)]
                 continue
             matchers = [metric.matching for metric in members]
             matched = matched_by_all(matchers, chunks, tables[table].vectors, order, kernels)
             for number, metric, by_system in zip(numbers, members, matched, strict=True):
+                known = partial(checked_rows, metric, words=tables[table], kernels=kernels, first=first)
                 pairs = zip(chunks, by_system, strict=True)
-                yield number, [compute(metric, chunk, tables[table], of_chunk) for chunk, of_chunk in pairs]
+                yield number, [known(chunk, matched=of_chunk) for chunk, of_chunk in pairs]
 
     @cached_property
     def _families(self) -> tuple[list[int], dict[tuple[int, int], list[int]]]:

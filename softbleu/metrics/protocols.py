@@ -234,9 +234,7 @@ def one_by_one(
     bounds = np.arange(len(references.lengths) + 1)
     again = np.zeros(len(bounds) - 1, np.int64)
     chunks = (Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths)))
-    return np.stack(
-        [checked_rows(metric, chunk, lambda some: metric.statistics(some, words, kernels)) for chunk in chunks]
-    )
+    return np.stack([checked_rows(metric, chunk, words, kernels) for chunk in chunks])
 
 
 def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:

@@ -10,7 +10,9 @@ import numpy as np
 from softbleu.errors import InputError, SoftbleuError
 
 if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.metrics.result import Score, Scorer
     from softbleu.types import Integers
 
@@ -18,16 +20,24 @@ _MOST = float(1 << 63)
 
 
 def checked_rows(
-    metric: Scorer, chunk: Chunk, compute: Callable[[Chunk], Integers], first: int | None = None
+    metric: Any,
+    chunk: Chunk,
+    words: WordTable | None,
+    kernels: Kernels,
+    *,
+    matched: Integers | None = None,
+    first: int | None = None,
 ) -> Integers:
     """Compute the rows of a chunk, and see that there is one for each segment or reference, of numbers that add up.
 
     Parameters
     ----------
     metric
-        What gives the rows, for the message.
-    compute
-        Gives the rows of a chunk; asked again for single segments where those of all are wrong.
+        Gives the rows; asked again for single segments where those of all are wrong.
+    chunk, words, kernels
+        What `Metric.statistics` is given.
+    matched
+        The matches of the chunk, where these are known.
     first
         Segments of the corpus before the chunk; None where segments have no numbers.
 
@@ -36,6 +46,12 @@ def checked_rows(
     InputError
         The rows are others, or a metric of another package fails: the message says where.
     """
+
+    def compute(some: Chunk) -> Integers:
+        known = some is chunk and matched is not None
+        rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
+        return rows
+
     rows, wrong, cause = _tried(metric, chunk, compute)
     if not wrong:
         return rows
