@@ -60,12 +60,12 @@ def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fac
     facts: dict[str, Fact] = {"name": encoder.name, "kind": "encoder"}
     facts |= {"layers": encoder.depth, "dimension": encoder.dimension, "pieces": encoder.vocabulary}
     if isinstance(encoder, StoredEncoder):
-        folder, architecture = encoder.directory, encoder.meta.architecture
+        folder, architecture, meta = encoder.directory, encoder.architecture, encoder.meta
         if verify:
             fingerprint = encoder_fingerprint(folder, architecture)
             _check_content(folder, encoder.fingerprint, fingerprint, "convert the model again")
-        facts |= {"positions": architecture.positions, "dtype": encoder.meta.dtype}
-        facts |= {"bytes": _size_of([folder / name for name in ENCODER_FILES]), **_origin(encoder.meta.everything)}
+        facts |= {"positions": architecture.positions, "dtype": meta["dtype"]}
+        facts |= {"bytes": _size_of([folder / name for name in ENCODER_FILES]), **_origin(meta)}
     facts |= {"sha256": encoder.fingerprint, "recommended layers": ",".join(map(str, encoder.layers))}
     facts |= {"recommended threshold": encoder.threshold, **_of_pairs(encoder.quantiles)}
     return {**facts, "verified": "yes" if verify else "no"}

@@ -142,53 +142,47 @@ def family_weights(
 
     `first` is the row of the position embeddings that is the first piece's.
     """
-    named = _Named(tensors)
+    names = sorted((name for name in tensors if name.endswith(_WORDS)), key=len)
+    prefix = names[0].removesuffix(_WORDS) if names else ""
+
+    def read(name: str, *shape: int | None) -> NDArray[np.float32]:
+        return _floats(tensors, prefix + name, shape)
+
+    def norm(name: str, stored: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
+        yield from ((f"{stored}.{kind}", read(f"{name}.{kind}", size)) for kind in ("weight", "bias"))
+
     size = architecture.dimension
-    yield WORDS, named.floats(_WORDS, (architecture.vocabulary, size))
-    positions = named.floats(_POSITIONS, (first + architecture.positions, size))[first:]
+    yield WORDS, read(_WORDS, architecture.vocabulary, size)
+    positions = read(_POSITIONS, first + architecture.positions, size)[first:]
     if family.types:
-        positions = positions + named.floats(_TYPES, (None, size))[0]
+        positions = positions + read(_TYPES, None, size)[0]
     yield POSITIONS, positions
-    yield from named.norm("norm", "embeddings.LayerNorm", size)
+    yield from norm("embeddings.LayerNorm", "norm")
     if family.distances:
-        yield DISTANCES, named.floats(family.distances, (architecture.distances, architecture.heads))
+        yield DISTANCES, read(family.distances, architecture.distances, architecture.heads)
     for number in range(architecture.depth):
         place, stored = f"{family.layer}{number}.", f"layers.{number}."
         for kind, shape in (("weight", (size, size)), ("bias", (size,))):
-            parts = [named.floats(f"{place}{family.parts[part]}.{kind}", shape) for part in ("query", "key", "value")]
+            parts = [read(f"{place}{family.parts[part]}.{kind}", *shape) for part in ("query", "key", "value")]
             yield f"{stored}qkv.{kind}", np.concatenate(parts)
         for part, shape in architecture.matrices().items():
             if part in family.parts:
-                yield f"{stored}{part}.weight", named.floats(f"{place}{family.parts[part]}.weight", shape)
-                yield f"{stored}{part}.bias", named.floats(f"{place}{family.parts[part]}.bias", shape[:1])
+                yield f"{stored}{part}.weight", read(f"{place}{family.parts[part]}.weight", *shape)
+                yield f"{stored}{part}.bias", read(f"{place}{family.parts[part]}.bias", shape[0])
         for part in ("attended_norm", "norm"):
-            yield from named.norm(stored + part, place + family.parts[part], size)
+            yield from norm(place + family.parts[part], stored + part)
 
 
-class _Named:
-    """Arrays of a model, whatever stands before their names, and under the old names of their normalisations."""
-
-    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
-        names = sorted((name for name in tensors if name.endswith(_WORDS)), key=len)
-        self._prefix = names[0].removesuffix(_WORDS) if names else ""
-        self._tensors = tensors
-
-    def floats(self, name: str, shape: tuple[int | None, ...], earlier: str | None = None) -> NDArray[np.float32]:
-        """Read an array of this shape; None stands for any size but 0."""
-        tensor = self._tensors.get(self._prefix + name) or self._tensors.get(f"{self._prefix}{earlier}")
-        if tensor is None:
-            raise VectorError(f"the weights lack {self._prefix + name}: give the complete model")
-        actual = tensor.values.shape
-        if len(actual) != len(shape) or any(
-            has != (want or max(has, 1)) for has, want in zip(actual, shape, strict=True)
-        ):
-            wanted = "(" + ", ".join(str(want or "any") for want in shape) + ")"
-            raise VectorError(
-                f"{self._prefix + name}: of shape {actual}, {wanted} expected: config.json is of another model"
-            )
-        return tensor.floats()
-
-    def norm(self, stored: str, name: str, size: int) -> Iterator[tuple[str, NDArray[np.float32]]]:
-        """Read a normalisation."""
-        yield f"{stored}.weight", self.floats(f"{name}.weight", (size,), f"{name}.gamma")
-        yield f"{stored}.bias", self.floats(f"{name}.bias", (size,), f"{name}.beta")
+def _floats(tensors: Mapping[str, Tensor], name: str, shape: tuple[int | None, ...]) -> NDArray[np.float32]:
+    """Read an array of this shape, which may have an earlier name; None stands for any size but 0."""
+    earlier = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+    tensor = tensors.get(name) or tensors.get(earlier)
+    if tensor is None:
+        raise VectorError(f"the weights lack {name}: give the complete model")
+    actual = tensor.values.shape
+    if len(actual) != len(shape) or any(
+        has != (want or max(has, 1)) for has, want in zip(actual, shape, strict=True)
+    ):
+        wanted = "(" + ", ".join(str(want or "any") for want in shape) + ")"
+        raise VectorError(f"{name}: of shape {actual}, {wanted} expected: config.json is of another model")
+    return tensor.floats()

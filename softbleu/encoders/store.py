@@ -189,18 +189,6 @@ def restore_rows(high: NDArray[np.int8], low: NDArray[np.uint8], scales: NDArray
     return restored
 
 
-@dataclass(frozen=True)
-class EncoderMeta:
-    """Content of ``meta.json`` of an encoder, as far as it is needed to use it."""
-
-    architecture: EncoderArchitecture
-    layers: tuple[int, ...]
-    threshold: float | None
-    dtype: StoreType
-    fingerprint: str
-    everything: Mapping[str, Any]  # All that it says
-
-
 def names_encoder(directory: Path) -> bool:
     """Whether ``meta.json`` of a folder says that it is an encoder's store."""
     try:
@@ -210,8 +198,8 @@ def names_encoder(directory: Path) -> bool:
     return isinstance(meta, dict) and meta.get("kind") == ENCODER_KIND
 
 
-def read_encoder_meta(directory: Path) -> EncoderMeta:
-    """Read and check ``meta.json``."""
+def read_encoder_meta(directory: Path) -> tuple[EncoderArchitecture, dict[str, Any]]:
+    """Read and check ``meta.json``: the architecture, and all that it says."""
     path = directory / META
     with advised(_AGAIN):
         meta = read_json(path)
@@ -221,18 +209,17 @@ def read_encoder_meta(directory: Path) -> EncoderMeta:
         architecture, layers = EncoderArchitecture.read(meta, str(path)), meta.get("layers")
         if not isinstance(layers, list) or any(type(layer) is not int for layer in layers):
             raise VectorError(f"{path}: 'layers' is no list of numbers; {_AGAIN}")
-        layers = check_layers(layers, architecture.depth, str(path))
-        return EncoderMeta(architecture, layers, meta.get("threshold"), meta["dtype"], meta["sha256"], meta)
+        return architecture, {**meta, "layers": check_layers(layers, architecture.depth, str(path))}
 
 
-def map_weights(directory: Path, meta: EncoderMeta) -> dict[str, Tensor]:
+def map_weights(directory: Path, architecture: EncoderArchitecture, dtype: StoreType) -> dict[str, Tensor]:
     """Map the arrays of a store, and see that they are those that it must have."""
     path = directory / WEIGHTS
     tensors = map_tensors(path)
-    for name, shape in meta.architecture.shapes().items():
+    for name, shape in architecture.shapes().items():
         rounded = is_rounded(name, shape)
-        _check_tensor(path, tensors, name, shape, _STORED[meta.dtype] if rounded else "F32")
-        if rounded and meta.dtype == "int8":
+        _check_tensor(path, tensors, name, shape, _STORED[dtype] if rounded else "F32")
+        if rounded and dtype == "int8":
             _check_tensor(path, tensors, name + SCALE, shape[:1], "F32")
             if name != WORDS:
                 _check_tensor(path, tensors, name + LOW, (LOW_BITS, shape[0], -(-shape[1] // 8)), "U8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,14 +43,13 @@ class StoredEncoder:
     def __init__(self, directory: Path, name: str | None = None) -> None:
         self.directory = directory
         self.name = name or directory.resolve().name
-        self.meta = meta = read_encoder_meta(directory)
-        self.fingerprint, self.layers, self.threshold = meta.fingerprint, meta.layers, meta.threshold
-        sizes = meta.architecture
+        self.architecture, self.meta = sizes, meta = read_encoder_meta(directory)
         self.dimension, self.depth, self.vocabulary = sizes.dimension, sizes.depth, sizes.vocabulary
-        quantiles = meta.everything.get(QUANTILES)
+        self.fingerprint, self.layers, self.threshold = meta["sha256"], meta["layers"], meta.get("threshold")
+        quantiles = meta.get(QUANTILES)
         cosine = quantiles.get("cosine") if isinstance(quantiles, dict) else None
         self.quantiles: Mapping[str, float] = dict(cosine) if isinstance(cosine, dict) else {}
-        map_weights(directory, meta)
+        map_weights(directory, sizes, meta["dtype"])
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}
@@ -62,7 +62,7 @@ class StoredEncoder:
         """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows."""
         wanted = check_layers(layers, self.depth, self.name)
         rows = np.empty((len(pieces.ids), self.dimension), np.float32)
-        windows = sorted(cut_windows(pieces, self.meta.architecture.positions), key=len)
+        windows = sorted(cut_windows(pieces, self.architecture.positions), key=len)
         # Products may be rounded otherwise by several threads; work is shared out among processes.
         with single_threaded_blas():
             for batch in _batches([window for window in windows if len(window)], self._transformer.period):
@@ -90,38 +90,31 @@ class StoredEncoder:
 
     @cached_property
     def _tensors(self) -> Mapping[str, Any]:
-        return map_weights(self.directory, self.meta)
+        return map_weights(self.directory, self.architecture, self.meta["dtype"])
 
     @cached_property
     def _positions(self) -> NDArray[np.float32]:
         return stored_array(self._tensors, POSITIONS)
 
     @cached_property
-    def _layers(self) -> dict[int, Layer]:
-        return {}
-
-    @cached_property
     def _transformer(self) -> Transformer:
-        architecture = self.meta.architecture
-        distances = stored_array(self._tensors, DISTANCES) if architecture.distances else None
-        return Transformer(architecture, self._norm("norm"), distances, self._layer)
+        distances = stored_array(self._tensors, DISTANCES) if self.architecture.distances else None
+        return Transformer(self.architecture, self._norm("norm"), distances, cache(self._layer))
 
     def _layer(self, number: int) -> Layer:
-        if number not in self._layers:
-            place = f"layers.{number}."
-            qkv = self._linear(place + "qkv")
-            root = np.float32(math.sqrt(self.dimension // self.meta.architecture.heads))
-            qkv.weight[:, : self.dimension] /= root
-            qkv.bias[: self.dimension] /= root
-            self._layers[number] = Layer(
-                qkv,
-                self._linear(place + "attended"),
-                self._norm(place + "attended_norm"),
-                self._linear(place + "up"),
-                self._linear(place + "down"),
-                self._norm(place + "norm"),
-            )
-        return self._layers[number]
+        place = f"layers.{number}."
+        qkv = self._linear(place + "qkv")
+        root = np.float32(math.sqrt(self.dimension // self.architecture.heads))
+        qkv.weight[:, : self.dimension] /= root
+        qkv.bias[: self.dimension] /= root
+        return Layer(
+            qkv,
+            self._linear(place + "attended"),
+            self._norm(place + "attended_norm"),
+            self._linear(place + "up"),
+            self._linear(place + "down"),
+            self._norm(place + "norm"),
+        )
 
     def _linear(self, name: str) -> Linear:
         weight = stored_array(self._tensors, f"{name}.weight")
@@ -129,7 +122,7 @@ class StoredEncoder:
 
     def _norm(self, name: str) -> Norm:
         weight, bias = (stored_array(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
-        return Norm(weight, bias, self.meta.architecture.eps)
+        return Norm(weight, bias, self.architecture.eps)
 
 
 def _batches(windows: Sequence[Window], period: int) -> list[list[Window]]:
