@@ -18,7 +18,7 @@ from train import MARGIN, WEIGHT, JudgedDistances, Measured, fit_prices, fit_sev
 import softbleu
 from softbleu import InputError, Segments
 from softbleu.corpora.judgements import Assessments
-from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead, read_head
+from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
 from softbleu.metrics.trained import Trained
 
 WORDS = ["cat", "Cat", "cats", "dog", "not", "12", "1,200", "sat"]
@@ -172,7 +172,7 @@ def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
     texts = groups["a"].texts
     scored = softbleu.score(texts.candidates["A"], texts.references, metric="trained", head=str(place))
     assert 0 < scored.score < 100
-    assert f"head:head.json#{read_head(str(place)).fingerprint[:12]}" in scored.signature
+    assert f"head:head.json#{TrainedHead.of(str(place)).fingerprint[:12]}" in scored.signature
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
 def test_what_is_no_head_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
     place = tmp_path / "head.json"
     place.write_text(json.dumps(json.loads((HEADS / "static" / "head.json").read_text()) | change))
-    refused(InputError, said, TrainedHead.parse, str(place))
+    refused(InputError, said, TrainedHead.of, str(place))
 
 
 @pytest.mark.slow

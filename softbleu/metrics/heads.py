@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
 from softbleu.io.files import Content
@@ -94,16 +93,22 @@ class TrainedHead(Content):
         return factors
 
     @classmethod
-    def parse(cls, text: str) -> TrainedHead | None:
-        """Read a head by its name or file; `none` stands for the default."""
-        return None if text == "none" else read_head(text)
+    def of(cls, location: str) -> TrainedHead:
+        """Read a head: one in the box by its name, else a file as `heads/recipe/train.py` writes it.
+
+        Raises `InputError`: there is none, or its content is no head.
+        """
+        names = resource_names(_FOLDER, _FILE)
+        if location in names:
+            return bundled_head(location)
+        if not Path(location).exists():
+            raise InputError(f"head {location!r}: no such file, and no head in the box: {', '.join(names)}")
+        return cls.of_file(Path(location), location)
 
     @classmethod
-    def of_content(cls, content: Any, location: str, fingerprint: str) -> Self:
-        """Make a head of the content of its file; `location` and `fingerprint` name it in errors and signatures.
-
-        Raises `InputError`: it is no head.
-        """
+    def of_file(cls, path: Path, location: str) -> Self:
+        """Read the file of a head, whose `location` names it in errors."""
+        content = read_json(path)
         try:
             if content["format"] not in (_EARLIER, _FORMAT):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
@@ -126,47 +131,11 @@ class TrainedHead(Content):
                 f"{location}: no head of a trained metric ({type(error).__name__}: {error}): make one by "
                 "heads/recipe/train.py"
             ) from error
+        fingerprint = Content.of(str(path)).fingerprint
         return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices, severity)
-
-
-def head_names() -> tuple[str, ...]:
-    """Heads that travel with the package.
-
-    >>> head_names()
-    ('minilm-l6', 'static')
-    """
-    return resource_names(_FOLDER, _FILE)
-
-
-def read_head(location: str) -> TrainedHead:
-    """Read a head: one in the box by its name, else a file as `heads/recipe/train.py` writes it.
-
-    InputError: there is none, or its content is no head.
-    """
-    if location in head_names():
-        return bundled_head(location)
-    if not Path(location).exists():
-        raise InputError(f"head {location!r}: no such file, and no head in the box: {', '.join(head_names())}")
-    return _read(Path(location), location)
 
 
 @cache
 def bundled_head(name: str) -> TrainedHead:
     """Read a head in the box, once."""
-    return _read(required_resource(_FOLDER, name, _FILE), name)
-
-
-def _read(path: Path, location: str) -> TrainedHead:
-    return TrainedHead.of_content(read_json(path), location, Content.of(str(path)).fingerprint)
-
-
-def head_setting() -> Any:
-    """Declare the head."""
-    return setting(
-        None,
-        "Head of the trained metric: a name, or a file as heads/recipe/train.py writes it",
-        read=TrainedHead.parse,
-        hashed=True,
-        metavar="NAME|FILE",
-        unset=DEFAULT_HEAD,
-    )
+    return TrainedHead.of_file(required_resource(_FOLDER, name, _FILE), name)

@@ -23,7 +23,7 @@ from softbleu.language.spelling import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, tokenizer_setting
-from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head, head_setting
+from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.protocols import NeedsData
 from softbleu.metrics.result import Score, column
@@ -43,10 +43,9 @@ _LIMIT = Limit("trained", "pairs of words or pieces", 1 << 28, "a document of 3,
 _NEGATIONS = frozenset(
     ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
 )
-_SHORT = 2048  # Pairs of places in short lines
 _TIE = 1e-7  # Of equal similarities that of the nearer place is taken
 _WORD_COLUMNS = ("negations", "numbers", "capitals", "unknown")
-_PLACES = {name: place for place, name in enumerate(FEATURES)}
+_ALIGNED = 12  # Of `FEATURES` those of aligned words or pieces, which come first
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,14 @@ class Trained(Metric):
     70.0
     """
 
-    head: TrainedHead | None = head_setting()
+    head: TrainedHead | None = setting(
+        None,
+        "Head of the trained metric: a name, or a file as heads/recipe/train.py writes it",
+        read=TrainedHead.read,
+        hashed=True,
+        metavar="NAME|FILE",
+        unset=DEFAULT_HEAD,
+    )
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "trained"
@@ -167,10 +173,10 @@ class Trained(Metric):
         pairs = (_pieces if words.vectors.in_context else _words)(single, words)
         for line, (similarities, mean, other, start) in enumerate(pairs):
             if similarities.size:
-                _align(distances[line], similarities, mean, other, start)
+                distances[line, :_ALIGNED] = _align(similarities, mean, other, start)
             known[line] &= similarities.size > 0
             directions.append(mean / (math.sqrt(mean @ mean) or 1.0))
-        _surface(distances, single, words)
+        distances[:, _ALIGNED : len(FEATURES)] = _surface(single, words)
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
             scores = metric.scores(metric.statistics(single, words, kernels)) / 100
             distances[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
@@ -231,53 +237,57 @@ def _words(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Fl
         yield similarities, one.sum(axis=0), other.sum(axis=0), 1.0
 
 
-def _align(row: Floats, similarities: Floats, mean: Floats, other: Floats, start: float) -> None:
-    """Write distances of aligned words or pieces into a row."""
+def _align(similarities: Floats, mean: Floats, other: Floats, start: float) -> list[float]:
+    """Compute the distances of aligned words or pieces of a pair."""
     size, others = similarities.shape
-    ranked = similarities - (_ties if size * others > _SHORT else _kept_ties)(size, others)
-    best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
     places, other_places = np.arange(size), np.arange(others)
+    ranked = similarities - _TIE * np.abs(places[:, None] / size - other_places / others)
+    best, back = ranked.argmax(axis=1), ranked.argmax(axis=0)
     lacks = np.maximum(1 - similarities[places, best], 0)
     missing = np.maximum(1 - similarities[back, other_places], 0)
-    row[0], row[1] = lacks.sum() / size, missing.sum() / others
-    row[2], row[3] = lacks @ lacks / size, missing @ missing / others
-    row[4], row[5] = lacks.max(), missing.max()
     length = math.sqrt((mean @ mean) * (other @ other))
-    row[6] = max(0.0, 1 - float(mean @ other) / length) if length else 1.0
-    row[7] = max(0.0, 1 - start)
     paired = best[back[best] == places]
     count = len(paired)
-    row[8], row[9] = 1 - count / size, 1 - count / others
     steps = paired[1:] - paired[:-1]
-    row[10] = np.count_nonzero(steps != 1) / size
+    order = 0.0
     if count > 1 and steps.min() < 0:
         # By how many places the paired are away from the reference's order; the other way round it is the same.
-        row[11] = 2 * np.abs(paired.argsort() - places[:count]).sum() / count**2
+        order = 2 * np.abs(paired.argsort() - places[:count]).sum() / count**2
+    return [
+        lacks.sum() / size,
+        missing.sum() / others,
+        lacks @ lacks / size,
+        missing @ missing / others,
+        lacks.max(),
+        missing.max(),
+        max(0.0, 1 - float(mean @ other) / length) if length else 1.0,
+        max(0.0, 1 - start),
+        1 - count / size,
+        1 - count / others,
+        np.count_nonzero(steps != 1) / size,
+        order,
+    ]
 
 
-def _ties(size: int, others: int) -> Floats:
-    """Amounts to subtract from similarities: the more, the farther apart two places are."""
-    amounts: Floats = _TIE * np.abs(np.arange(size)[:, None] / size - np.arange(others) / others)
-    return amounts
-
-
-_kept_ties = lru_cache(1 << 10)(_ties)  # Of short lines: at most 16 MB
-
-
-def _surface(rows: Floats, single: Chunk, words: WordTable) -> None:
-    """Write distances of lengths, negations, numbers and capitals."""
+def _surface(single: Chunk, words: WordTable) -> Floats:
+    """Compute the distances of lengths, negations, numbers, capitals and unknown words: (pairs, distances)."""
     candidates, references = single.candidates, single.references
     ratio = np.log((references.lengths + 1) / (candidates.lengths + 1))
-    rows[:, _PLACES["shorter"]], rows[:, _PLACES["longer"]] = np.maximum(ratio, 0), np.maximum(-ratio, 0)
-    negations, numbers, capitals, unknown = (words.feature(f"pair_{name}") for name in _WORD_COLUMNS)
-    (few, more, _) = _beyond(candidates, references, negations)
-    rows[:, _PLACES["negations"]] = (few + more) > 0
-    missed, added, total = _beyond(candidates, references, numbers)
-    rows[:, _PLACES["numbers"]] = (missed + added) / np.maximum(total, 1)
-    missed, added, _ = _beyond(candidates, references, capitals)
     length = np.maximum(references.lengths, 1)
-    rows[:, _PLACES["capitals_missed"]], rows[:, _PLACES["capitals_added"]] = missed / length, added / length
-    rows[:, _PLACES["unknown"]] = _beyond(candidates, references, unknown)[1] / length
+    (few, more, _), (missed, added, numbers), (lost, gained, _), (_, unknown, _) = (
+        _beyond(candidates, references, words.feature(f"pair_{name}")) for name in _WORD_COLUMNS
+    )
+    return np.column_stack(
+        (
+            np.maximum(ratio, 0),
+            np.maximum(-ratio, 0),
+            (few + more) > 0,
+            (missed + added) / np.maximum(numbers, 1),
+            lost / length,
+            gained / length,
+            unknown / length,
+        )
+    )
 
 
 def _beyond(candidates: Tokens, references: Tokens, forms: Integers) -> tuple[Floats, Floats, Floats]:
