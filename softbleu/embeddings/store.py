@@ -311,16 +311,16 @@ def is_storable(word: bytes) -> bool:
         return False
 
 
-def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round each row to whole multiples, -127 to 127, of its own scale: its largest magnitude / 127.
+def quantise(rows: NDArray[np.float32], most: int = 127) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Round each row to whole multiples, -most to most, of its own scale: its largest magnitude / most.
 
     >>> codes, scales = quantise(np.array([[127.0, -1.2], [0.0, 0.0]], dtype=np.float32))
     >>> codes.tolist(), scales.tolist()
     ([[127, -1], [0, 0]], [1.0, 0.0])
     """
-    scales = (np.abs(rows).max(axis=1, initial=0.0) / np.float32(127)).astype(np.float32)
+    scales = (np.abs(rows).max(axis=1, initial=0.0) / np.float32(most)).astype(np.float32)
     steps = np.divide(rows, scales[:, None], out=np.zeros_like(rows), where=scales[:, None] > 0)
-    codes = np.nan_to_num(np.rint(steps)).clip(-127, 127).astype(np.int8)
+    codes = np.nan_to_num(np.rint(steps)).clip(-most, most).astype(np.min_scalar_type(-most))
     return codes, scales
 
 

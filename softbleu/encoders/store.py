@@ -171,10 +171,7 @@ def round_rows(
     >>> restore_rows(*round_rows(rows, 3)).round(3).tolist()
     [[1.0, -0.3400000035762787, 0.019999999552965164], [0.0, 0.0, 0.0]]
     """
-    most = (128 << low_bits) - 1
-    scales = (np.abs(rows).max(axis=1, initial=0.0) / np.float32(most)).astype(np.float32)
-    steps = np.divide(rows, scales[:, None], out=np.zeros_like(rows), where=scales[:, None] > 0)
-    numbers = np.nan_to_num(np.rint(steps)).clip(-most, most).astype(np.int16)
+    numbers, scales = quantise(rows, (128 << low_bits) - 1)
     planes = [np.packbits((numbers >> bit & 1).astype(bool), axis=1) for bit in range(low_bits)]
     return (numbers >> low_bits).astype(np.int8), np.stack(planes), scales
 
