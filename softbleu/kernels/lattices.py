@@ -34,7 +34,6 @@ class Lattices:
 
     offsets: Integers
     states: Integers  # Number of states of each lattice
-    ends: Integers  # Last state of each
     sources: Integers
     targets: Integers
     words: NDArray[np.int32]  # Codes; -1 is a word that no candidate has, -2 none
@@ -43,6 +42,11 @@ class Lattices:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    @property
+    def ends(self) -> Integers:
+        """Last state of each."""
+        return self.states - 1
 
     @cached_property
     def empty(self) -> Flags:
@@ -61,7 +65,6 @@ class Lattices:
         made = Lattices(
             offsets,
             self.states[lattices],
-            self.ends[lattices],
             self.sources[arcs],
             self.targets[arcs],
             self.words[arcs],
@@ -69,11 +72,6 @@ class Lattices:
             self.kinds[arcs],
         )
         return made, arcs
-
-    def costs_of_arcs(self, weights: Integers, full: int = HUNDRED) -> Integers:
-        """Costs of arcs, multiplied by the weights of their words; empty arcs weigh `full`."""
-        costs: Integers = self.costs * np.where(self.empty, full, weights)
-        return costs
 
     def batches(self, widths: Integers | None = None) -> Iterator[Integers]:
         """Numbers of lattices that are gone through together, those with most arcs first.
@@ -128,134 +126,114 @@ class CandidateTexts:
 class EditPrices:
     """Costs of edits."""
 
-    extra: int = HUNDRED  # Of a word of the candidate that is left out, in hundredths of its weight
-    both: bool = False
+    extra: int  # Of a word of the candidate that is left out, in hundredths of its weight
+    both: bool
     """A word in another's place costs as much as leaving the one out and putting the other in, not the greater."""
-    full: int = HUNDRED  # What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts
+    full: int  # What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts
 
 
-def least_ratios(
-    lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices | None = None
-) -> tuple[Integers, Integers, Integers]:
-    """Find the path to which the edit cost over the path's weight is least, by Dinkelbach's method, exactly.
+@dataclass(frozen=True)
+class PathSearch:
+    """The search for the path to which the edit cost over the path's weight is least, of each lattice.
 
     What a word of a path weighs, it costs if the candidate lacks it; an arc adds its own cost times its word's weight
-    (an empty arc as if of full weight). Returns the cost in ten thousandths, the weight of the path in hundredths
-    (where `full` is 100), and the greatest weight of all paths, of each lattice. Among equal ratios that of the least
-    weight. `weights` are those of the arcs' words, in hundredths; 0 for empty arcs.
+    (an empty arc as if of full weight).
     """
-    edits = edits or EditPrices()
-    costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
-    longest = lattices.greatest(weights)
-    most = _greatest_costs(lattices, texts, weights, edits, longest)
-    for batch in lattices.batches(texts.lengths + 1):
-        costs[batch], lengths[batch] = _ratios(lattices, batch, texts, weights, edits, longest[batch], most[batch])
-    return costs, lengths, longest
 
+    lattices: Lattices
+    texts: CandidateTexts
+    weights: Integers  # Of the arcs' words, in hundredths; 0 for empty arcs
+    edits: EditPrices
 
-def greatest_exponent(
-    lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
-) -> int:
-    """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
-    cost = int(_greatest_costs(lattices, texts, weights, edits, longest).max(initial=0))
-    length = int(longest.max(initial=0)) + 1
-    return (2 * cost * length).bit_length() + length.bit_length()
+    @cached_property
+    def arc_costs(self) -> Integers:
+        """Costs of arcs, multiplied by the weights of their words."""
+        costs: Integers = self.lattices.costs * np.where(self.lattices.empty, self.edits.full, self.weights)
+        return costs
 
+    @cached_property
+    def longest(self) -> Integers:
+        """Greatest weight of a path of each lattice."""
+        return self.lattices.greatest(self.weights)
 
-def _greatest_costs(
-    lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
-) -> Integers:
-    """Upper bounds of the costs of paths: (lattices,)."""
-    words = HUNDRED * longest + edits.extra * texts.weights.sum(axis=1)
-    costs: Integers = words + lattices.greatest(lattices.costs_of_arcs(weights, edits.full))
-    return costs
+    @cached_property
+    def dearest(self) -> Integers:
+        """Upper bounds of the costs of paths of each lattice."""
+        words = HUNDRED * self.longest + self.edits.extra * self.texts.weights.sum(axis=1)
+        costs: Integers = words + self.lattices.greatest(self.arc_costs)
+        return costs
 
+    @property
+    def bits(self) -> int:
+        """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
+        cost, length = int(self.dearest.max(initial=0)), int(self.longest.max(initial=0)) + 1
+        return (2 * cost * length).bit_length() + length.bit_length()
 
-def _ratios(
-    lattices: Lattices,
-    batch: Integers,
-    texts: CandidateTexts,
-    weights: Integers,
-    edits: EditPrices,
-    longest: Integers,
-    most: Integers,
-) -> tuple[Integers, Integers]:
-    """Cost and weight of the best path of each lattice of a batch."""
-    # The ratio to beat: at first that of as many edits as words.
-    above, below = np.full(len(batch), HUNDRED), np.ones(len(batch), np.int64)
-    cost, length = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
-    going = np.arange(len(batch))
-    while len(going):
-        prices = edits, above[going], below[going], longest[going]
-        values, lengths = CostTable(lattices, batch[going], texts, weights, *prices).least()
-        ratio = (values + above[going] * lengths) // below[going]
-        cost[going], length[going] = ratio, lengths
-        # A path without words has no ratio, unless there is no other: one with words is looked for, at any price.
-        bare = (lengths == 0) & (ratio > 0) & (longest[going] > 0)
-        better = (values != 0) & ~bare & (lengths > 0)
-        above[going[better]], below[going[better]] = ratio[better], lengths[better]
-        above[going[bare]] = most[going[bare]] + 1
-        below[going[bare]] = 1
-        going = going[better | bare]
-    return cost, length
+    def least_ratios(self) -> tuple[Integers, Integers]:
+        """Find the least ratio of each lattice by Dinkelbach's method, exactly.
 
+        Returns the cost in ten thousandths and the weight of the path in hundredths (where `full` is 100). Among
+        equal ratios it is that of the least weight.
+        """
+        costs, lengths = np.zeros(len(self.lattices), np.int64), np.zeros(len(self.lattices), np.int64)
+        for batch in self.lattices.batches(self.texts.lengths + 1):
+            costs[batch], lengths[batch] = self._ratios(batch)
+        return costs, lengths
 
-def closest_ways(
-    lattices: Lattices,
-    texts: CandidateTexts,
-    weights: Integers,
-    edits: EditPrices,
-    costs: Integers,
-    lengths: Integers,
-) -> list[list[tuple[int, int]]]:
-    """Show the edits behind ratios that `least_ratios` found, words being taken in their order.
+    def _ratios(self, batch: Integers) -> tuple[Integers, Integers]:
+        """Cost and weight of the best path of each lattice of a batch."""
+        # The ratio to beat: at first that of as many edits as words.
+        above, below = np.full(len(batch), HUNDRED), np.ones(len(batch), np.int64)
+        cost, length = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+        going = np.arange(len(batch))
+        while len(going):
+            some = batch[going]
+            values, lengths = CostTable(self, some, above[going], below[going]).least()
+            ratio = (values + above[going] * lengths) // below[going]
+            cost[going], length[going] = ratio, lengths
+            # A path without words has no ratio, unless there is no other: one with words is looked for, at any price.
+            bare = (lengths == 0) & (ratio > 0) & (self.longest[some] > 0)
+            better = (values != 0) & ~bare & (lengths > 0)
+            above[going[better]], below[going[better]] = ratio[better], lengths[better]
+            above[going[bare]], below[going[bare]] = self.dearest[some[bare]] + 1, 1
+            going = going[better | bare]
+        return cost, length
 
-    Returns for each lattice the number of an arc and the place of the candidate word that it matches, in order; -1
-    where the one or the other is missing.
-    """
-    ways: list[list[tuple[int, int]]] = [[]] * len(lattices)
-    longest = lattices.greatest(weights)
-    for batch in lattices.batches(texts.lengths + 1):
-        above, below = costs[batch], np.maximum(lengths[batch], 1)
-        table = CostTable(lattices, batch, texts, weights, edits, above, below, longest[batch])
-        for row, number in enumerate(batch.tolist()):
-            ways[number] = table.way(row)
-    return ways
+    def closest_ways(self, costs: Integers, lengths: Integers) -> list[list[tuple[int, int]]]:
+        """Show the edits behind ratios that `least_ratios` found, words being taken in their order.
+
+        Returns for each lattice the number of an arc and the place of the candidate word that it matches, in order;
+        -1 where the one or the other is missing.
+        """
+        ways: list[list[tuple[int, int]]] = [[]] * len(self.lattices)
+        for batch in self.lattices.batches(self.texts.lengths + 1):
+            table = CostTable(self, batch, costs[batch], np.maximum(lengths[batch], 1))
+            for row, number in enumerate(batch.tolist()):
+                ways[number] = table.way(row)
+        return ways
 
 
 class CostTable:
     """Of every state the least value of a way to it that has taken some of the candidate's words.
 
-    `longest` is the greatest weight of a path of each lattice. Values have a path's weight in their lowest bits, and
-    do without the prices of the words that lie before the first that is left: then a word that is left out costs
-    nothing more.
+    Values have a path's weight in their lowest bits, and do without the prices of the words that lie before the first
+    that is left: then a word that is left out costs nothing more.
     """
 
-    def __init__(
-        self,
-        lattices: Lattices,
-        batch: Integers,
-        texts: CandidateTexts,
-        weights: Integers,
-        edits: EditPrices,
-        above: Integers,
-        below: Integers,
-        longest: Integers,
-    ) -> None:
-        self._lattices, self._batch, self._texts = lattices, batch, texts
-        self._shift = shift = int(longest.max(initial=0)).bit_length()
-        self._below, self._both = below, edits.both
-        width = int(texts.lengths[batch].max(initial=0))
-        self._words = texts.words[batch, :width]
-        prices = (below[:, None] * edits.extra * texts.weights[batch, :width]) << shift
-        self._prices = np.where(np.arange(width) < texts.lengths[batch, None], prices, 0)
+    def __init__(self, search: PathSearch, batch: Integers, above: Integers, below: Integers) -> None:
+        self._search, self._lattices, self._batch = search, search.lattices, batch
+        self._shift = shift = int(search.longest[batch].max(initial=0)).bit_length()
+        self._above, self._below = above, below
+        self._lengths = search.texts.lengths[batch]
+        width = int(self._lengths.max(initial=0))
+        self._words = search.texts.words[batch, :width]
+        prices = (below[:, None] * search.edits.extra * search.texts.weights[batch, :width]) << shift
+        self._prices = np.where(np.arange(width) < self._lengths[:, None], prices, 0)
         self._before = np.zeros((len(batch), width + 1), np.int64)
         np.cumsum(self._prices, axis=1, out=self._before[:, 1:])
-        size = len(batch), int(lattices.states[batch].max(initial=1)), width + 1
+        size = len(batch), int(search.lattices.states[batch].max(initial=1)), width + 1
         self._cells = np.full(size, _FAR)
         self._cells[:, 0, 0] = 0
-        self._above, self._weights = above, weights
-        self._arc_costs = lattices.costs_of_arcs(weights, edits.full)
         self._fill()
 
     def _fill(self) -> None:
@@ -272,20 +250,20 @@ class CostTable:
 
     def _prices_of(self, rows: Integers, arcs: Integers) -> tuple[Integers, Integers]:
         """Costs of passing arcs, and the additional costs where the candidate lacks their words."""
-        weight, below = self._weights[arcs], self._below[rows]
-        base = ((below * self._arc_costs[arcs] - self._above[rows] * weight) << self._shift) + weight
+        weight, below = self._search.weights[arcs], self._below[rows]
+        base = ((below * self._search.arc_costs[arcs] - self._above[rows] * weight) << self._shift) + weight
         return base, (HUNDRED * below * weight) << self._shift
 
     def _meetings(self, rows: Integers, arcs: Integers, word: Integers) -> Integers:
         """Costs of words of the candidate in the place of arcs' words, less the costs of leaving them out."""
         words, prices = self._words[rows], self._prices[rows]
-        other = word[:, None] if self._both else np.maximum(word[:, None] - prices, 0)
+        other = word[:, None] if self._search.edits.both else np.maximum(word[:, None] - prices, 0)
         cost = np.where(words == self._lattices.words[arcs][:, None], -prices, other)
         cost[self._lattices.empty[arcs]] = _FAR
         return cost
 
     def way(self, row: int) -> list[tuple[int, int]]:
-        """Arcs and the candidate words that they match on the best way of one lattice; see `closest_ways`."""
+        """Arcs and the candidate words that they match on the best way of a lattice; see `closest_ways`."""
         number = int(self._batch[row])
         arcs = np.arange(self._lattices.offsets[number], self._lattices.offsets[number + 1])
         rows = np.full(len(arcs), row)
@@ -305,7 +283,7 @@ class CostTable:
         into: dict[int, list[int]] = {}
         for place, target in enumerate(self._lattices.targets[arcs].tolist()):
             into.setdefault(target, []).append(place)
-        state, left = int(self._lattices.ends[number]), int(self._texts.lengths[number])
+        state, left = int(self._lattices.ends[number]), int(self._lengths[row])
         way: list[tuple[int, int]] = []
         while True:
             value = closed(state)[left]
@@ -330,6 +308,5 @@ class CostTable:
         """Least ``below * cost - above * weight`` of a path, and that path's weight: of each lattice of the batch."""
         rows = np.arange(len(self._batch))
         cells = np.minimum.accumulate(self._cells[rows, self._lattices.ends[self._batch]], axis=1)
-        lengths = self._texts.lengths[self._batch]
-        packed: Integers = cells[rows, lengths] + self._before[rows, lengths]
+        packed: Integers = cells[rows, self._lengths] + self._before[rows, self._lengths]
         return packed >> self._shift, packed & ((1 << self._shift) - 1)

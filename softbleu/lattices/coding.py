@@ -65,7 +65,6 @@ class LatticeLines(Tokens):
         lattices = Lattices(
             np.cumsum([0, *map(len, networks)]),
             states,
-            states - 1,
             joined("sources"),
             joined("targets"),
             numbers,
@@ -100,9 +99,7 @@ def lattices_of(references: Tokens) -> Lattices:
     lengths = references.lengths
     sources = np.arange(len(references.codes)) - np.repeat(references.offsets[:-1], lengths)
     nothing = np.zeros(len(references.codes), np.int64)
-    return Lattices(
-        references.offsets, lengths + 1, lengths, sources, sources + 1, references.codes, nothing, nothing
-    )
+    return Lattices(references.offsets, lengths + 1, sources, sources + 1, references.codes, nothing, nothing)
 
 
 def arc_words(references: Tokens, surface_forms: Sequence[str]) -> list[str]:

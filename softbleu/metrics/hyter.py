@@ -13,15 +13,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
-from softbleu.kernels.lattices import (
-    HUNDRED,
-    CandidateTexts,
-    EditPrices,
-    Lattices,
-    closest_ways,
-    greatest_exponent,
-    least_ratios,
-)
+from softbleu.kernels.lattices import HUNDRED, CandidateTexts, EditPrices, PathSearch
 from softbleu.lattices.coding import LatticeLines, arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
@@ -46,8 +38,6 @@ _RARE = math.log(1000)  # Rarity of a word of full weight: about that of one whi
 _MOST_BITS = 60
 _LIMIT = Limit("hyter", "pairs of words and states", 1 << 27, "a document of 3,000 words: 9,000,000")
 """Of one segment (1.1 GB)."""
-_Task = tuple[Lattices, CandidateTexts, "Integers", EditPrices]
-"""Networks, candidates, weights of the networks' words, prices."""
 
 
 @dataclass(frozen=True)
@@ -143,13 +133,12 @@ class Hyter(Metric):
         """Cost, in ten thousandths of a word, and length, in hundredths, by the best network: (segments, 2)."""
         MOST_REFERENCES.check(int(chunk.reference_numbers.max(initial=0)), "a segment")
         single = chunk.by_reference()
-        task = self._task(single, words)
-        costs, lengths, _ = least_ratios(*task)
-        hundredths = HUNDRED // task[-1].full
-        rows = hundredths * np.column_stack((costs, lengths))
+        search = self._search(single, words)
+        costs, lengths = search.least_ratios()
+        rows = HUNDRED // search.edits.full * np.column_stack((costs, lengths))
         if self.shifts:
-            ways = closest_ways(*task, costs, lengths)
-            rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(task[0], single.candidates, ways))
+            ways = search.closest_ways(costs, lengths)
+            rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(search, single.candidates, ways))
         return keep_best(rows, chunk.segment_offsets, lambda rows: -self.scores(rows))
 
     def paths(self, chunk: Chunk, words: WordTable | None, forms: Sequence[str]) -> list[ClosestPath]:
@@ -163,32 +152,32 @@ class Hyter(Metric):
         if self.shifts:
             raise InputError("the best path is shown for words in their order: leave out shifts")
         single = chunk.by_reference()
-        task = self._task(single, words)
-        costs, lengths, _ = least_ratios(*task)
-        rates = self.scores(HUNDRED // task[-1].full * np.column_stack((costs, lengths)))
+        search = self._search(single, words)
+        costs, lengths = search.least_ratios()
+        rows = HUNDRED // search.edits.full * np.column_stack((costs, lengths))
         arcs = arc_words(single.references, forms)
         texts = single.candidates.surface_forms(forms)
-        ways = closest_ways(*task, costs, lengths)
+        ways = search.closest_ways(costs, lengths)
         return [
-            _path(number, texts[number], arcs, task, ways[number], costs, lengths)
-            for number in best_rows(chunk.segment_offsets, -rates)
+            _path(number, texts[number], arcs, search, ways[number], rows[number])
+            for number in best_rows(chunk.segment_offsets, -self.scores(rows))
         ]
 
-    def _task(self, single: Chunk, words: WordTable | None) -> _Task:
-        """Input of the search: a network per segment."""
+    def _search(self, single: Chunk, words: WordTable | None) -> PathSearch:
+        """The search: a network per segment."""
         lattices = lattices_of(single.references)
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
             what = f"a segment of {length:,} candidate words and a network of {states:,} states"
             _LIMIT.check(states * length, what)
-        full = 1 if self._weighs_equally else HUNDRED
         texts = self._texts(single.candidates, words)
         weights = np.where(lattices.empty, 0, self._word_weights(words, lattices.words.astype(np.int64)))
-        longest = lattices.greatest(weights)
+        full = 1 if self._weighs_equally else HUNDRED
         edits = EditPrices(round(HUNDRED * self.extra), self.replacing == "both", full)
-        if greatest_exponent(lattices, texts, weights, edits, longest) > _MOST_BITS:
+        search = PathSearch(lattices, texts, weights, edits)
+        if search.bits > _MOST_BITS:
             most = int(max(texts.lengths.max(), lattices.states.max()))
             raise InputError(f"a segment of some {most:,} words is too long for hyter's whole numbers: split it")
-        return lattices, texts, weights, edits
+        return search
 
     def _texts(self, candidates: Tokens, words: WordTable | None) -> CandidateTexts:
         lengths = candidates.lengths
@@ -206,7 +195,7 @@ class Hyter(Metric):
 
     def _word_weights(self, words: WordTable | None, codes: Integers) -> Integers:
         """Weights of words in hundredths; words that no text has are of full weight."""
-        if words is None or self.idf is None or not self.rarity:
+        if words is None or self._weighs_equally:
             return np.full(len(codes), 1 if self._weighs_equally else HUNDRED)
         rarity = np.maximum(words.feature("rarity") / _RARE, 0) ** self.rarity
         by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)
@@ -218,9 +207,9 @@ class Hyter(Metric):
         return HyterScore(path.score, path.edits, path.length)
 
 
-def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
+def _shifted_costs(search: PathSearch, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
     """Costs of TER's edits and shifts between candidates and the paths of ways, with what their arcs cost."""
-    costs = []
+    lattices, costs = search.lattices, []
     for candidate, way in zip(candidates.by_line(), ways, strict=True):
         arcs = [arc for arc, _ in way if arc >= 0]
         path = tuple(int(lattices.words[arc]) for arc in arcs if not lattices.empty[arc])
@@ -266,7 +255,7 @@ class ClosestPath:
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
     """Find the path of a network that is closest to a candidate; words have equal weights and are taken in order.
 
-    Prices of insertions and replacements are those of `metric` (default: `Hyter()`).
+    Prices are those of `metric` (default: `Hyter()`).
 
     >>> network = WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")])
     >>> for step in closest_path(network, ["a", "hound", "barks"]).steps:
@@ -275,11 +264,10 @@ def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter |
     EditStep(candidate='hound', word='hound', kind='synonym', cost=0.2)
     EditStep(candidate='barks', word='', kind='', cost=1.0)
     """
-    plain = Hyter() if metric is None else Hyter(extra=metric.extra, replacing=metric.replacing)
     codes = Vocabulary()
     text = codes.encode([candidate])
     references = LatticeLines.coded([network], codes)
-    (path,) = plain.paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
+    (path,) = (metric or Hyter()).paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
     return path
 
 
@@ -287,23 +275,22 @@ def _path(
     number: int,
     candidate: Sequence[str],
     arc_words: Sequence[str],
-    task: _Task,
+    search: PathSearch,
     way: Sequence[tuple[int, int]],
-    costs: Integers,
-    lengths: Integers,
+    row: Integers,
 ) -> ClosestPath:
     """Spell the way through a lattice, and say what each step costs; empty arcs that cost nothing are no steps."""
-    lattices, texts, weights, edits = task
-    arc_costs, whole = lattices.costs_of_arcs(weights, edits.full), HUNDRED * edits.full
+    edits = search.edits
+    whole = HUNDRED * edits.full
     steps = []
     for arc, index in way:
         proposed = candidate[index] if index >= 0 else ""
-        inserted = edits.extra * int(texts.weights[number, index]) if index >= 0 else 0
+        inserted = edits.extra * int(search.texts.weights[number, index]) if index >= 0 else 0
         word, kind, lost, arc_cost = "", "", 0, 0
         if arc >= 0:
-            word, kind = arc_words[arc], ARC_KINDS[lattices.kinds[arc]]
-            lost, arc_cost = HUNDRED * int(weights[arc]), int(arc_costs[arc])
+            word, kind = arc_words[arc], ARC_KINDS[search.lattices.kinds[arc]]
+            lost, arc_cost = HUNDRED * int(search.weights[arc]), int(search.arc_costs[arc])
         price = 0 if proposed == word else inserted + lost if edits.both else max(inserted, lost)
         if proposed or word or arc_cost or kind == "optional":
             steps.append(EditStep(proposed, word, kind, (price + arc_cost) / whole))
-    return ClosestPath(tuple(steps), float(costs[number]) / whole, float(lengths[number]) / edits.full)
+    return ClosestPath(tuple(steps), float(row[0]) / _FULL, float(row[1]) / HUNDRED)
