@@ -4,50 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.aligned import alternations_of
-from softbleu.lattices.lattice import NetworkArc, WordNetwork
+from softbleu.lattices.lattice import NetworkBuilder, WordNetwork
 
 if TYPE_CHECKING:
     from softbleu.corpora.derivations import Derivation, Derivations
 
-SHARED = 2  # Words that references must share in a row for their paths to meet there
 
-
-def merge_references(
-    references: Sequence[Sequence[str]], shared: int = SHARED
-) -> tuple[list[NetworkArc], list[list[int]]]:
+def merge_references(references: Sequence[Sequence[str]], shared: int) -> tuple[NetworkBuilder, list[list[int]]]:
     """Lay references along the first: where they share enough words in a row, their paths join, and may change.
 
-    Gives arcs, and of each reference the states before, between and behind its words.
+    `shared` says how many are enough. Gives their network, and of each reference the states before, between and
+    behind its words.
 
-    >>> arcs, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()])
-    >>> states, [(arc.source, arc.target, arc.word) for arc in arcs[4:]]
+    >>> made, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()], 2)
+    >>> states, [(arc.source, arc.target, arc.word) for arc in made.arcs[4:]]
     ([0, 1, 2, 5, 3, 4], [(2, 5, 'too'), (5, 3, 'late')])
     """
-    references = [reference for reference in references if reference] or [[]]
-    first = list(references[0])
-    arcs = [NetworkArc(place, place + 1, word, 0.0, "reference") for place, word in enumerate(first)]
-    paths = [list(range(len(first) + 1))]
-    new = len(first) + 1
+    first = references[0]
+    made = NetworkBuilder()
+    paths = [[0]]
+    for word in first:
+        paths[0].append(made.step(paths[0][-1], [word], "reference"))
     for reference in references[1:]:
         path = [0]
         for start, end, words, same in _spans(first, reference, shared):
             if same:
                 path += range(start + 1, end + 1)
                 continue
-            inner = list(range(new, new + max(len(words) - 1, 0)))
-            new += len(inner)
-            states = [start, *inner, end]
-            arcs += [
-                NetworkArc(*step, word, 0.0, "reference")
-                for step, word in zip(pairwise(states), words or [""], strict=True)
-            ]
+            states = made.phrase(start, end, words, 0.0, "reference")
             path += states[1:] if words else []
         paths.append(path)
-    return arcs, paths
+    return made, paths
 
 
 def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[tuple[int, int, Sequence[str], bool]]:
@@ -96,42 +86,27 @@ class _Meaning:
             if rule.word is not None:
                 mates.setdefault(keys[-1], []).append(rule.word)
         self._mates = [mates.get(key, []) for key in keys]
-        self._arcs: list[NetworkArc] = []
-        self._states = 1
+        self._made = NetworkBuilder()
 
     def network(self, derivation: Derivation) -> WordNetwork:
         """Make the network of a derivation."""
         end = self._add(derivation, 0)
-        return WordNetwork.of(self._arcs, 0, [end])
-
-    def _new(self) -> int:
-        self._states += 1
-        return self._states - 1
-
-    def _step(self, state: int, words: Sequence[str], kind: str = "grammar") -> int:
-        end = self._new()
-        self._arcs += [NetworkArc(state, end, word, 0.0, kind) for word in words]
-        return end
+        return WordNetwork.of(self._made.arcs, 0, [end])
 
     def _add(self, derivation: Derivation, state: int) -> int:
         number, inner = derivation
         if not inner and self._mates[number]:
-            return self._step(state, self._mates[number])
+            return self._made.step(state, self._mates[number], "grammar")
         below = iter(inner)
         parts = [next(below) if word is None else None for word in self._words[number]]
         forms = [(number, {place: place for place in range(len(parts))}), *self._forms.get(number, [])]
         ends = [self._form(self._words[form], origins, parts, state) for form, origins in forms]
-        return ends[0] if len(ends) == 1 else self._joined(ends)
+        return ends[0] if len(ends) == 1 else self._made.join(ends, "grammar")
 
     def _form(
         self, words: Sequence[str | None], origins: dict[int, int], parts: Sequence[Derivation | None], state: int
     ) -> int:
         for place, word in enumerate(words):
             part = parts[origins[place]] if word is None else None
-            state = self._step(state, [word or ""]) if part is None else self._add(part, state)
+            state = self._made.step(state, [word or ""], "grammar") if part is None else self._add(part, state)
         return state
-
-    def _joined(self, ends: Sequence[int]) -> int:
-        end = self._new()
-        self._arcs += [NetworkArc(start, end, "", 0.0, "grammar") for start in ends]
-        return end

@@ -109,13 +109,12 @@ class WordNetwork:
         >>> network.words, network.costs.tolist()
         (('it', "it's", 'is', 'late'), [0, 10, 0, 0])
         """
-        arcs = [NetworkArc(place, place + 1, word, 0.0, "reference") for place, word in enumerate(words)]
-        inner = len(words) + 1
-        for first, end, phrase, cost, kind in more:
-            made = list(phrase_arcs(first, end, phrase, cost, kind, inner))
-            inner += len(made) - 1
-            arcs += made
-        return cls.of(arcs or [NetworkArc(0, 1, "", 0.0, "reference")], 0, [max(len(words), 1 - len(arcs))])
+        made, end = NetworkBuilder(), 0
+        for word in words or [""]:
+            end = made.step(end, [word], "reference")
+        for phrase in more:
+            made.phrase(*phrase)
+        return cls.of(made.arcs, 0, [end])
 
     def split(self, split: Callable[[str], Sequence[str]]) -> WordNetwork:
         """Split the word of each arc into tokens, an arc each.
@@ -125,13 +124,10 @@ class WordNetwork:
         """
         if all(list(split(word)) == [word] for word in set(self.words) - {""}):
             return self
-        arcs: list[NetworkArc] = []
-        inner = self.states
+        made = NetworkBuilder(self.states)
         for arc in self.arcs():
-            made = list(phrase_arcs(arc.source, arc.target, split(arc.word), arc.cost, arc.kind, inner))
-            inner += len(made) - 1
-            arcs += made
-        return WordNetwork.of(arcs, 0, [self.states - 1])
+            made.phrase(arc.source, arc.target, split(arc.word), arc.cost, arc.kind)
+        return WordNetwork.of(made.arcs, 0, [self.states - 1])
 
     @property
     def states(self) -> int:
@@ -148,13 +144,35 @@ class WordNetwork:
             yield NetworkArc(source, target, word, cost / HUNDRED, ARC_KINDS[kind])
 
 
-def phrase_arcs(
-    source: int, target: int, words: Sequence[str], cost: float, kind: str, inner: int
-) -> Iterator[NetworkArc]:
-    """Arcs of a phrase, its states between numbered from `inner` on; the first pays for all."""
-    states = [source, *range(inner, inner + max(len(words) - 1, 0)), target]
-    for number, (word, step) in enumerate(zip(words or [""], pairwise(states), strict=True)):
-        yield NetworkArc(*step, word, 0.0 if number else cost, kind)
+class NetworkBuilder:
+    """Arcs of a network that is being made; the first `states` states are there."""
+
+    def __init__(self, states: int = 1) -> None:
+        self.arcs: list[NetworkArc] = []
+        self._states = states
+
+    def _new(self) -> int:
+        self._states += 1
+        return self._states - 1
+
+    def step(self, state: int, words: Iterable[str], kind: str = "user") -> int:
+        """Go on from a state by any of some words; return the new state behind them."""
+        end = self._new()
+        self.arcs += [NetworkArc(state, end, word, 0.0, kind) for word in words]
+        return end
+
+    def join(self, states: Iterable[int], kind: str = "user") -> int:
+        """Let states lead to a new one without a word, and return that."""
+        end = self._new()
+        self.arcs += [NetworkArc(state, end, "", 0.0, kind) for state in states]
+        return end
+
+    def phrase(self, source: int, target: int, words: Sequence[str], cost: float, kind: str) -> list[int]:
+        """Let a phrase, or nothing, lead from a state to another; its first arc pays. Return all its states."""
+        states = [source, *(self._new() for _ in words[1:]), target]
+        for number, (word, step) in enumerate(zip(words or [""], pairwise(states), strict=True)):
+            self.arcs.append(NetworkArc(*step, word, 0.0 if number else cost, kind))
+        return states
 
 
 def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:

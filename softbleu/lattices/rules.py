@@ -17,7 +17,7 @@ from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
 from softbleu.io.forks import cached_property
 from softbleu.lattices.build import merge_references
-from softbleu.lattices.lattice import WordNetwork, phrase_arcs
+from softbleu.lattices.lattice import WordNetwork
 from softbleu.lattices.texts import PARSERS
 from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 from softbleu.thesaurus.resources import open_tables, stem
@@ -120,17 +120,14 @@ class NetworkRules(Declared):
 
     def merged(self, references: Sequence[Sequence[str]], shared: int) -> WordNetwork:
         """Make one network of several references; see `softbleu.lattices.build.merge_references`."""
-        arcs, paths = merge_references(references, shared)
-        inner = 1 + max((max(arc.source, arc.target) for arc in arcs), default=0)
-        first = next((reference for reference in references if reference), [])
-        if not first:
+        references = [reference for reference in references if reference]
+        if not references:
             return WordNetwork.chain([])
-        for words, states in zip(filter(None, references), paths, strict=True):
+        made, paths = merge_references(references, shared)
+        for words, states in zip(references, paths, strict=True):
             for start, end, phrase, cost, kind in self.phrases(words):
-                made = list(phrase_arcs(states[start], states[end], phrase, cost, kind, inner))
-                inner += len(made) - 1
-                arcs += made
-        return WordNetwork.of(arcs, 0, [len(first)])
+                made.phrase(states[start], states[end], phrase, cost, kind)
+        return WordNetwork.of(made.arcs, 0, [len(references[0])])
 
     def phrases(self, words: Sequence[str]) -> Iterator[Phrase]:
         """Alternatives to words of a reference, rule by rule."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import NotJsonError, parse_json
-from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
+from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, NetworkBuilder, WordNetwork
 
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
 _DEEPEST = 100
@@ -86,8 +86,7 @@ class _Brackets:
             arcs = sum(token[1] in (None, ")", "]") for token in _TOKEN.finditer(line))
             LARGEST_NETWORK.check(arcs, where)
         self._tokens = list(_TOKEN.finditer(line))
-        self._next, self._states = 0, 1
-        self._arcs: list[NetworkArc] = []
+        self._next, self._made = 0, NetworkBuilder()
 
     def network(self) -> WordNetwork:
         end = self._sequence(0, 0)
@@ -95,9 +94,9 @@ class _Brackets:
             raise self._error(f"{self._tokens[self._next][1]!r} closes nothing")
         if "".join(self._line.split()) != "".join("".join(token[0].split()) for token in self._tokens):
             raise self._error("a backslash stands before nothing")
-        return WordNetwork.of(
-            self._arcs or [NetworkArc(0, 1, "")], 0, [end or int(not self._arcs)], where=self._where
-        )
+        if not self._made.arcs:
+            end = self._made.join([end])
+        return WordNetwork.of(self._made.arcs, 0, [end], where=self._where)
 
     def _error(self, what: str) -> InputError:
         return InputError(f"{self._where}: {what} in {self._line[:60]!r}: write the [big|large] (dog|hound) []barked")
@@ -118,15 +117,10 @@ class _Brackets:
                 if following is None:
                     raise self._error("no word stands behind []")
                 self._next += 1
-                state = self._step(state, [_plain(following), ""])
+                state = self._made.step(state, [_plain(following), ""])
             else:
-                state = self._step(state, [_plain(word)])
+                state = self._made.step(state, [_plain(word)])
         return state
-
-    def _step(self, state: int, words: Sequence[str]) -> int:
-        end = self._new()
-        self._arcs += [NetworkArc(state, end, word) for word in words]
-        return end
 
     def _choice(self, state: int, opening: str, depth: int) -> int:
         closing, ends = {"(": ")", "[": "]"}[opening], []
@@ -140,14 +134,8 @@ class _Brackets:
                 break
             if mark != "|":
                 raise self._error(f"{mark!r} closes what {opening!r} opens")
-        end = self._new()
         ends += [state] if opening == "[" else []
-        self._arcs += [NetworkArc(start, end, "") for start in dict.fromkeys(ends)]
-        return end
-
-    def _new(self) -> int:
-        self._states += 1
-        return self._states - 1
+        return self._made.join(dict.fromkeys(ends))
 
 
 def _plain(word: str) -> str:

@@ -84,8 +84,8 @@ def test_merged_references_are_all_there(references, shared):
 
 
 def test_merged_references_cross_where_they_share_words():
-    arcs, _ = merge_references([list("axbyd"), list("zxbwd")], 2)
-    texts = {"".join(text) for text in oracle.all_texts(WordNetwork.of(arcs, 0, [5]))}
+    made, _ = merge_references([list("axbyd"), list("zxbwd")], 2)
+    texts = {"".join(text) for text in oracle.all_texts(WordNetwork.of(made.arcs, 0, [5]))}
     assert texts == {"axbyd", "zxbyd", "axbwd", "zxbwd"}
 
 
