@@ -177,11 +177,6 @@ class NetworkBuilder:
 
 def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:
     """States, each before those that its arcs lead to."""
-    if all(arc.target == arc.source + 1 for arc in arcs):
-        # One behind the other, as in plain text: there is one order only.
-        states = sorted({arc.source for arc in arcs} | {arc.target for arc in arcs})
-        if len(states) == states[-1] - states[0] + 1:
-            return states
     before: dict[int, set[int]] = {}
     for arc in arcs:
         before.setdefault(arc.target, set()).add(arc.source)

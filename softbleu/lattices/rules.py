@@ -190,9 +190,8 @@ class Expander:
 
     @cached_property
     def _source(self) -> Any:
-        if self._rules.network_vectors is None:
-            raise InputError("networks by stems, synonyms or neighbours need vectors: name some (network_vectors)")
-        return open_vectors(self._rules.network_vectors.location)
+        vectors: Any = self._rules.network_vectors
+        return open_vectors(vectors.location)
 
     @cached_property
     def _vocabulary(self) -> dict[str, int]:
@@ -212,9 +211,8 @@ class Expander:
 
     @cached_property
     def _tables(self) -> Any:
-        if self._rules.meteor_data is None:
-            raise InputError("networks by synonyms or paraphrases need METEOR's data: name it (meteor_data)")
-        return open_tables(self._rules.meteor_data)
+        data: Any = self._rules.meteor_data
+        return open_tables(data)
 
     @cached_property
     def _by_set(self) -> dict[int, list[str]]:
