@@ -23,7 +23,7 @@ from softbleu.cli.options import (
     setting_options,
     spread_values,
 )
-from softbleu.errors import Parameter, SoftbleuError
+from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
 from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
 
@@ -134,28 +134,44 @@ class Given:
 
         return Output.of(self.output, inputs)
 
-    def open_output(self, inputs: Iterable[str | None] | None = None, form: Form | None = None) -> Destination:
-        """Where and how to write, unless said otherwise a table; without `inputs` to standard output.
+    def open_output(
+        self, inputs: Iterable[str | None] = (), form: Form | None = None, checkpoint: str = ""
+    ) -> Destination:
+        """Where and how to write, unless said otherwise a table; and where a run that can go on keeps what is done.
 
         Before any work is done it is seen that this can be done.
         """
         from softbleu.cli.output import Destination, Output
         from softbleu.io.files import check_different
         from softbleu.report import RECORD_WRITERS
+        from softbleu.report.records import BINARY_FORMATS
 
         check_different(map(self.get, ("output", "plot", "plot_ranks", "distribution")))
-        place = Output.of(None if inputs is None else self.output, inputs or ())
+        place = Output.of(self.get("output"), inputs)
         form = form or RECORD_WRITERS.find(self.output_format)
-        place.check_format(self.output_format)
+        if self.output_format.lower() in BINARY_FORMATS and place.is_printed:
+            raise InputError(f"{self.output_format} is not for standard output: name a file with --output")
+        kept = place.beside(checkpoint) if checkpoint and self.get("resume", True) else None
+        if kept is None and self.get("resume"):
+            raise InputError("--resume notes what is done beside the --output file: name one")
         columns = tuple(dict.fromkeys(self.get("columns") or ()))
         more = {"long_signature": self.get("long", False), "columns": columns}
-        return Destination(place, form, place.layout(self.get("digits", 2), **more))
+        return Destination(place, form, place.layout(self.get("digits", 2), **more), kept)
 
-    def open_picture(self, name: str, inputs: Iterable[str | None]) -> Output | None:
-        """Where to draw a picture, if that option names a file."""
+    def open_picture(
+        self, name: str, inputs: Iterable[str | None]
+    ) -> Callable[[Callable[[Any, str], bytes], Any], None]:
+        """What draws something into the file that an option names, if it names one: its suffix says the format."""
+        if self.get(name) is None:
+            return lambda draw, subject: None
         from softbleu.cli.output import Output
+        from softbleu.report.plots import PICTURE_FORMATS, check_plots
 
-        return Output.of_picture(self.get(name), inputs)
+        target = Output.of(self.get(name), inputs)
+        if target.is_printed or target.suffix not in PICTURE_FORMATS:
+            raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
+        check_plots()
+        return lambda draw, subject: target.write(draw(subject, target.suffix))
 
     @cached_property
     def executor(self) -> Executor | None:
@@ -236,7 +252,6 @@ DECLARATIONS: dict[str, Declaration] = {}  # Commands by the name of their modul
 
 def command(
     options: str,
-    more: str = "",
     *,
     settings: Callable[[SettingOption], bool] | None = None,
     own_settings: Callable[[], Options] = dict,
@@ -244,13 +259,13 @@ def command(
     """Declare that a function does the work of a command.
 
     `options` names its options, in the order of the help; quiet, debug and limits, which all have, are left out.
-    `more` is a table of those that are its own, see `read_options`. `settings` says which options of settings of
+    `settings` says which options of settings of
     metrics and matchers it takes, too, `own_settings` makes those of one declared class.
     """
 
     def declare(work: Callable[[Given], None]) -> Callable[[Given], None]:
         name = work.__module__.removeprefix("softbleu.cli.").replace(".", " ").partition("_")[0]
-        chosen = choose_options(f"{options} quiet debug limits", name, more)
+        chosen = choose_options(f"{options} quiet debug limits", name)
         DECLARATIONS[work.__module__] = Declaration(work, chosen, settings, own_settings)
         return work
 

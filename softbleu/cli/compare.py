@@ -33,20 +33,19 @@ def compare(given: Given) -> None:
     inputs = input_files(given)
     for column in given.columns or ():
         known_name("column", column, COMPARISON_COLUMNS)
-    output = given.open_output(inputs, write)
+    output = given.open_output(inputs, write, ".compare")
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     picture = given.open_picture("plot", inputs)
     plan = plan_from(given, also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
     asked["documents"] = given.documents and Documents.read(given.documents, given.encoding)
-    asked["all_pairs"] = given.all_pairs or picture is not None
+    asked["all_pairs"] = given.all_pairs or given.plot is not None
     how, signed = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed, "significance": how, **given.values("jobs executor")}
-    checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
     if given.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
-    if page_wanted and (resampled or picture or given.resume or given.columns):
+    if page_wanted and (resampled or given.plot or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
     with open_corpus(given, plan.metrics, plan.recommended, by_document=True) as corpus, given.progress() as progress:
@@ -57,13 +56,11 @@ def compare(given: Given) -> None:
             run |= {"title": given.title or "", "spans": read_marks(given, corpus)}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
-            compared = compare_corpus(corpus, plan, checkpoint=checkpoint, progress=progress, **run)
+            compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
     if resampled is not None:
         resampled.write(write_distribution(compared))
-    if picture is not None:
-        picture.write(draw_pairs(compared, picture.suffix))
+    picture(draw_pairs, compared)
     output.write(compared)
-    output.target.drop(checkpoint)
 
 
 def _write_view(given: Given) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,9 +75,8 @@ def open_corpus(
     from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.results.notes import note_text
 
-    corpus: Any
     against: Any = given.get("against") or read_signature(given).get("against", "references")
-    with _open_corpus(given, metrics) as corpus:
+    with _named_corpus(given, metrics) as corpus:
         corpus = compared_with(corpus, against)
         if named := given.get("documents"):
             documents = Documents.read(named, given.encoding)
@@ -137,8 +136,8 @@ def _of_sacrebleu(pairs: dict[str, str]) -> list[str]:
     return ["-m bleu", f"--tokenize {pairs.get('tok', '13a')}", *way, *effective, *lower]
 
 
-@contextmanager
-def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
+def _named_corpus(given: Given, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
+    """The corpus that the options name, to be opened."""
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.results.samples import open_sample
 
@@ -154,24 +153,21 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         if given.candidate or references or source or gold:
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
         segments = read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
-        yield replace(segments, blank_references=blank or segments.blank_references)
-        return
+        return nullcontext(replace(segments, blank_references=blank or segments.blank_references))
     if not given.candidate and not references and not gold:
         from softbleu.metrics.protocols import ReadsRows
         from softbleu.metrics.scores import corpus_of
 
         if any(isinstance(metric, ReadsRows) for metric in measures):
-            yield corpus_of(measures)
-            return
-        with open_sample(measures) as corpus:
-            note("no input given (see --help), so this scores the bundled sample corpus")
-            yield corpus
-        return
+            return nullcontext(corpus_of(measures))
+        sample = open_sample(measures)
+        note("no input given (see --help), so this scores the bundled sample corpus")
+        return sample
     if not given.candidate:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
     read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") is not None else {}
-    files = ParallelFiles.open(
+    return ParallelFiles.open(
         system_files(given),
         references,
         source,
@@ -181,8 +177,6 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
         blank_references=blank,
         **read,
     )
-    with files as corpus:
-        yield corpus
 
 
 def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) -> Plan:

@@ -8,4 +8,4 @@ def matchers(given: Given) -> None:
     """List the matchers, those of plug-ins too."""
     from softbleu.metrics.overview import describe_matchers
 
-    given.open_output([]).write(describe_matchers())
+    given.open_output().write(describe_matchers())

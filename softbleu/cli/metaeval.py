@@ -62,10 +62,8 @@ def metaeval(given: Given) -> None:
             evaluation = evaluate(question, **asks, progress=progress)
     for said in evaluation.notes:
         note(said)
-    drawn = None if picture is None else draw_metaeval(evaluation, picture.suffix)
+    picture(draw_metaeval, evaluation)
     output.write(evaluation.table)
-    if picture is not None and drawn is not None:
-        picture.write(drawn)
 
 
 def _pooled(given: Given, question: str, asks: dict[str, Any]) -> MetaEvaluation:

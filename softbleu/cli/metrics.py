@@ -8,4 +8,4 @@ def metrics(given: Given) -> None:
     """List the metrics, those of plug-ins too; with a language those that work in it, and what it sets."""
     from softbleu.metrics.overview import describe_metrics
 
-    given.open_output([]).write(describe_metrics(given.language))
+    given.open_output().write(describe_metrics(given.language))

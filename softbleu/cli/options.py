@@ -128,7 +128,7 @@ def read_options(text: str) -> dict[str, OptionLine]:
     spellings. An option may have one as well, by which commands ask for it.
     """
     lines, panel = {}, None
-    for entry in text.strip().replace("\n    ", " ").splitlines():
+    for entry in text.splitlines():
         head, colon, what = entry.strip().partition(": ")
         if not colon:
             panel = head
@@ -145,9 +145,9 @@ def read_options(text: str) -> dict[str, OptionLine]:
     return lines
 
 
-def choose_options(names: str, command: str, declared: str = "") -> list[OptionLine]:
+def choose_options(names: str, command: str) -> list[OptionLine]:
     """Find options by name among a command's own, else among those of all; `name=default` gives another default."""
-    known = _SHARED | read_options(_OWN.get(command, "") + declared)
+    known = _SHARED | read_options(_OWN.get(command, ""))
     chosen = []
     for asked in names.split():
         name, equals, default = asked.partition("=")

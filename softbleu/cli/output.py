@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softbleu.errors import InputError, UnknownNameError, one_line
+from softbleu.errors import InputError, one_line
 from softbleu.io.files import check_apart, encoded, is_special, write_output
 from softbleu.io.urls import file_name, is_url, remove_urls, write_url
 
@@ -58,19 +58,6 @@ class Output:
         check_apart(name, (path for entry in inputs for path in _files_of(entry)))
         return cls(path)
 
-    @classmethod
-    def of_picture(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output | None:
-        """Find where to draw a picture, if wanted: its name must say its format, and something must draw it."""
-        if name is None:
-            return None
-        from softbleu.report.plots import PICTURE_FORMATS, check_plots
-
-        target = cls.of(name, inputs)
-        if target.is_printed or target.suffix not in PICTURE_FORMATS:
-            raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
-        check_plots()
-        return target
-
     @property
     def suffix(self) -> str:
         """Part of the name after its last dot."""
@@ -91,20 +78,6 @@ class Output:
         # Hidden there.
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
-    def checkpoint(self, suffix: str, *, wanted: bool) -> str | None:
-        """Folder beside the file, for what is done of a run, if it is wanted."""
-        beside = self.beside(suffix)
-        if wanted and beside is None:
-            raise InputError("--resume notes what is done beside the --output file: name one")
-        return beside if wanted else None
-
-    def drop(self, checkpoint: str | None) -> None:
-        """Remove that folder, once all is written."""
-        if checkpoint is not None:
-            from softbleu.engine.checkpoint import remove_checkpoint
-
-            remove_checkpoint(checkpoint)
-
     def layout(self, digits: int, **more: Any) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""
         from shutil import get_terminal_size
@@ -114,13 +87,6 @@ class Output:
         shown = self.is_printed and sys.stdout.isatty()
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         return Layout(digits, shown and not plain, width=get_terminal_size().columns if shown else 0, **more)
-
-    def check_format(self, name: str) -> None:
-        """See that a format can go there: bytes are not printed."""
-        from softbleu.report.records import BINARY_FORMATS
-
-        if name.lower() in BINARY_FORMATS and self.is_printed:
-            raise InputError(f"{name} is not for standard output: name a file with --output")
 
     def write(self, pieces: Iterable[str] | bytes, *, styled: bool = False) -> None:
         """Write text, or bytes to a file; of a file that cannot be written nothing is left behind.
@@ -147,10 +113,15 @@ class Destination:
     target: Output
     form: Form
     layout: Layout
+    checkpoint: str | None = None  # Folder beside the file for what is done of a run, or its URL
 
     def write(self, result: Any) -> None:
-        """Write the result."""
+        """Write the result; what was kept of the run is then removed."""
         self.target.write(self.form(result, self.layout), styled=self.layout.colour)
+        if self.checkpoint is not None:
+            from softbleu.engine.checkpoint import remove_checkpoint
+
+            remove_checkpoint(self.checkpoint)
 
     def write_table(self, *parts: Any, **more: Any) -> None:
         """Write a table of these columns, rows and facts, see `Records`."""
@@ -170,9 +141,8 @@ def _files_of(entry: str | None) -> list[Path]:
     return vector_files(entry)
 
 
-def _print(pieces: Iterable[str] | bytes, *, styled: bool) -> None:
-    if isinstance(pieces, bytes):
-        raise InputError("this format is not for standard output: name a file with --output")
+def _print(pieces: Any, *, styled: bool) -> None:
+    """Write text; that a format of bytes is none for standard output was seen before."""
     if sys.stdout.isatty():
         pieces = (_UNSEEN.sub(lambda code: code[0] if styled and code[1] else one_line(code[0]), it) for it in pieces)
     elif isinstance(sys.stdout, io.TextIOWrapper):

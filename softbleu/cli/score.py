@@ -32,10 +32,9 @@ def score(given: Given) -> None:
         raise InputError("--spans are marked on a page: add --format html")
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
-    output = given.open_output(input_files(given), write_numbers if given.score_only else write)
+    output = given.open_output(input_files(given), write_numbers if given.score_only else write, ".score")
     level = read_signature(given).get("level", "corpus") if given.level is None else given.level
     run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), "kernels": given.kernels.lower()}
-    kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
     plan = plan_from(given)
@@ -49,7 +48,7 @@ def score(given: Given) -> None:
             )
             shown, results = page, page.results
         else:
-            shown = results = score_corpus(corpus, plan, checkpoint=kept, progress=progress, **run)
+            shown = results = score_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
     if given.signature is not None:
         from softbleu.results.runs import broken_promises
 
@@ -58,4 +57,3 @@ def score(given: Given) -> None:
     if page_wanted and len(page.text) < page.segments:
         note(f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
     output.write(shown)
-    output.target.drop(kept)

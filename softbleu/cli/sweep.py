@@ -20,17 +20,14 @@ def sweep(given: Given) -> None:
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
     from softbleu.cli.inputs import input_files, open_corpus
-    from softbleu.cli.output import Output
     from softbleu.meta import sweep_corpus
     from softbleu.meta.sweep import table_of
     from softbleu.report.figures import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(given)
-    output = given.open_output(inputs)
-    wanted = ((given.plot, draw_sweep), (given.plot_ranks, draw_ranks))
-    pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted]
+    output = given.open_output(inputs, checkpoint=".sweep")
+    plot, plot_ranks = (given.open_picture(name, inputs) for name in ("plot", "plot_ranks"))
     points = _points(given)
-    checkpoint = output.target.beside(".sweep")
     with (
         open_corpus(given, [point.metric for point in points]) as corpus,
         given.progress("systems", many=1) as progress,
@@ -38,12 +35,10 @@ def sweep(given: Given) -> None:
         if given.plot_ranks is not None:
             check_ranks(corpus.systems)
         run = given.values("jobs executor")
-        rows = sweep_corpus(corpus, points, checkpoint=checkpoint, progress=progress, **run)
+        rows = sweep_corpus(corpus, points, checkpoint=output.checkpoint, progress=progress, **run)
+    plot(draw_sweep, rows)
+    plot_ranks(draw_ranks, rows)
     output.write(table_of(rows))
-    for picture, draw in pictures:
-        if picture is not None:
-            picture.write(draw(rows, picture.suffix))
-    output.target.drop(checkpoint)
 
 
 def _points(given: Given) -> list[Any]:

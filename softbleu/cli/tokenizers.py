@@ -8,4 +8,4 @@ def tokenizers(given: Given) -> None:
     """List the tokenizers."""
     from softbleu.metrics.overview import describe_tokenizers
 
-    given.open_output([]).write(describe_tokenizers())
+    given.open_output().write(describe_tokenizers())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles
@@ -11,7 +10,6 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.resources import find_resource
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric
 
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
@@ -19,8 +17,7 @@ CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2
 """For metrics that need no more than references, and for those that need a source or edits."""
 
 
-@contextmanager
-def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
+def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
     """Open the sample that has what all metrics need."""
     folder = find_resource("corpora", "samples")
     if folder is None:
@@ -36,5 +33,4 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
         role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]
         for role, names in sample.items()
     }
-    with ParallelFiles.open(**files) as corpus:
-        yield corpus
+    return ParallelFiles.open(**files)

@@ -370,14 +370,6 @@ def test_formats_by_suffix() -> None:
     assert format_by_suffix(None) == "text"
 
 
-def test_formats_that_do_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"parquet is not for standard output: name a file with --output"):
-        Output().check_format("parquet")
-    Output(tmp_path / "x").check_format("parquet")
-    with pytest.raises(InputError, match=r"not for standard output"):
-        Output().write(b"PAR1")
-
-
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     target = Output.of(str(tmp_path / "gone/x.parquet"))

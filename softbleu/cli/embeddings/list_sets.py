@@ -12,7 +12,7 @@ def list_sets(given: Given) -> None:
 
     from softbleu.embeddings.catalogue import find_entry, read_catalogue
 
-    output = given.open_output([])
+    output = given.open_output()
     if given.name is None:
         entries = [asdict(one) | {"state": one.state} for one in read_catalogue()]
         fields = [*CATALOGUE_COLUMNS[:-1], "download_megabytes"]

@@ -44,5 +44,4 @@ def spurious(given: Given) -> None:
     if all(analysis.is_empty for analysis in credit.analyses):
         note("no approximate matches at any threshold: there is no credit to judge")
     output.write(credit.table(table))
-    if picture is not None:
-        picture.write(draw_spurious(credit.analyses, picture.suffix))
+    picture(draw_spurious, credit.analyses)
