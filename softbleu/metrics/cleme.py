@@ -19,7 +19,7 @@ from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
-from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits, Verdict, placed
+from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.result import ReferenceScore, Score, column
 from softbleu.metrics.shares import shares_of
 
@@ -33,7 +33,6 @@ Assumption = Literal["dependent", "independent"]
 Weights = Literal["none", "length", "similarity"]
 ReferenceChoice = Literal["running", "best"]
 _LENGTHS = 32  # Chunks of more words than this, less one, weigh as if they had these
-_VERDICTS: dict[int, Verdict] = {HIT: "hit", WRONG: "wrong", OVER: "over", UNDER: "missed"}
 _BOUNDS = 0.75, 1.25  # Of weights by length
 
 
@@ -328,34 +327,24 @@ def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
 def _judge(edited: EditedSegment, counted: int, independent: bool) -> JudgedEdits:
     """Judge the chunks of a segment as edits; a gold edit is what a reference makes of a chunk."""
     segment, _ = _with_words(edited)
-    edits: list[tuple[TextEdit, Verdict]] = []
-    gold: list[tuple[TextEdit, Verdict]] = []
-    links: list[tuple[int, int, float]] = []
-    origins: list[tuple[int, int]] = []
+    edits, gold = list[TextEdit](), list[TextEdit]()
+    links, origins = list[tuple[int, int, float]](), list[tuple[int, int]]()
     for chunk in partition(segment)[0]:
         kind = chunk.kind(None if independent else counted)
         if kind in (HIT, WRONG, OVER):
-            edits.append(((chunk.start, chunk.end, chunk.candidate), _VERDICTS[kind]))
+            edits.append((chunk.start, chunk.end, chunk.candidate))
         if kind in (HIT, WRONG, UNDER):
             numbers = range(len(chunk.references)) if independent else [counted]
             fitting = [one for one in numbers if chunk.references[one] != chunk.source]
             fitted = next((one for one in fitting if chunk.references[one] == chunk.candidate), fitting[0])
-            gold.append(((chunk.start, chunk.end, chunk.references[fitted]), _VERDICTS[kind]))
+            gold.append((chunk.start, chunk.end, chunk.references[fitted]))
             reference = edited.references.index(segment.references[fitted])
             spans = [chunk.start <= start and end <= chunk.end for start, end, _ in edited.references[reference]]
             origins.append((reference, spans.index(True)))
         if kind == HIT:
             links.append((len(edits) - 1, len(gold) - 1, 1.0))
-    proposed, wanted = (
-        [
-            JudgedEdit(spans, edit[2], verdict)
-            for (edit, verdict), spans in zip(side, placed([edit for edit, _ in side]), strict=True)
-        ]
-        for side in (edits, gold)
-    )
-    wanted = [replace(edit, origin=origin) for edit, origin in zip(wanted, origins, strict=True)]
     taken = edited.references.index(segment.references[counted])
-    return JudgedEdits(taken, segment.source, tuple(proposed), tuple(wanted), tuple(links))
+    return judge_by_links(segment.source, edits, gold, links, taken, origins)
 
 
 def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -114,9 +114,8 @@ class Errant(KindMetric):
             found = sorted([*found, *((edit, -1) for key, edit, _ in proposed if key not in known)])
             links = [(place, number, 1.0) for place, (_, number) in enumerate(found) if number >= 0]
             sides = [edit for edit, _ in found], [edit for _, edit, _ in wanted]
-            line = judge_by_links(segment.source, *sides, links, annotator)
-            gold = (replace(edit, origin=(annotator, wanted[place][2])) for place, edit in enumerate(line.gold))
-            judged.append(replace(line, gold=tuple(gold)))
+            origins = [(annotator, number) for _, _, number in wanted]
+            judged.append(judge_by_links(segment.source, *sides, links, annotator, origins))
         return judged
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:

@@ -13,8 +13,9 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
 from softbleu.metrics.edits.ends import common_ends
-from softbleu.metrics.edits.errant import Classify, Spans, errant_edits
+from softbleu.metrics.edits.errant import Classify, errant_edits
 from softbleu.metrics.edits.forms import form_types
+from softbleu.metrics.edits.judged import placed
 from softbleu.metrics.edits.words import CONTENT, VERBAL, WordRules, rules_of
 
 if TYPE_CHECKING:
@@ -130,15 +131,11 @@ def edit_texts(
 
 
 def _typed(
-    source: Sequence[str], output: Sequence[str], edits: Sequence[Edit], classify: Classify
+    source: Sequence[str], output: Sequence[str], edits: tuple[Edit, ...], classify: Classify
 ) -> tuple[Edit, ...]:
     """Edits, with their types."""
-    spans, shift = list[Spans](), 0
-    for edit in edits:
-        count = len(edit.corrections[0].split())
-        spans.append((edit.start, edit.end, edit.start + shift, edit.start + shift + count))
-        shift += count - (edit.end - edit.start)
-    return tuple(replace(edit, kind=kind) for edit, kind in zip(edits, classify(source, output, spans), strict=True))
+    kinds = classify(source, output, list(placed(Annotation(0, edits).in_words())))
+    return tuple(replace(edit, kind=kind) for edit, kind in zip(edits, kinds, strict=True))
 
 
 @lru_cache(1 << 14)

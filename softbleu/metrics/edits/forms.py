@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from softbleu.config.languages import find_language
 from softbleu.metrics.edits.errant import Classify, Spans
-from softbleu.thesaurus.stems import stem_in
+from softbleu.thesaurus.stems import stem_of
 
 _JOINED = str.maketrans("", "", "-'’")
 
@@ -22,9 +23,8 @@ def form_types(language: str | None = None) -> Classify:
     >>> form_types("de")("Die häuser stehe .".split(), "Die Häuser stehen !".split(), spans)
     ['R:CASE', 'R:STEM', 'R:PUNCT']
     """
-    stems: Callable[[str], str] | None = None
-    if language is not None and find_language(language).stemmer:
-        stems = lambda word: stem_in(word, language)  # noqa: E731
+    algorithm = None if language is None else find_language(language).stemmer
+    stems = partial(stem_of, algorithm=algorithm) if algorithm else None
 
     def classify(source: Sequence[str], corrected: Sequence[str], edits: Sequence[Spans]) -> list[str]:
         return [_type_of(source[a:b], corrected[c:d], stems) for a, b, c, d in edits]

@@ -47,17 +47,20 @@ def judge_by_links(
     gold: Sequence[TextEdit],
     links: Sequence[tuple[int, int, float]],
     annotator: int,
+    origins: Sequence[tuple[int, int]] | None = None,
 ) -> JudgedEdits:
     """Judge edits by which of them are gold edits, at least by half; others are wrong where they touch one.
 
     `source` has the words, `gold` the edits of that `annotator`; each of `links` has the number of an edit, that of a
-    gold edit, and the share of the one that is the other.
+    gold edit, and the share of the one that is the other. `origins` say of which annotator each gold edit is, and its
+    number there, where `gold` has not all of those of that annotator as they are.
 
     >>> found = judge_by_links(["he", "eat", "a"], [(1, 2, ("ate",)), (2, 3, ())], [(1, 2, ("eats",))], [], 0)
     >>> [edit.verdict for edit in (*found.edits, *found.gold)]
     ['wrong', 'over', 'wrong']
     """
     sides: list[list[JudgedEdit]] = []
+    origins = [(annotator, number) for number in range(len(gold))] if origins is None else origins
     same = [
         [sum(link[2] for link in links if link[side] == number) >= SAME_EDIT for number in range(len(texts))]
         for side, texts in enumerate((edits, gold))
@@ -68,7 +71,7 @@ def judge_by_links(
         for number, (edit, spans) in enumerate(zip(judging, placed(judging), strict=True)):
             alone: Verdict = "missed" if side else "over"
             wrong: Verdict = "wrong" if any(touch(spans, other) for other in left) else alone
-            origin = (annotator, number) if side else (0, 0)
+            origin = origins[number] if side else (0, 0)
             judged.append(JudgedEdit(spans, edit[2], "hit" if same[side][number] else wrong, origin=origin))
         sides.append(judged)
     return JudgedEdits(annotator, tuple(source), tuple(sides[0]), tuple(sides[1]), tuple(links))

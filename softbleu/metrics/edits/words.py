@@ -85,9 +85,6 @@ class WordRules:
     joints: str = "-'’"  # Left out where only blanks may differ
 
 
-ENGLISH = WordRules(base_form, word_class, ("'s", "'"), "-'")
-
-
 @cache
 def rules_of(language: str | None) -> WordRules:
     """Rules for a language, by its code; None: English.
@@ -97,5 +94,5 @@ def rules_of(language: str | None) -> WordRules:
     """
     known = find_language(language or "en")
     if known.code == "en":
-        return ENGLISH
+        return WordRules(base_form, word_class, ("'s", "'"), "-'")
     return WordRules(partial(stem_of, algorithm=known.stemmer) if known.stemmer else str, class_by_letters)
