@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from softbleu.config.declare import (
     Declared,
@@ -32,7 +32,6 @@ from softbleu.matching.base import MATCHERS, Matcher
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from concurrent.futures import Executor
 
     from softbleu.corpora.edits import GoldSegment
@@ -473,15 +472,6 @@ def _language_settings(
     return {name: value for name, value in spoken.items() if name not in settings}
 
 
-@runtime_checkable
-class HasLanguage(Protocol):
-    """Stands on data or rules of one language, beside vectors."""
-
-    @property
-    def language(self) -> str | None:
-        """Code of the language; None where it is not known."""
-
-
 def language_of(metric: Metric) -> str | None:
     """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
 
@@ -490,7 +480,8 @@ def language_of(metric: Metric) -> str | None:
     [None, 'en', 'en']
     """
     of_vectors = metric.vector_choice.language if metric.requires.vectors else None
-    return metric.language if of_vectors is None and isinstance(metric, HasLanguage) else of_vectors
+    # Some metrics stand on data or rules of one language, beside vectors.
+    return getattr(metric, "language", None) if of_vectors is None else of_vectors
 
 
 def _check_language(metric: Metric, language: Language) -> None:

@@ -198,9 +198,7 @@ class Bleu(MatcherMetric):
 
     def score(self, row: Integers) -> BleuScore:
         """Score one row of statistics, or a sum of rows."""
-        numbers = [int(number) for number in row]
-        matches = [number / SCALE for number in numbers[2 : 2 + self.order]]
-        return self.score_counts(matches, numbers[2 + self.order :], numbers[0], numbers[1])
+        return self.score_rows(np.asarray(row, np.int64)[None])[0]
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
@@ -224,11 +222,10 @@ class Bleu(MatcherMetric):
     def score_rows(self, rows: Integers) -> list[BleuScore]:
         """Score each row, as `score` does."""
         n = self.order
-        numbers = rows.tolist()
         matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
         precisions, orders = self._precisions(matches.T, totals.T.astype(np.float64))
-        parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.T.tolist(), orders.tolist(), strict=True)
-        return [_bleu_score(*part[1:], part[0][0], part[0][1]) for part in parts]
+        columns = (part.tolist() for part in (matches, totals, precisions.T, orders, rows[:, 0], rows[:, 1]))
+        return [_bleu_score(*parts) for parts in zip(*columns, strict=True)]
 
     def score_counts(
         self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
@@ -247,10 +244,8 @@ class Bleu(MatcherMetric):
         """
         if not len(matches) == len(totals) == self.order:
             raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
-        precisions, orders = self._precisions(*(np.array([counts], np.float64).T for counts in (matches, totals)))
-        return _bleu_score(
-            list(matches), list(totals), precisions[:, 0].tolist(), int(orders[0]), candidate_length, reference_length
-        )
+        counts = (round(SCALE * count) for count in matches)
+        return self.score(np.array([candidate_length, reference_length, *counts, *totals]))
 
     def _precisions(self, matches: Floats, totals: Floats) -> tuple[Floats, Integers]:
         """Smoothed precisions in percent, (order, rows), and how many of them each score averages, (rows,)."""

@@ -14,7 +14,7 @@ from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.base import Exact
+from softbleu.matching.base import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import (
     Aggregation,
@@ -39,7 +39,6 @@ from softbleu.metrics.shown import CANDIDATE, Mark
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.base import Matcher
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 

@@ -403,14 +403,6 @@ class Meteor(Metric):
         _, rows, best = self._matched(chunk, words)
         return rows[best]
 
-    def alignments(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers]:
-        """Align each candidate of a chunk with each reference: the matches, and the line of the best reference.
-
-        `words` is the table of the chunk's words. The search is that of the program (Denkowski and Lavie 2014).
-        """
-        matches, _, best = self._matched(chunk, words)
-        return matches, best
-
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
         """The alignment of each candidate with its best reference, and the stage at which words match."""
         return marks_of_pairs(chunk, self.pairs(chunk, words))
@@ -418,7 +410,7 @@ class Meteor(Metric):
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """The pairs of each candidate with its best reference, by their place in the candidate."""
         names = [*STAGES, "soft"]
-        matches, best = self.alignments(chunk, words)
+        matches, _, best = self._matched(chunk, words)
         single = chunk.by_reference()
         owns, others = single.candidates.offsets, single.references.offsets
         order = np.lexsort((matches.start, matches.segment))

@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -36,7 +36,6 @@ from softbleu.metrics.result import Score, column
 from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 
 if TYPE_CHECKING:
-    from nltk.stem.porter import PorterStemmer
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
@@ -148,8 +147,7 @@ def _fitted(model: ModelChoice, detector: str) -> Path:
 
 def content_words(words: Sequence[str]) -> Counter[str]:
     """Words that carry meaning, in lower case: neither function words nor what has no letter."""
-    lower = (word.lower() for word in words)
-    return Counter(word for word in lower if not is_function_word(word))
+    return Counter(word for word in map(str.lower, words) if not is_function_word(word))
 
 
 def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
@@ -164,29 +162,18 @@ def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
     if not proposed or not wanted:
         return float(proposed == wanted)
     equal = proposed & wanted
-    matched = equal.total() + (_stems(proposed - equal) & _stems(wanted - equal)).total()
+    one, other = (Counter(map(_stem, (words - equal).elements())) for words in (proposed, wanted))
+    matched = equal.total() + (one & other).total()
     precision, recall = matched / proposed.total(), matched / wanted.total()
     return precision * recall / (t * precision + (1 - t) * recall) if matched else 0.0
 
 
-def _stems(words: Counter[str]) -> Counter[str]:
-    stems: Counter[str] = Counter()
-    for word, count in words.items():
-        stems[_stem(word)] += count
-    return stems
-
-
 @lru_cache(1 << 16)
 def _stem(word: str) -> str:
-    return str(_stemmer().stem(word))
-
-
-@cache
-def _stemmer() -> PorterStemmer:
     # Imported here, for it takes as long as a short run.
     from nltk.stem.porter import PorterStemmer
 
-    return PorterStemmer()
+    return str(PorterStemmer().stem(word))
 
 
 _LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")  # With its source
