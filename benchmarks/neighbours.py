@@ -51,7 +51,7 @@ def main() -> int:
         faiss.omp_set_num_threads(options.faiss_threads)
         for _ in range(options.rounds):
             start = perf_counter()
-            graph = NeighbourIndex(rows).nearest(rows[queries], COUNT, exclude=queries)
+            graph = NeighbourIndex(rows).nearest(rows[queries], COUNT, queries)
             ours.append(perf_counter() - start)
             start = perf_counter()
             found = [[word for word, _ in keyed.most_similar(str(query), topn=COUNT)] for query in queries]

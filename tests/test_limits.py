@@ -163,7 +163,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
         "a ranking is",
     ),
     "embeddings.index": (
-        lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5),
+        lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5, np.full(2, -1)),
         "a search for 2 words is",
     ),
 }

@@ -11,9 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from softbleu.errors import InputError, VectorError
+from softbleu.errors import InputError
 from softbleu.io.cache import kept_arrays
 from softbleu.io.limits import Limit
 
@@ -57,22 +57,20 @@ class NeighbourGraph:
 class NeighbourIndex:
     """The scope, rows of shape (words, dimension), made ready for search; all-zero rows are nobody's neighbours.
 
-    Queries have shape (queries, dimension); all-zero ones have no neighbours. `exclude`, of shape (queries,), has the
-    place of each query itself in the scope, which is left out, or -1. Raises `VectorError`: rows or queries that are
-    no such arrays, or not finite.
+    Queries have shape (queries, dimension); all-zero ones have no neighbours. `itself`, of shape (queries,), has the
+    place of each query itself in the scope, which is left out, or -1.
 
-    >>> index = NeighbourIndex([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
-    >>> index.nearest([[2.0, 0.0]], 3).neighbours(0)
+    >>> index = NeighbourIndex(np.array([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]]))
+    >>> index.nearest(np.array([[2.0, 0.0]]), 3, np.array([-1])).neighbours(0)
     [(0, 1.0), (2, 0.7071...)]
-    >>> index.nearest([[2.0, 0.0]], 3, exclude=[0]).targets.tolist()
+    >>> index.nearest(np.array([[2.0, 0.0]]), 3, np.array([0])).targets.tolist()
     [2]
-    >>> index.above([[2.0, 0.0], [1.0, 1.0]], 0.8).bounds.tolist()
+    >>> index.above(np.array([[2.0, 0.0], [1.0, 1.0]]), 0.8, np.array([-1, -1])).bounds.tolist()
     [0, 1, 2]
     """
 
-    def __init__(self, rows: ArrayLike) -> None:
-        units, norms = units_and_norms(rows, "rows")
-        self._places = np.flatnonzero(norms)
+    def __init__(self, rows: NDArray[np.floating]) -> None:
+        units, self._places = _units(rows)
         faiss = import_faiss()
         self._core = faiss.IndexFlatIP(units.shape[1])
         self._core.add(units if len(self._places) == len(units) else units[self._places])
@@ -84,26 +82,24 @@ class NeighbourIndex:
         )
         self._units: NDArray[np.float32] = stored.reshape(-1, self._core.d)
 
-    def nearest(self, queries: ArrayLike, count: int, exclude: ArrayLike | None = None) -> NeighbourGraph:
+    def nearest(self, queries: NDArray[np.floating], count: int, itself: Integers) -> NeighbourGraph:
         """Find the `count` rows with the greatest cosine to each query; all there are if fewer."""
-        if count < 1:
-            raise InputError(f"the number of neighbours must be at least 1, not {count}")
         # One more, in case the query itself is among them.
-        wanted = min(count + (exclude is not None), len(self._places))
+        wanted = min(count + 1, len(self._places))
         fetch = min(wanted + _SPARE, len(self._places))
-        return self._graph(queries, exclude, lambda units: self._first(units, wanted, fetch), fetch, count=count)
+        return self._graph(queries, itself, lambda units: self._first(units, wanted, fetch), fetch, count=count)
 
-    def above(self, queries: ArrayLike, threshold: float, exclude: ArrayLike | None = None) -> NeighbourGraph:
+    def above(self, queries: NDArray[np.floating], threshold: float, itself: Integers) -> NeighbourGraph:
         """Find all rows whose cosine with a query is greater than the threshold."""
         if np.isnan(threshold):
             raise InputError("the threshold is no number: give one from -1 to 1")
         radius, results = threshold - self._slack, len(self._places)
-        return self._graph(queries, exclude, lambda units: self._within(units, radius), results, threshold=threshold)
+        return self._graph(queries, itself, lambda units: self._within(units, radius), results, threshold=threshold)
 
     def _graph(
         self,
-        queries: ArrayLike,
-        exclude: ArrayLike | None,
+        queries: NDArray[np.floating],
+        itself: Integers,
         find: Callable[[NDArray[np.float32]], tuple[Integers, Integers]],
         results: int,
         *,
@@ -111,11 +107,8 @@ class NeighbourIndex:
         threshold: float = -np.inf,
     ) -> NeighbourGraph:
         """Keep of the pairs found, which may be of so many `results` a query, those that were asked for."""
-        units, norms = units_and_norms(queries, "queries")
-        if units.shape[1] != self._core.d:
-            raise VectorError(f"queries of dimension {units.shape[1]}, but the index has {self._core.d}")
-        known = np.flatnonzero(norms) if len(self._places) else np.empty(0, np.int64)
-        itself = None if exclude is None else np.asarray(exclude, np.int64)
+        units, known = _units(queries)
+        known = known if len(self._places) else known[:0]
         counts = np.zeros(len(units), np.int64)
         graphs = [(np.empty(0, np.int64), np.empty(0, np.float32))]
         at_once = max(1, min(_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(results, 1)))
@@ -124,9 +117,7 @@ class NeighbourIndex:
             owners, slots = find(units[part])
             _LIMIT.check(int(counts.sum()) + len(slots), f"a search for {len(units):,} words")
             owners, slots, values = self._ranked(units[part], owners, slots)
-            keep = values > np.float32(threshold)
-            if itself is not None:
-                keep &= self._places[slots] != itself[part[owners]]
+            keep = (values > np.float32(threshold)) & (self._places[slots] != itself[part[owners]])
             owners, slots, values = owners[keep], slots[keep], values[keep]
             if count is not None:
                 keep = np.arange(len(owners)) - np.searchsorted(owners, owners) < count
@@ -173,26 +164,14 @@ class NeighbourIndex:
         return owners[order], slots[order], values[order]
 
 
-def units_and_norms(rows: ArrayLike, what: str) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Scale a copy of the rows to length 1, but for all-zero ones; give their lengths, too. Messages say `what`.
-
-    >>> units_and_norms(np.array([[3.0, 4.0], [0.0, 0.0]]), "rows")[1].tolist()
-    [5.0, 0.0]
-    """
-    array: NDArray[Any] = np.asarray(rows)
-    if array.ndim != 2 or array.shape[1] == 0 or not np.issubdtype(array.dtype, np.number):
-        raise VectorError(f"{what} must be numbers of shape (words, dimension), not {array.dtype} of {array.shape}")
-    units = np.empty(array.shape, np.float32)
-    norms = np.empty(len(array))
-    for start in range(0, len(array), _ROWS_AT_ONCE):
+def _units(rows: NDArray[np.floating]) -> tuple[NDArray[np.float32], Integers]:
+    """Scale a copy of the rows to length 1, but for all-zero ones; and give the places of the others."""
+    units, norms = np.empty(rows.shape, np.float32), np.empty(len(rows))
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        block = array[part] if np.issubdtype(array.dtype, np.floating) else array[part].astype(np.float64)
-        norms[part] = np.sqrt(np.einsum("ij,ij->i", block, block, dtype=np.float64))
-        if not (finite := np.isfinite(norms[part])).all():
-            raise VectorError(f"row {start + int(np.argmin(finite))}: NaN or infinite; mend or drop that vector")
-        scale = np.where(norms[part] > 0, norms[part], 1.0)[:, None]
-        np.divide(block, scale, out=units[part], casting="same_kind")
-    return units, norms
+        norms[part] = np.sqrt(np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64))
+        np.divide(rows[part], np.where(norms[part] > 0, norms[part], 1.0)[:, None], units[part], casting="same_kind")
+    return units, np.flatnonzero(norms)
 
 
 @cache

@@ -208,9 +208,9 @@ class Scope:
         """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
         from softbleu.embeddings.index import NeighbourIndex, cached_graph
 
-        exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
+        itself = np.array([self.places.get(word, -1) for word in words], np.int64)
         graph = cached_graph(
-            lambda: NeighbourIndex(self.rows).nearest(rows, count, exclude),
+            lambda: NeighbourIndex(self.rows).nearest(rows, count, itself),
             self._source.fingerprint,
             words,
             len(self.places),

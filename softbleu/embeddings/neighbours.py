@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from softbleu.embeddings.index import NeighbourIndex
 from softbleu.embeddings.measure import spellings_of
 from softbleu.embeddings.vectors import VectorCase, VectorSource
@@ -66,7 +68,7 @@ def nearest_words(
         more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
         said = ", ".join(map(repr, unknown[:_NAMED])) + more
         raise InputError(f"no vector in {source.name} for {said}: leave out or respell")
-    itself = [places.get(word, -1) for word in spellings_of(source, words, case, places, selected)]
+    itself = np.array([places.get(word, -1) for word in spellings_of(source, words, case, places, selected)], int)
     index = NeighbourIndex(rows)
     if threshold is None:
         graph = index.nearest(selected.rows, count or DEFAULT_COUNT, itself)
