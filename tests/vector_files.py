@@ -2,8 +2,17 @@
 
 import numpy as np
 
+from softbleu.embeddings.store import open_writer
+
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
+
+
+def write_store(place, words, rows, dtype="float32", **said):
+    """Write rows as they are, and say so much of them."""
+    with open_writer(place, rows.shape[1], dtype) as writer, np.errstate(over="ignore"):
+        writer.add([word.encode() for word in words], rows.astype(np.float32))
+        return writer.finish(**{"name": "set", "source": "made up", "licence": "CC0-1.0", **said})
 
 
 def binary(words, rows, ending=b"\n"):

@@ -40,7 +40,8 @@ from matplotlib.figure import Figure
 from measures import judge, measured, measures_of, pearson, soft_accuracy, tau
 from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set, report
 
-from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.convert import convert_vectors
 from softbleu.meta.pooling import pool
 from softbleu.report.plots import Scatter, draw
 from softbleu.results.significance import correct
@@ -257,9 +258,8 @@ def cut(source: Path | str, name: str, dimension: int) -> str:
         words, rows = open_vectors(str(source)).head()
         unit = rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9)
         axes = np.linalg.svd(unit.T @ unit)[0][:, :dimension]
-        write_store(
-            place, words, unit @ axes, dtype="float16", name=place.name, source=str(name), licence="as the whole set"
-        )
+        reduced = dict(zip(words, unit @ axes, strict=True))
+        convert_vectors(reduced, place, normalize=False, source=name, licence="as the whole set")
     return str(place)
 
 

@@ -1,7 +1,6 @@
 """Word vectors: files, stores and bundled sets, of which only the rows of a vocabulary are kept."""
 
 from softbleu.embeddings.locate import VectorLocation, bundled_names, open_vectors
-from softbleu.embeddings.store import write_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 
 DEFAULT_VECTORS = "glove-6b-100d"
@@ -13,5 +12,4 @@ __all__ = [
     "VectorSource",
     "bundled_names",
     "open_vectors",
-    "write_store",
 ]

@@ -15,7 +15,7 @@ from softbleu.embeddings.fasttext import FastTextSource
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_storable, new_place, open_writer
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, new_place, open_writer
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import Parameter, VectorError
 from softbleu.io.streams import Stream
@@ -161,7 +161,7 @@ class _StoreSink:
             self._count("duplicates", word)
         elif self._vocabulary is not None and word not in self._vocabulary:
             self._counts["passed_over"] += 1
-        elif not is_storable(word):
+        elif not _is_storable(word):
             self._count("unusable_words", word)
         else:
             self._seen.add(word)
@@ -198,6 +198,14 @@ class _StoreSink:
         """Say it in one line."""
         counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
         return ", ".join(counts) or "the set is empty"
+
+
+def _is_storable(word: bytes) -> bool:
+    """Whether a store can hold a word, given as UTF-8: text, and on one line."""
+    try:
+        return bool(word) and b"\n" not in word and (word.isascii() or bool(word.decode()))
+    except UnicodeDecodeError:
+        return False
 
 
 def _pour(

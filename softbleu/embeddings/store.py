@@ -14,7 +14,6 @@ import mmap
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -41,7 +40,6 @@ STORE_TYPES: tuple[StoreType, ...] = ("int8", "float16", "float32")
 META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "vocab.txt"
 _HASHED = (VECTORS, SCALES, VOCABULARY)
 STORE_FILES = (META, *_HASHED, LOOKUP)
-_RESERVED = frozenset({"format", "name", "dimension", "count", "dtype", "source", "licence", "sha256"})
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _WINDOW = 16 << 20  # Bytes of a file that are mapped at a time
 _ROWS_AT_ONCE = 4096
@@ -82,78 +80,21 @@ def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes
                     break
 
 
-def write_store(
-    directory: str | os.PathLike[str],
-    words: Sequence[str],
-    rows: NDArray[Any],
-    *,
-    dtype: StoreType,
-    name: str,
-    source: str,
-    licence: str,
-    extra: Mapping[str, object] | None = None,
-    measure: bool = False,
-) -> str:
-    """Write a store atomically: beside its place first, then renamed; an older store there is replaced.
-
-    Other files already there (a licence, a card) stay.
-
-    Parameters
-    ----------
-    directory
-        Folder of the store.
-    words
-        All different, none with a line break.
-    rows
-        Shape (words, dimension), finite.
-    dtype
-        ``int8`` rounds each row to multiples of its largest magnitude / 127.
-    name, source, licence
-        What ``meta.json`` says of the set.
-    extra
-        Further entries of ``meta.json``.
-    measure
-        Whether to keep the quantiles of the similarity of random pairs, too.
-
-    Returns
-    -------
-    str
-        The fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary.
-
-    Raises
-    ------
-    VectorError
-        Words and rows that do not fit together, repeated words, values that are not finite.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> place = Path(tempfile.mkdtemp()) / "tiny"
-    >>> rows = np.array([[1.0, 0.0], [0.0, 2.0]])
-    >>> fingerprint = write_store(
-    ...     place, ["yes", "no"], rows, dtype="int8", name="tiny", source="made up", licence="CC0-1.0"
-    ... )
-    >>> len(fingerprint), sorted(path.name for path in place.iterdir())
-    (64, ['meta.json', 'scales.npy', 'vectors.npy', 'vocab.txt'])
-    """
-    target = Path(directory)
-    _check_store(target, words, rows, dtype, extra or {})
-    with open_writer(target, rows.shape[1], dtype) as writer:
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            part = slice(start, start + _ROWS_AT_ONCE)
-            with np.errstate(over="ignore"):
-                block = rows[part].astype(np.float32)
-            writer.add([word.encode() for word in words[part]], block)
-        return writer.finish(name=name, source=source, licence=licence, extra=extra, measure=measure)
-
-
 @contextmanager
 def open_writer(target: Path, dimension: int, dtype: StoreType) -> Iterator[StoreWriter]:
     """Open a store to be written, beside its place until it is finished.
 
-    An older store at the target is replaced, other files there are kept. Raises `VectorError`: something else is
-    there, the disk is full or closed, values that are not finite.
+    An older store at the target is replaced, other files there (a licence, a card) are kept. The type ``int8`` rounds
+    each row to multiples of its largest magnitude / 127. Raises `VectorError`: something else is there, the disk is
+    full or closed, values that are not finite.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "tiny"
+    >>> with open_writer(place, 2, "int8") as writer:
+    ...     writer.add([b"yes", b"no"], np.array([[1.0, 0.0], [0.0, 2.0]], np.float32))
+    ...     fingerprint = writer.finish(name="tiny", source="made up", licence="CC0-1.0")
+    >>> len(fingerprint), sorted(path.name for path in place.iterdir())
+    (64, ['meta.json', 'scales.npy', 'vectors.npy', 'vocab.txt'])
     """
     check_target(target, dtype)
     # What a link points to is replaced, not the link.
@@ -209,7 +150,22 @@ class StoreWriter:
         extra: Mapping[str, object] | None = None,
         measure: bool = False,
     ) -> str:
-        """Complete the store, put it in its place and return its fingerprint; see `write_store`."""
+        """Complete the store, put it in its place and return its fingerprint.
+
+        Parameters
+        ----------
+        name, source, licence
+            What ``meta.json`` says of the set.
+        extra
+            Further entries of ``meta.json``.
+        measure
+            Whether to keep the quantiles of the similarity of random pairs, too.
+
+        Returns
+        -------
+        str
+            Hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary.
+        """
         self._write_headers()
         for handle in (self._vectors, self._vocabulary, self._scales):
             if handle is not None:
@@ -283,32 +239,6 @@ def check_target(target: Path, dtype: str) -> None:
         raise VectorError(f"{target}: unknown store type {dtype!r}; valid: {', '.join(STORE_TYPES)}")
     if target.exists() and (not target.is_dir() or any(path.is_dir() for path in target.iterdir())):
         raise VectorError(f"{target}: exists and is no store; remove it or choose another place")
-
-
-def _check_store(
-    target: Path, words: Sequence[str], rows: NDArray[Any], dtype: str, extra: Mapping[str, object]
-) -> None:
-    check_target(target, dtype)
-    if rows.ndim != 2 or rows.shape[1] == 0 or not np.issubdtype(rows.dtype, np.floating):
-        raise VectorError(f"{target}: rows must be floats of shape (words, dimension), not {rows.shape}")
-    if len(words) != len(rows):
-        raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row per word")
-    if clash := sorted(_RESERVED & extra.keys()):
-        raise VectorError(f"{target}: extra entries may not be named {', '.join(clash)}")
-    for word, count in Counter(words).items():
-        if count > 1:
-            raise VectorError(f"{target}: word {word!r} appears twice; keep its first row")
-        if not is_storable(word.encode("utf-8", "surrogatepass")):
-            said = f"word {word!r} is empty, holds a line break or is not valid Unicode; leave it out"
-            raise VectorError(f"{target}: {said}")
-
-
-def is_storable(word: bytes) -> bool:
-    """Whether a store can hold a word, given as UTF-8: text, and on one line."""
-    try:
-        return bool(word) and b"\n" not in word and (word.isascii() or bool(word.decode()))
-    except UnicodeDecodeError:
-        return False
 
 
 def quantise(rows: NDArray[np.float32], most: int = 127) -> tuple[NDArray[Any], NDArray[np.float32]]:

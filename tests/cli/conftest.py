@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from vector_files import write_store
 
 from softbleu.cli.app import run
-from softbleu.embeddings import write_store
 
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
@@ -136,5 +136,5 @@ def refused(command: Command, files: Files, monkeypatch: pytest.MonkeyPatch) -> 
 def write_set(place: Path, words: Sequence[str]) -> Path:
     """Made-up vectors as a store."""
     rows = np.random.default_rng(4).normal(size=(len(words), 20))
-    write_store(place, list(words), rows, dtype="float32", name="set", source="made up", licence="CC0-1.0")
+    write_store(place, words, rows)
     return place

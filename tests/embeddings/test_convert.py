@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from refusing import refused
-from vector_files import ROWS, WORDS, binary, text
+from vector_files import ROWS, WORDS, binary, text, write_store
 
-from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings import open_vectors
 from softbleu.embeddings.convert import Conversion, convert_vectors
 from softbleu.errors import VectorError
 
@@ -44,7 +44,7 @@ def keyed_vectors(_):
 
 
 def save_store(folder):
-    write_store(folder / "source", WORDS, ROWS, dtype="float32", name="s", source="made up", licence="CC0-1.0")
+    write_store(folder / "source", WORDS, ROWS)
     return folder / "source"
 
 
@@ -264,14 +264,6 @@ def test_progress_reaches_the_size_of_the_file(tmp_path):
 
 
 # what kills leave: that of a command ended at any step is in adversarial/steps.py
-
-
-def test_where_folders_cannot_change_places(tmp_path, monkeypatch):
-    monkeypatch.setattr("softbleu.io.files.exchange", lambda one, other: False)
-    for word in ("old", "new"):
-        convert_vectors({word: [1.0]}, tmp_path / "store", force=True)
-    assert open_vectors(tmp_path / "store").head()[0] == ["new"]
-    assert names(tmp_path) == ["store"]
 
 
 @pytest.mark.parametrize("name", ["store", "store[1]*"])

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusing import refused
+from vector_files import write_store
 
-from softbleu.embeddings import bundled_names, open_vectors, write_store
+from softbleu.embeddings import bundled_names, open_vectors
 from softbleu.embeddings.locate import JoinedSource
 from softbleu.errors import VectorError
 
 
 def make_store(place, value):
-    rows = np.full((1, 2), value)
-    write_store(place, ["word"], rows, dtype="float32", name="x", source="made up", licence="CC0-1.0")
+    write_store(place, ["word"], np.full((1, 2), value))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_word_of_one_set_has_the_other_part_zero():
 def test_names_weights_and_content_are_its_identity(tmp_path):
     rows = np.eye(2, dtype=np.float32)
     for name in ("one", "other"):
-        write_store(tmp_path / name, ["a", "b"], rows, dtype="float32", name=name, source="-", licence="-")
+        write_store(tmp_path / name, ["a", "b"], rows, name=name)
     joined = open_vectors(f"{tmp_path}/one*2+{tmp_path}/other")
     assert joined.name == "one*2+other"
     assert joined.dimension == 4

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from oracles import measure as oracle
 from refusing import refused
+from vector_files import write_store
 
 from softbleu import InputError, score
-from softbleu.embeddings import function_words, measure, open_vectors, write_store
+from softbleu.embeddings import function_words, measure, open_vectors
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import QUANTILES, SCOPE, Postprocess, WordMeasure, measure_words, similarity_quantile
@@ -83,7 +84,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
     folder = tmp_path / "store"
     vectors = random_vectors(50)
     rows = np.array(list(vectors.values()), np.float32)
-    write_store(folder, list(vectors), rows, dtype="float32", name="random", source="here", licence="none")
+    write_store(folder, vectors, rows)
     source = open_vectors(str(folder))
     computed = similarity_quantile(source, 99.0)
     kept = measure.measure_quantiles(source)
@@ -175,8 +176,7 @@ VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
 
 @pytest.fixture
 def store(tmp_path):
-    facts = {"dtype": "float32", "name": "random", "source": "here", "licence": "none"}
-    write_store(tmp_path / "store", list(VECTORS), ROWS, **facts)
+    write_store(tmp_path / "store", VECTORS, ROWS)
     return tmp_path / "store"
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from refusing import refused
 from shared_data import shared
+from vector_files import write_store
 
 import softbleu
 from softbleu import InputError, Segments, compare, explain, read_metric, score, sweep
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
-from softbleu.embeddings.store import write_store
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import spelt
 from softbleu.matching import make_matcher
@@ -45,8 +45,7 @@ def test_the_threshold_unless_given(matcher: str) -> None:
 @pytest.mark.parametrize("recommended", [0.5, 0])
 def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -> None:
     rows, place = np.array(list(VECTORS.values()), np.float32), tmp_path / "store"
-    about = {"dtype": "float32", "name": "tiny", "source": "made up", "licence": "CC0-1.0"}
-    write_store(place, list(VECTORS), rows, **about, extra={"threshold": recommended})  # type: ignore[arg-type]
+    write_store(place, VECTORS, rows, extra={"threshold": recommended})
     soft: dict[str, Any] = {"metric": "vleu", "order": 1, "vectors": place}
     measure = make_metric(**soft)
     assert resolve_metric(measure).threshold == recommended

