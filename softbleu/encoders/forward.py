@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,15 +193,13 @@ class Transformer:
 
     def _groups(self, lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         """Lines of one length, as many as fit: row where they start, how many, their length."""
-        row = first = 0
-        while first < len(lengths):
-            length = lengths[first]
-            most = max(1, _MOST_SCORES // (self.architecture.heads * length * length))
-            count = 1
-            while count < most and first + count < len(lengths) and lengths[first + count] == length:
-                count += 1
-            yield row, count, length
-            row, first = row + count * filled_up(length, self.period), first + count
+        row = 0
+        for length, lines in groupby(lengths):
+            most, count = max(1, _MOST_SCORES // (self.architecture.heads * length * length)), len(list(lines))
+            for first in range(0, count, most):
+                some = min(most, count - first)
+                yield row, some, length
+                row += some * filled_up(length, self.period)
 
     def _bias(self, length: int) -> States:
         """Bias of the attention scores of a line by relative positions: (heads, length, length)."""

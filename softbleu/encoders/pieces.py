@@ -169,18 +169,14 @@ def in_texts(pieces: Pieces, texts: Sequence[Sequence[int]]) -> tuple[Pieces, li
         heads = {
             line: int(inner[slice(*bounds[line])].argmax()) for line in text if inner[slice(*bounds[line])].any()
         }
-        last = text[-1]
+        *earlier, last = text
         start, end = bounds[last]
         head = heads.get(last, 0)
-        before = [line for line in text[:-1] if line in heads and last in heads]
-        parts.append(np.arange(start, start + head))
-        parts += [np.arange(bounds[line][0] + heads[line], bounds[line][1]) for line in before]
-        parts.append(np.arange(start + head, end))
-        size = end - start + sum(bounds[line][1] - bounds[line][0] - heads[line] for line in before)
-        stop = offsets[-1] + size
-        places.append(
-            np.append(np.arange(offsets[-1], offsets[-1] + head), np.arange(stop - (end - start - head), stop))
-        )
+        before = [line for line in earlier if line in heads and last in heads]
+        inside = [np.arange(bounds[line][0] + heads[line], bounds[line][1]) for line in before]
+        parts += [np.arange(start, start + head), *inside, np.arange(start + head, end)]
+        first, stop = offsets[-1], offsets[-1] + end - start + sum(map(len, inside))
+        places.append(np.append(np.arange(first, first + head), np.arange(stop - (end - start - head), stop)))
         offsets.append(stop)
     chosen = np.concatenate(parts)
     return Pieces(pieces.ids[chosen], pieces.words[chosen], np.array(offsets)), places

@@ -9,13 +9,12 @@ import pytest
 from encoders.conftest import GOLDEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles.encoder import encode_line
 from safetensors.numpy import load_file, save_file
 
 from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder
-from softbleu.encoders.forward import activate, distance_classes
+from softbleu.encoders.forward import activate
 
 TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
 WORDS = TEXT.split()
@@ -61,14 +60,6 @@ def test_many_lines_change_no_bit():
         np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
 
 
-def test_as_a_literal_forward_pass(stored, tmp_path):
-    encoder = stored("mpnet")
-    pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
-    found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
-    for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):
-        np.testing.assert_allclose(rows, encode_line(tmp_path / "store", ids.tolist(), (0, 2)), atol=1e-5)
-
-
 GRID = np.linspace(-9, 9, 20_001).astype(np.float32)
 
 
@@ -85,14 +76,6 @@ def test_activations(name, exact):
     activate(found, name)
     wanted = np.array([exact(x) for x in GRID.tolist()])
     assert (np.abs(found - wanted) / np.maximum(1, np.abs(wanted))).max() < 1.8e-7
-
-
-def test_relative_positions_are_symmetric_but_for_the_side():
-    distances = np.arange(1, 600)
-    right, left = distance_classes(distances, 32), distance_classes(-distances, 32)
-    np.testing.assert_array_equal(right, left + 16)
-    assert (np.diff(left) >= 0).all()
-    assert left[[0, 6, 7, 14, 15, 127, 598]].tolist() == [1, 7, 8, 9, 10, 15, 15]
 
 
 def test_layers_that_are_not_there():
