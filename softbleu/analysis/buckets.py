@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from softbleu.corpora.labels import read_labels
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter
-from softbleu.io.tabular import Tabular
+from softbleu.io.tabular import Records, Value
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.results.api import GivenMetrics, plan_metrics
 
@@ -28,43 +27,8 @@ if TYPE_CHECKING:
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
 FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
 MOST_LABELS = 200  # More buckets than these say nothing
-
-
-@dataclass(frozen=True)
-class _Row:
-    metric: str
-    bucket: str
-    size: int | None
-    scores: list[float | None]
-
-
-@dataclass(frozen=True)
-class BucketScores(Tabular):
-    """Scores of every system in every bucket."""
-
-    by: str  # What the buckets are made by
-    unit: str  # What they hold: segments, words, or nothing that is counted
-    systems: tuple[str, ...]
-    rows: list[_Row]
-
-    def records(self) -> list[dict[str, Any]]:
-        """A row per metric and bucket, a column per system; of two systems their difference."""
-        return [
-            {
-                "metric": row.metric,
-                self.by: row.bucket,
-                **({} if row.size is None else {self.unit: row.size}),
-                **dict(zip(self.systems, row.scores, strict=True)),
-                **self._difference(row.scores),
-            }
-            for row in self.rows
-        ]
-
-    def _difference(self, scores: Sequence[float | None]) -> dict[str, float | None]:
-        if len(scores) != 2:
-            return {}
-        one, other = scores
-        return {"difference": None if one is None or other is None else other - one}
+_Naming = tuple[Value, ...]  # Metric, bucket and, where it is counted, what the bucket holds
+_Scores = Sequence[float | None]
 
 
 def bucket_scores(
@@ -76,7 +40,7 @@ def bucket_scores(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> BucketScores:
+) -> Records:
     """Score every system in parts of a corpus.
 
     Parameters
@@ -129,7 +93,7 @@ def bucket_scores(
             raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
     statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     if by == "order":
-        return BucketScores(by, "", corpus.systems, [row for scored in statistics for row in _orders(scored)])
+        return _table(["metric", by], corpus.systems, (row for scored in statistics for row in _orders(scored)))
     if by == "document" and corpus.documents is not None:
         names, buckets = corpus.documents.names, corpus.documents.fitting(len(corpus))
     elif labels is None:
@@ -138,11 +102,20 @@ def bucket_scores(
     else:
         names = tuple(sorted(set(labels)))
         buckets = np.array([names.index(label) for label in labels])
-    rows = [row for scored in statistics for row in _segment_rows(scored, buckets, names)]
-    return BucketScores(by.rpartition(":")[2].rpartition("/")[2], "segments", corpus.systems, rows)
+    return _scores_by(by.rpartition(":")[2].rpartition("/")[2], statistics, buckets, names)
 
 
-def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> BucketScores:
+def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[_Naming, _Scores]]) -> Records:
+    """Make a table of rows in two parts: what names them, and a score per system; of two systems their difference."""
+    cells: list[list[Value]] = []
+    for named, scores in rows:
+        known = [score for score in scores if score is not None]
+        apart = [known[1] - known[0] if len(known) == 2 else None] if len(systems) == 2 else []
+        cells.append([*named, *scores, *apart])
+    return Records([*columns, *systems, *["difference"] * (len(systems) == 2)], cells, verbatim=systems)
+
+
+def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> Records:
     """Score segments in buckets of length, as `bucket_scores` does, of a corpus that was scored before.
 
     `prepared` is the corpus, `statistics` are those of each metric, with the rows of all segments. Raises
@@ -153,18 +126,20 @@ def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics])
     if source_only and text.source is None:
         raise InputError("segments without references and source have no length: give ", Parameter("references"))
     lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
-    buckets, names = numbered(lengths, LENGTHS)
-    rows = [row for scored in statistics for row in _segment_rows(scored, buckets, names)]
-    return BucketScores("length", "segments", prepared.systems, rows)
+    return _scores_by("length", statistics, *numbered(lengths, LENGTHS))
 
 
-def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
+def _scores_by(by: str, statistics: Sequence[Statistics], buckets: Integers, names: Sequence[str]) -> Records:
     """Score the segments of each bucket that has any."""
-    for number, size, scores in statistics.scores_of_parts(buckets):
-        yield _Row(str(statistics.metric), names[number], size, [score.score for score in scores])
+    rows = (
+        ((str(scored.metric), names[number], size), [score.score for score in scores])
+        for scored in statistics
+        for number, size, scores in scored.scores_of_parts(buckets)
+    )
+    return _table(["metric", by, "segments"], statistics[0].systems, rows)
 
 
-def _orders(statistics: Statistics) -> Iterator[_Row]:
+def _orders(statistics: Statistics) -> Iterator[tuple[_Naming, _Scores]]:
     """Score each order of n-grams: a row per order for each list of numbers that tables show."""
     metric = statistics.metric.at_level("corpus")
     scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
@@ -173,10 +148,10 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
         if column.short and isinstance(values[0], list):
             for order in range(len(values[0])):
                 name = f"{statistics.metric} {column.short}"
-                yield _Row(name, str(order + 1), None, [by_order[order] for by_order in values])
+                yield (name, str(order + 1)), [by_order[order] for by_order in values]
 
 
-def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> BucketScores:
+def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> Records:
     """Score words in buckets, as `bucket_scores` does with this `by`, `rarity` or `coverage`, of a prepared corpus.
 
     `prepared` is the corpus in the tokens of the tokenizer of `metric`, whose vectors decide about `coverage`.
@@ -192,14 +167,14 @@ def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> BucketS
         counts = np.bincount(text.references.codes, minlength=len(prepared.words))
         bucket_of_word, names = numbered(counts, FREQUENCIES)
     counted = [_word_counts(chunk, bucket_of_word, len(names)) for chunk in text.chunks()]
-    rows = []
+    rows: list[tuple[_Naming, _Scores]] = []
     for number, name in enumerate(names):
         size = int(counted[0][2][number])
         shares = [_shares(*(float(counts[number]) for counts in row)) for row in counted]
         if size or any(row[1][number] for row in counted):
             kinds = zip(("precision", "recall", "F1"), zip(*shares, strict=True), strict=True)
-            rows += [_Row(kind, name, size, list(values)) for kind, values in kinds]
-    return BucketScores(by, "words", prepared.systems, rows)
+            rows += [((kind, name, size), values) for kind, values in kinds]
+    return _table(["metric", by, "words"], prepared.systems, rows)
 
 
 def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[Integers, Integers, Integers]:

@@ -102,60 +102,51 @@ def shown_segments(prepared: PreparedCorpus, most: int, *, tables: bool = False)
     return shown
 
 
-@dataclass(frozen=True)
-class Matching:
-    """How the text of a page is matched."""
+def match_text(
+    text: CodedBlock,
+    matcher: Matcher,
+    order: int,
+    thresholds: tuple[float, ...],
+    run: int,
+    vectors: Vectors | None,
+    kernels: KernelName,
+) -> tuple[ShownMatches, Integers, list[int]]:
+    """Match all rows of the text of a page at every threshold, of which `run` is the number of the run's own.
 
-    matcher: Matcher
-    order: int
-    thresholds: tuple[float, ...]
-    run: int
-    vectors: Vectors | None
-    kernels: KernelName
+    Also their sums at every threshold, in millionths, (systems, thresholds, orders), and which rows are too long
+    for more than the run's threshold; these are not in the sums.
+    """
+    parts: list[list[Integers]] = []
+    clipped = np.zeros((len(text.candidates), len(thresholds), order), np.int64)
+    too_long: list[int] = []
+    for system, chunk in enumerate(text.chunks()):
+        for start, stop, long in _pieces(chunk):
+            row, piece = system * len(text) + start, chunk.part(start, stop)
+            if long or not thresholds or vectors is None or not isinstance(matcher, SoftMatcher):
+                intervals = _match_once(matcher, piece, vectors, order, run)
+            else:
+                intervals = match_intervals(matcher, thresholds, piece, vectors, order, choose_kernels(kernels))
+            parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
+            if long and thresholds:
+                too_long.append(row)
+            elif thresholds:
+                # What begins at each threshold, less what has ended before.
+                changes = np.zeros((len(thresholds) + 1, order), np.int64)
+                np.add.at(changes, (intervals.first, intervals.order - 1), intervals.matched)
+                np.subtract.at(changes, (intervals.end, intervals.order - 1), intervals.matched)
+                clipped[system] += np.cumsum(changes[:-1], axis=0)
+    return ShownMatches.joined(parts), clipped, too_long
 
-    def of(self, text: CodedBlock) -> tuple[ShownMatches, Integers, list[int]]:
-        """Match all rows.
 
-        Also their sums at every threshold, in millionths, (systems, thresholds, orders), and which rows are too long
-        for more than the run's threshold; these are not in the sums.
-        """
-        parts: list[list[Integers]] = []
-        clipped = np.zeros((len(text.candidates), len(self.thresholds), self.order), np.int64)
-        too_long: list[int] = []
-        for system, chunk in enumerate(text.chunks()):
-            for start, stop, long in _pieces(chunk):
-                row = system * len(text) + start
-                piece = chunk.part(start, stop)
-                intervals = self._once(piece, self.vectors) if long else self._intervals(piece, self.vectors)
-                parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
-                if long and self.thresholds:
-                    too_long.append(row)
-                elif self.thresholds:
-                    clipped[system] += self._added(intervals)
-        return ShownMatches.joined(parts), clipped, too_long
-
-    def _added(self, intervals: MatchIntervals) -> Integers:
-        """Sum the matches alive at each threshold: what begins there, less what has ended before."""
-        changes = np.zeros((len(self.thresholds) + 1, self.order), np.int64)
-        np.add.at(changes, (intervals.first, intervals.order - 1), intervals.matched)
-        np.subtract.at(changes, (intervals.end, intervals.order - 1), intervals.matched)
-        return np.cumsum(changes[:-1], axis=0)
-
-    def _intervals(self, piece: Chunk, vectors: Vectors | None) -> MatchIntervals:
-        if not self.thresholds or vectors is None or not isinstance(self.matcher, SoftMatcher):
-            return self._once(piece, vectors)
-        kernels = choose_kernels(self.kernels)
-        return match_intervals(self.matcher, self.thresholds, piece, vectors, self.order, kernels)
-
-    def _once(self, piece: Chunk, vectors: Vectors | None) -> MatchIntervals:
-        """Match at the run's own threshold."""
-        parts: list[tuple[Integers, ...]] = []
-        for order, matches in enumerate(self.matcher.matches(piece, vectors, self.order), start=1):
-            made = matches.matched > 0
-            one = np.ones(int(made.sum()), np.int64)
-            columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
-            parts.append((order * one, *(column[made] for column in columns), self.run * one, (self.run + 1) * one))
-        return MatchIntervals(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+def _match_once(matcher: Matcher, piece: Chunk, vectors: Vectors | None, max_order: int, run: int) -> MatchIntervals:
+    """Match at the run's own threshold."""
+    parts: list[tuple[Integers, ...]] = []
+    for order, matches in enumerate(matcher.matches(piece, vectors, max_order), start=1):
+        made = matches.matched > 0
+        one = np.ones(int(made.sum()), np.int64)
+        columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
+        parts.append((order * one, *(column[made] for column in columns), run * one, (run + 1) * one))
+    return MatchIntervals(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:

@@ -17,7 +17,7 @@ from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks, mark_spans
-from softbleu.analysis.page_matches import Matching, ShownMatches, shown_segments, shown_text
+from softbleu.analysis.page_matches import ShownMatches, match_text, shown_segments, shown_text
 from softbleu.analysis.page_text import language_of_text, raw_lines, written_text
 from softbleu.engine.plan import Plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
@@ -65,7 +65,6 @@ class Page:
     metric: Metric
     segment_metric: Metric
     order: int  # Greatest n of the n-grams whose matches are shown; 0 where there are none
-    tokenizer: Tokenizer
     results: list[Result]  # Of the run's own threshold; one a system
     segment_signature: str
     segment_scores: list[list[float]]  # Of the segments shown, system by system
@@ -192,7 +191,6 @@ def _page_of(
         metric=shown_metric,
         segment_metric=metric.at_level("segment"),
         order=order,
-        tokenizer=metric.tokenizer,
         results=results,
         segment_signature=by_segment[0].signature,
         segment_scores=[[score.score for score in scores] for scores in segments],
@@ -257,8 +255,7 @@ def _matched(
     if matcher is None:
         return ShownMatches.joined([]), np.zeros((len(text.candidates), 0, order), np.int64), []
     vectors = None if table is None else table.words.vectors
-    matching = Matching(matcher, order, thresholds, run, vectors, runner.kernels)
-    matches, clipped, too_long = matching.of(text)
+    matches, clipped, too_long = match_text(text, matcher, order, thresholds, run, vectors, runner.kernels)
     if isinstance(metric, BleuFormula) and thresholds and (too_long or len(text) < len(runner.corpus)):
         swept = runner.collect([with_threshold(metric, threshold) for threshold in thresholds], keep_rows=False)
         clipped = np.stack([metric.parts_of(statistics.rows[:, 0])[0] for statistics in swept], axis=1)
@@ -293,8 +290,8 @@ def _intervals(
 ) -> list[tuple[float, float] | None]:
     if not metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems)
-    drawn: dict[str, Any] = {"samples": significance.samples or SAMPLES, "seed": significance.seed}
-    resampled = bootstrap_scores(statistics, metric, **drawn, documents=significance.documents)
+    samples, documents = significance.samples or SAMPLES, significance.documents
+    resampled = bootstrap_scores(statistics, metric, samples, significance.seed, documents=documents)
     return [(low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()]
 
 

@@ -97,6 +97,8 @@ EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Format
 
 
 def _view(table: Tabular, layout: Layout) -> Records:
+    if isinstance(table, Records):
+        return table
     return replace(Records.of(table), verbatim=getattr(table, "systems", ()))
 
 

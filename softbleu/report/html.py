@@ -92,7 +92,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "segments": page.segments,
         "shown": len(page.text),
         "too_long": page.too_long,
-        "glue": page.tokenizer.glue,
+        "glue": page.metric.tokenizer.glue,
         "language": page.language,
         "plain": page.plain,
         "words": page.text.words,
