@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.edits import apply_edits
+from softbleu.engine.plan import Plan
 from softbleu.errors import UnknownNameError
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
@@ -20,10 +22,6 @@ from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
 from softbleu.metrics.m2 import M2
 from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.judged import OTHER, check_edits, judge_corpus, operation
-
-if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.plan import Plan
 
 By = Literal["type", "category", "operation", "form", "errant"]
 ALL = "all"
@@ -135,21 +133,14 @@ def _tier(edit: JudgedEdit, by: By) -> str:
 
 
 def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iterator[KindScore]:
-    counts: dict[str, Counter[str]] = {}
-
-    def count(kind: str, *names: str) -> None:
-        for counted in (ALL, kind):
-            counts.setdefault(counted, Counter()).update(names)
-
-    counts[ALL] = Counter()
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter, {ALL: Counter()})
     for line in lines:
-        for edit in line.edits:
-            count(edit.kind, "proposed", *(["over"] if edit.verdict == "over" else []))
-        for edit in line.gold:
-            count(edit.kind, "gold", {"hit": "hits"}.get(edit.verdict, edit.verdict))
-        for _, number, share in line.links:
-            for name in (ALL, line.gold[number].kind):
-                counts[name]["correct"] += round(SCALE * share)
+        told = [(edit.kind, {"proposed": 1, "over": int(edit.verdict == "over")}) for edit in line.edits]
+        told += [(edit.kind, {"gold": 1, {"hit": "hits"}.get(edit.verdict, edit.verdict): 1}) for edit in line.gold]
+        told += [(line.gold[number].kind, {"correct": round(SCALE * share)}) for _, number, share in line.links]
+        for kind, counted in told:
+            counts[ALL].update(counted)
+            counts[kind].update(counted)
     for kind in sorted(
         counts, key=lambda name: (name != ALL, -counts[name]["gold"] - counts[name]["proposed"], name)
     ):

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from softbleu.analysis.pages import Page, make_page
+from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.directions import Direction
 from softbleu.corpora.parallel import ParallelFiles
 from softbleu.corpora.segments import Against, compared_with
@@ -17,13 +18,10 @@ from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus
-
-if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.metrics.result import Result
-    from softbleu.types import Progress
+from softbleu.types import Progress
 
 MACRO = "macro"
 
@@ -164,8 +162,8 @@ def _planned(
 ) -> Iterator[tuple[Corpus, Plan]]:
     """Open the texts of a direction, and plan its metrics."""
     files = [*direction.scores, *(file.replace("{direction}", direction.name) for file in scores)]
-    named: dict[str, Any] = {"language": language or direction.language}
-    named = {key: value for key, value in named.items() if value}
+    spoken = language or direction.language
+    named: dict[str, Any] = {"language": spoken} if spoken else {}
     computed = [make_metric(metric, unused=[], **named) for metric in metrics or ([] if files else ["bleu"])]
     outside = read_outside(files, (), encoding, direction.name)
     known = {metric.called for metric in outside}

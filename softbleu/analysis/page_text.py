@@ -78,11 +78,9 @@ def written_text(
 def raw_lines(corpus: Corpus, segments: int, text: CodedBlock) -> Iterator[Sequence[str]]:
     """Lines of the first segments: of each system, the references of all segments, and the source."""
     parts: list[Segments] = []
-    left = segments
     for block in corpus.blocks():
         parts.append(block.load())
-        left -= len(parts[-1])
-        if left <= 0:
+        if sum(map(len, parts)) >= segments:
             break
     for system in corpus.systems:
         yield list(chain.from_iterable(part.candidates[system] for part in parts))[:segments]
