@@ -91,7 +91,7 @@ def scores_of(challenges: Sequence[Challenge], names: Sequence[str]) -> list[Sco
     for name in names:
         place = KEPT / f"{content}-{hashlib.sha256(METRICS[name].encode()).hexdigest()[:12]}.npz"
         if name.startswith("trained") or not place.exists():
-            (table,), _ = make_score_tables(corpus, read_metrics({name: METRICS[name]}), segments=True)
+            (table,), _ = make_score_tables(corpus, read_metrics({name: METRICS[name]}), level="segment")
             place.parent.mkdir(parents=True, exist_ok=True)
             np.savez_compressed(place, **table.segments)
         with np.load(place) as kept:

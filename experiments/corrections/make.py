@@ -199,7 +199,7 @@ def scores_of(given: Set, names: Sequence[str], metrics: Mapping[str, str] = MET
         place = KEPT / f"{content}-{hashlib.sha256(metrics[name].encode()).hexdigest()[:12]}.npz"
         if not place.exists():
             corpus = given.gold if name in GOLD else given.texts
-            (table,), _ = make_score_tables(corpus, read_metrics({name: metrics[name]}), segments=True)
+            (table,), _ = make_score_tables(corpus, read_metrics({name: metrics[name]}), level="segment")
             place.parent.mkdir(parents=True, exist_ok=True)
             both = (
                 np.array([table.systems[each] for each in given.systems]),

@@ -101,7 +101,7 @@ def measured(name: str, corpus: Segments, judged: Assessments) -> Iterator[list[
             metrics[str(lines)] = make_metric(
                 expression, vectors="minilm-l6", **({"context": lines} if lines else {})
             )
-        tables, _ = make_score_tables(corpus, metrics, segments=True)
+        tables, _ = make_score_tables(corpus, metrics, level="segment")
         answers: dict[str, dict[str, Estimate]] = {key: {} for key in metrics}
         for agreement in agreements(join_assessments(tables, "MQM", judged)):
             found = agreement.correlations

@@ -114,7 +114,7 @@ def scored(
     measures = {key: make_metric(each, unused=[], **settings) for key, each in read_metrics(metrics).items()}
     given = {"references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
-        tables, firsts = make_score_tables(corpus, measures, segments=False)
+        tables, firsts = make_score_tables(corpus, measures)
     return [
         [name, table.name, firsts[table.name].signature, system, people[system], score]
         for table in tables

@@ -65,13 +65,13 @@ def scores(place: Path, rows: Sequence[tuple[str, int, float]], *, in_context: b
     """Score all outputs; with metrics in context those alone that were judged."""
     outputs, reference = texts(place)
     found, _ = evidence.make_score_tables(
-        Segments.of(outputs, reference), evidence.read_metrics(METRICS), segments=True
+        Segments.of(outputs, reference), evidence.read_metrics(METRICS), level="segment"
     )
     columns = {table.name: np.array([table.segments[name][place] for name, place, _ in rows]) for table in found}
     if in_context:
         those = [outputs[name][segment] for name, segment, _ in rows], [reference[segment] for _, segment, _ in rows]
         corpus = Segments.of({"judged": those[0]}, those[1])
-        found, _ = evidence.make_score_tables(corpus, evidence.read_metrics(IN_CONTEXT), segments=True)
+        found, _ = evidence.make_score_tables(corpus, evidence.read_metrics(IN_CONTEXT), level="segment")
         columns |= {table.name: table.segments["judged"] for table in found}
     return columns
 

@@ -62,15 +62,12 @@ class ChosenLines(list[ChosenLine], Tabular):
         rows = []
         for line in self:
             row: dict[str, Any] = {"segment": line.segment, self.kind: line.by}
-            for number, system in enumerate(line.systems, start=1):
-                mark = f"_{number}" if len(line.systems) > 1 else ""
-                row |= {f"system{mark}": system}
-                row |= {
-                    f"{metric}{mark}": score
-                    for metric, score in zip(self.metrics, line.scores[number - 1], strict=True)
-                }
-                row |= {f"candidate{mark}": line.candidates[number - 1]}
-                row |= {f"edits{mark}": line.kinds[number - 1]} if line.kinds else {}
+            for number, system in enumerate(line.systems):
+                mark = f"_{number + 1}" if len(line.systems) > 1 else ""
+                scores = dict(zip(self.metrics, line.scores[number], strict=True))
+                told = {"system": system, **scores, "candidate": line.candidates[number]}
+                told |= {"edits": line.kinds[number]} if line.kinds else {}
+                row |= {f"{name}{mark}": value for name, value in told.items()}
             row["reference"] = " ||| ".join(line.references)
             rows.append(row if line.source is None else {**row, "source": line.source})
         return rows

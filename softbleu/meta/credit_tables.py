@@ -48,12 +48,8 @@ class Analysis:
 
     def at_recall(self, recall: float) -> int | None:
         """Find the highest threshold with at least that recall: its number, or None."""
-        reached = [
-            number
-            for number, credit in enumerate(self.curve)
-            if credit.recall is not None and credit.recall >= recall
-        ]
-        return max(reached, default=None)
+        recalls = enumerate(credit.recall for credit in self.curve)
+        return max((number for number, known in recalls if known is not None and known >= recall), default=None)
 
     @property
     def is_empty(self) -> bool:
@@ -82,11 +78,7 @@ def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] 
 
 def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
     shares = (credit.precision, credit.order_share, credit.spurious_share, credit.recall, credit.f1)
-    return [threshold, credit.matches, credit.weight, *(_per_cent(share) for share in shares)]
-
-
-def _per_cent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+    return [threshold, credit.matches, credit.weight, *(None if share is None else 100 * share for share in shares)]
 
 
 def _summary(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -37,7 +36,7 @@ from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.meta.spans import Marks
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
@@ -266,13 +265,10 @@ def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding:
 def make_score_tables(
     corpus: Corpus,
     metrics: Mapping[str, Metric],
+    level: Level = "corpus",
     *,
-    segments: bool,
-    by_document: bool = False,
     signed: Mapping[str, str] | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
+    options: RunOptions | None = None,
 ) -> tuple[list[ScoreTable], dict[str, Result]]:
     """Score a corpus with several metrics, by name: its segments, or else its systems; with the first result of each.
 
@@ -284,35 +280,31 @@ def make_score_tables(
         Candidates of the systems, with what the metrics need.
     metrics
         Metrics by name.
-    segments
-        Whether segments are scored, too.
-    by_document
-        Whether documents stand in the place of segments.
+    level
+        Whether segments are scored, too, or documents, which stand in their place.
     signed
         Signatures that some of the metrics were read from, by name.
-    jobs, executor
-        Processes, or what runs the work instead.
-    progress
-        Told how many segments are done.
+    options
+        How the work is done.
     """
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
     note_text(corpus, list(metrics.values()))
-    options = RunOptions(jobs, executor, progress=progress)
     groups: dict[Any, list[str]] = {}
     for name in metrics:
         groups.setdefault(_against(signed or {}, name), []).append(name)
     statistics: dict[str, Any] = {}
     for against, names in groups.items():
         texts, some = compared_with(corpus, against), [metrics[name] for name in names]
-        statistics |= zip(names, collect_statistics(texts, some, options, keep_rows=segments), strict=True)
+        collected = collect_statistics(texts, some, options or RunOptions(), keep_rows=level != "corpus")
+        statistics |= zip(names, collected, strict=True)
     for name in metrics:
-        results = make_results(
-            statistics[name], "corpus" if not segments else "document" if by_document else "segment"
-        )
+        results = make_results(statistics[name], level)
         firsts[name] = results[0]
         coverages += [(result.name, name, result.coverage) for result in results]
         parts = {result.name: np.array([part.score for _, part in result.parts()]) for result in results}
-        table = ScoreTable(name, {result.name: result.score for result in results}, parts if segments else {})
+        table = ScoreTable(
+            name, {result.name: result.score for result in results}, {} if level == "corpus" else parts
+        )
         tables.append(table if results[0].higher_is_better else negated(table))
     note_coverage(coverages)
     return tables, firsts

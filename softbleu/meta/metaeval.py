@@ -23,6 +23,7 @@ from softbleu.corpora.judgements import (
     read_spans,
 )
 from softbleu.corpora.labels import Documents
+from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.tabular import Records, Tabular, Value
@@ -273,17 +274,10 @@ def metaeval(
     if scorers:
         texts = None if judges.assessments is None or candidates else judges.assessments.texts
         by_output = texts is not None or aggregate or judges.asks_of_outputs(question)
+        at: Any = level if by_output else "corpus"
+        options = RunOptions(jobs, executor, progress=progress)
         with outputs(documents=named) if texts is None else nullcontext(texts) as corpus:
-            computed, firsts = make_score_tables(
-                corpus,
-                scorers,
-                segments=bool(by_output),
-                by_document=by_document,
-                signed=signed,
-                jobs=jobs,
-                executor=executor,
-                progress=progress,
-            )
+            computed, firsts = make_score_tables(corpus, scorers, at, signed=signed, options=options)
         tables += computed
         for name, signature in signed.items():
             promised = broken_promises(signature, firsts[name].signature, _OF_RUN)

@@ -56,7 +56,7 @@ def own_gleu(*, segments: bool) -> ScoreTable:
     references = [str(folder / f"ref{number}.txt") for number in (0, 1)]
     metrics = read_metrics(["metric:gleu|segment-smoothing:yes" if segments else "gleu"])
     with ParallelFiles.open(name_outputs(outputs), references, str(folder / "source.txt")) as corpus:
-        tables, _ = make_score_tables(corpus, metrics, segments=segments)
+        tables, _ = make_score_tables(corpus, metrics, level="segment" if segments else "corpus")
     return tables[0]
 
 
@@ -164,7 +164,7 @@ def test_wmt13_french_english() -> None:
     assert (len(comparisons), len(comparisons.systems)) == (99960, 13)
     outputs = sorted(str(path) for path in (folder / "system-outputs").glob("*.txt"))
     with ParallelFiles.open(name_outputs(outputs), [str(folder / "reference.en")]) as corpus:
-        tables, _ = make_score_tables(corpus, read_metrics(["metric:bleu|tok:13a"]), segments=False)
+        tables, _ = make_score_tables(corpus, read_metrics(["metric:bleu|tok:13a"]))
     joined = join_systems(tables, "wins", wins)
     (each,) = agreements(joined, samples=10)
     assert (each.points, printed(each.correlations["pearson"].value)) == (13, ".947")
@@ -186,7 +186,7 @@ def test_wmt17_direct_assessment(direction: str) -> None:
         assessments = read_assessments(name, unescape=unescape)
         texts = assessments.texts
         assert texts is not None
-        (ours,), _ = make_score_tables(texts, read_metrics(["bleu(tokenize=none)"]), segments=True)
+        (ours,), _ = make_score_tables(texts, read_metrics(["bleu(tokenize=none)"]), level="segment")
         pairs = zip(texts.candidates["translation"], texts.references, strict=True)
         scores = np.array([sentence_chrf(one, list(references)).score for one, references in pairs])
         tables = [ours, ScoreTable("chrf", {}, {"translation": scores})]
@@ -204,8 +204,8 @@ def test_both_files_of_direct_assessment_agree(direction: str) -> None:
     outputs = sorted(str(path) for path in (folder / "system-outputs" / direction).iterdir())
     reference = folder / "references" / f"newstest2017-{direction.replace('-', '')}-ref.en"
     with ParallelFiles.open(name_outputs(outputs), [str(reference)]) as corpus:
-        by_number, _ = make_score_tables(corpus, read_metrics(["bleu"]), segments=True)
-    by_text, _ = make_score_tables(texts.texts, read_metrics(["bleu"]), segments=True)  # type: ignore[arg-type]
+        by_number, _ = make_score_tables(corpus, read_metrics(["bleu"]), level="segment")
+    by_text, _ = make_score_tables(texts.texts, read_metrics(["bleu"]), level="segment")  # type: ignore[arg-type]
     one = join_assessments(by_number, "da", numbered)
     other = join_assessments(by_text, "da", texts)
     both = [np.array(sorted(zip(side.judges, side.metrics["bleu"], strict=True))) for side in (one, other)]
