@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.corpora.derivations import Derivation, Derivations
 from softbleu.corpora.files import numbered_lines
 from softbleu.corpora.grammar import Grammar, Links
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_json
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Label = Literal["identical", "paraphrase", "related", "unrelated"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -235,8 +234,6 @@ class Aligner:
 
 def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
     """Numbers of derivations, one for each sentence."""
-    import numpy as np
-
     total = derivations.count()
     if total > GREATEST_LANGUAGE:
         number = f"{total:,}" if total < 10**15 else f"some 10^{len(str(total)) - 1}"
@@ -265,8 +262,6 @@ def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64])
     numbers
         Numbers of derivations of distinct sentences.
     """
-    import numpy as np
-
     shuffled = np.random.default_rng(seed).permutation(numbers)
     half = len(shuffled) // 2
     aligner = Aligner(derivations)

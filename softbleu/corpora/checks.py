@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.files import STDIN, open_text
 from softbleu.corpora.odd_lines import CHECKS, CheckedLine, CheckedText, Ordinary
 from softbleu.corpora.parallel import ParallelFiles, has_edits
 from softbleu.io.tabular import Records, Tabular
-
-if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.types import Progress
+from softbleu.types import Progress
 
 LINE_COUNT = "line-count"  # The check of the number of lines
 

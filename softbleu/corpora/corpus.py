@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
-if TYPE_CHECKING:
-    from softbleu.corpora.labels import Documents
-    from softbleu.corpora.parallel import FileBlock
-    from softbleu.corpora.segments import Against, Blank, Segments
+from softbleu.corpora.labels import Documents
+from softbleu.corpora.parallel import FileBlock
+from softbleu.corpora.segments import Against, Blank, Segments
 
 
 class Corpus(Protocol):

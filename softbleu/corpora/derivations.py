@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 
+import numpy as np
+
 from softbleu.corpora.grammar import (
     Grammar,
     greatest_height,
@@ -48,8 +50,6 @@ class Chance:
 
 
 def _stream(seed: int) -> Iterator[float]:
-    import numpy as np
-
     generator = np.random.default_rng(seed)
     while True:
         yield from generator.random(_BLOCK).tolist()

@@ -14,9 +14,10 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, cast
+from typing import IO, Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import longest_line, refuse_line
@@ -24,9 +25,6 @@ from softbleu.io.files import hash_files
 from softbleu.io.streams import UTF8, decoding, encoding_of, not_utf8, text_lines, text_reader
 from softbleu.io.tasks import run_in_order
 from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20

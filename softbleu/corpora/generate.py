@@ -6,7 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.corpora.aligned import AlignedPair, Seen, distinct_numbers, pair_halves
@@ -15,12 +18,7 @@ from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, Parameter, known_name
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from softbleu.types import Progress
+from softbleu.types import Progress
 
 Pairing = Literal["none", "halves", "paraphrase"]
 DerivationSampling = Literal["weights", "uniform"]

@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
+from softbleu.corpora.segments import Segments
 from softbleu.io.forks import cached_property
-
-if TYPE_CHECKING:
-    from softbleu.corpora.segments import Segments
 
 _FARTHER = 0.1  # Mean share of the words of four lines that fit their neighbours better
 TWIN_WORDS = 20  # Words from which an equal text is no accident

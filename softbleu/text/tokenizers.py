@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from string import punctuation
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 from unicodedata import normalize
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
@@ -20,9 +20,7 @@ from softbleu.errors import InputError, MissingExtraError, SoftbleuError
 from softbleu.io.files import Content
 from softbleu.io.platform import sacrebleu_tokenizers
 from softbleu.text.meteor_data import PACKAGE, MeteorData, data_setting
-
-if TYPE_CHECKING:
-    from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import Tokens
 
 Split = Callable[[str], list[str]]
 

@@ -8,15 +8,13 @@ from functools import cache, lru_cache
 from itertools import chain, islice, pairwise
 from operator import add
 from string import punctuation
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.errors import InputError
 from softbleu.io.forks import cached_property
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _PARTS = 1 << 14  # Words whose parts are remembered
 _MANY = range(1 << 10, 1 << 17)
