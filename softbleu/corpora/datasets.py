@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from softbleu.corpora.files import hash_file, open_text
+from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import read_toml
-from softbleu.io.files import drafts_of, leads_inside, open_own
+from softbleu.io.files import drafts_of, hash_files, leads_inside, open_own
 from softbleu.io.resources import required_resource
 from softbleu.io.streams import open_stream
 from softbleu.io.urls import file_name, is_url, open_url, read_range, url_size
@@ -59,7 +59,7 @@ class DataSet:
     def lacking(self, folder: Path) -> list[str]:
         """List files that a folder lacks, or has with other content."""
         sums = self.sums.items()
-        return [path for path, known in sums if not (folder / path).is_file() or hash_file(folder / path) != known]
+        return [path for path, known in sums if not (folder / path).is_file() or hash_files(folder / path) != known]
 
     def fetch(self, folder: Path) -> int:
         """Get the files that a folder lacks and that are published as they are, and count them.

@@ -158,14 +158,6 @@ def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, st
         yield f"{name}, line {number}", line
 
 
-def hash_file(path: Path) -> str:
-    """Hex SHA-256 of a file."""
-    try:
-        return hash_files(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-
-
 def read_words(name: str, encoding: str = "utf-8") -> list[str]:
     """Read the words of a file (- is standard input), one a line; each once, in order."""
     words = dict.fromkeys(word for line in open_text(name, encoding) if (word := line.strip()))

@@ -80,12 +80,14 @@ def check_different(targets: Iterable[str | None]) -> None:
 
 
 def hash_files(*paths: Path) -> str:
-    """Hex SHA-256 over the bytes of files, one after the other."""
+    """Hex SHA-256 over the bytes of files, one after the other. InputError: one cannot be read."""
     digest = hashlib.sha256()
     for path in paths:
-        with path.open("rb") as handle:
-            while block := handle.read(1 << 20):
-                digest.update(block)
+        try:
+            with path.open("rb") as handle:
+                hashlib.file_digest(handle, lambda: digest)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     return digest.hexdigest()
 
 
@@ -104,13 +106,10 @@ class Content:
     @classmethod
     def of(cls, location: str) -> Self:
         """Take what lies at a place; it is not opened."""
-        try:
-            files = cls.files_of(location)
-            for path in files:
-                check_plain(path)
-            return cls(location, hash_files(*files))
-        except OSError as error:
-            raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+        files = cls.files_of(location)
+        for path in files:
+            check_plain(path)
+        return cls(location, hash_files(*files))
 
     @classmethod
     def read(cls, text: str) -> Self | None:

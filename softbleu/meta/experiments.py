@@ -16,11 +16,10 @@ from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.corpus import Corpus
-from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
-from softbleu.io.files import matching_files
+from softbleu.io.files import hash_files, matching_files
 from softbleu.meta.credit_tables import Analysis
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
@@ -210,8 +209,8 @@ class Definition:
 
     def inputs(self) -> dict[str, str]:
         """SHA-256 of the definition and of every file that it names, by path as it is named."""
-        hashes = {self.path.name: hash_file(self.path)}
-        return hashes | {name: hash_file(path) for name, path in self._corpus_files()}
+        hashes = {self.path.name: hash_files(self.path)}
+        return hashes | {name: hash_files(path) for name, path in self._corpus_files()}
 
     def files(self) -> list[str]:
         """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
