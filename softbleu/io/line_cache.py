@@ -26,16 +26,8 @@ _FILE = "lines.sqlite"
 _DAY = 86_400
 _AT_ONCE = 500
 _PATIENCE = 30.0  # Seconds to wait for another process to finish writing
-_NOT_OURS = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-)
-"""What says that a file is busy, cannot grow, or is not ours to write."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+"""What says that a file is no table of ours; others say that it is busy, cannot grow, or is not ours to write."""
 _USING = lock()  # SQLite in a child has its locks as they were, and no open file of its parent
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
@@ -64,7 +56,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
     if path is None or path.is_symlink() or not path.is_file():
         return contents
     today = int(time.time()) // _DAY
-    with suppress(sqlite3.Error), _USING, closing(_connect(path)) as file:
+    with suppress(sqlite3.Error), _USING, closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
         stale = []
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
@@ -95,7 +87,7 @@ def write_lines(entries: Mapping[bytes, bytes]) -> None:
                 _write(path, rows, limit)
                 return
             except sqlite3.DatabaseError as error:
-                if error.sqlite_errorcode & 0xFF in _NOT_OURS:
+                if error.sqlite_errorcode & 0xFF not in _DAMAGED:
                     return
                 # Damaged: begun anew.
                 path.unlink(missing_ok=True)
@@ -139,14 +131,17 @@ def _key(judge: str, line: str) -> bytes:
 
 
 def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int) -> None:
-    with _USING, closing(_connect(path)) as file:
+    with _USING, closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
+        # What a power cut damages is made again.
+        file.execute("PRAGMA synchronous = OFF")
         file.executescript(_TABLE)
         with file:
             file.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", rows)
             # Pages of what goes are used again, so that the file grows no further.
-            used = _number(file, "page_count") - _number(file, "freelist_count")
-            excess = used * _number(file, "page_size") - limit
-            if excess > 0:
+            pages, free, size = (
+                file.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+            )
+            if (excess := (pages - free) * size - limit) > 0:
                 _make_room(file, excess + limit // 10)
 
 
@@ -158,21 +153,6 @@ def _make_room(file: sqlite3.Connection, wanted: int) -> None:
         freed += size
         gone.append((number,))
     file.executemany("DELETE FROM lines WHERE rowid = ?", gone)
-
-
-def _number(file: sqlite3.Connection, pragma: str) -> int:
-    return int(file.execute(f"PRAGMA {pragma}").fetchone()[0])
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    file = sqlite3.connect(path, timeout=_PATIENCE)
-    try:
-        # What a power cut damages is made again.
-        file.execute("PRAGMA synchronous = OFF")
-    except sqlite3.Error:
-        file.close()
-        raise
-    return file
 
 
 def _path() -> Path | None:
