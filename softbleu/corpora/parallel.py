@@ -62,10 +62,8 @@ class FileBlock:
 
     def carried(self) -> FileBlock:
         """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
-        carried = self.with_parts([part.carried() for part in self.parts])
-        if self.before is None or self.before.block is None:
-            return carried
-        return replace(carried, before=replace(self.before, block=self.before.block.carried()))
+        before = None if self.before is None else self.before.changed(FileBlock.carried)
+        return replace(self.with_parts([part.carried() for part in self.parts]), before=before)
 
     @property
     def parts(self) -> list[TextPart]:
@@ -90,10 +88,7 @@ class FileBlock:
         """Read the block into memory."""
         candidates = [part.read_lines() for part in self.candidates]
         named = dict(zip(self.systems, candidates, strict=True))
-        before = None
-        if self.before is not None:
-            block = None if self.before.block is None else self.before.block.load()
-            before = Preceding(block, self.before.lines)
+        before = None if self.before is None else self.before.changed(FileBlock.load)
         if self.gold is not None:
             if self.source is not None:
                 check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
@@ -261,11 +256,6 @@ class ParallelFiles:
     def has_references(self) -> bool:
         """Whether segments have references: files, or gold edits that make them."""
         return bool(self.references) or self.gold is not None
-
-    @property
-    def bytes(self) -> int:
-        """Size of the text."""
-        return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
 
     def states(self) -> tuple[object, ...]:
         """Describe the text by what changes when it does."""

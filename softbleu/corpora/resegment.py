@@ -47,22 +47,14 @@ class _Tokens:
         return len(self.words)
 
 
-class _Coder:
-    """Numbers of tokens."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def code(self, tokens: Sequence[str]) -> _Tokens:
-        """Number the tokens of a text."""
-        words = [self._numbers.setdefault(token, len(self._numbers)) for token in tokens]
-        folded = [token.casefold() for token in tokens]
-        stems = [self._numbers.setdefault(f"{word[:_STEM]} ", len(self._numbers)) for word in folded]
-        marks = [not token[0].isalnum() for token in tokens]
-        small = [token[0].islower() for token in tokens]
-        return _Tokens(
-            *(np.array(x, t) for x, t in ((words, np.int32), (stems, np.int32), (marks, bool), (small, bool)))
-        )
+def _coded(tokens: Sequence[str], numbers: dict[str, int]) -> _Tokens:
+    """Number the tokens of a text, by numbers that all texts share."""
+    words = [numbers.setdefault(token, len(numbers)) for token in tokens]
+    folded = [token.casefold() for token in tokens]
+    stems = [numbers.setdefault(f"{word[:_STEM]} ", len(numbers)) for word in folded]
+    marks = [not token[0].isalnum() for token in tokens]
+    small = [token[0].islower() for token in tokens]
+    return _Tokens(*(np.array(x, t) for x, t in ((words, np.int32), (stems, np.int32), (marks, bool), (small, bool))))
 
 
 @dataclass(frozen=True)
@@ -292,9 +284,9 @@ def _least(
     `joints` has what a cut before each token and behind the last costs, -1 where there can be none. Returns where
     segments begin and the last ends, and what each costs.
     """
-    coder = _Coder()
-    coded = coder.code(output)
-    tokens = [[coder.code(_TOKEN.findall(line)) for line in lines] for lines in references]
+    numbers: dict[str, int] = {}
+    coded = _coded(output, numbers)
+    tokens = [[_coded(_TOKEN.findall(line), numbers) for line in lines] for lines in references]
     width, size = _WIDTH, len(coded)
     while True:
         band = _Band(coded, joints, tokens, min(width, size + 1))

@@ -17,6 +17,7 @@ Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 place of texts: the segments of a `.m2` file that has the candidates' edits."""
 References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
 Block = TypeVar("Block")
+OtherBlock = TypeVar("OtherBlock")
 AnyCorpus = TypeVar("AnyCorpus")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 Blank = Literal["empty", "missing"]
@@ -39,6 +40,10 @@ class Preceding(Generic[Block]):
         lines = documents.lines_before(start, stop)
         goes_on = any(count > place for place, count in enumerate(lines))
         return cls(block(start - BLOCK, start) if goes_on else None, lines)
+
+    def changed(self, change: Callable[[Block], OtherBlock]) -> Preceding[OtherBlock]:
+        """The same, with another block."""
+        return Preceding(None if self.block is None else change(self.block), self.lines)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, Parameter
 
@@ -47,8 +47,15 @@ class Limit:
 
     def check(self, count: int, thing: str) -> None:
         """See that there are not more; the thing is `a segment of 9 words`, or `x.json, line 3`."""
-        if count > self.most and count > self.allowed:
-            self.refuse(count, thing)
+        if count <= self.most or count <= self.allowed:
+            return
+        factor = -(-count // self.most)
+        more = (", or allow more by ", Parameter("limits", factor, f"{FACTOR}={factor}"))
+        raise InputError(
+            f"{thing} is too much for {self.user} ({count:,} {self.counted}, {self.allowed:,} are allowed): "
+            f"{self.remedy}",
+            *more[: 2 * (factor <= _MOST)],
+        )
 
     def check_sum(self, **words: Integers) -> None:
         """See that no segment has more words, of which candidates, references and so on have these numbers."""
@@ -63,16 +70,6 @@ class Limit:
             place = int(counts.argmax())
             sizes = [f"{int(lengths[place]):,} {name}" for name, lengths in words.items()]
             self.check(int(counts[place]), f"a segment of {', '.join(sizes[:-1])} and {sizes[-1]} words")
-
-    def refuse(self, count: int, thing: str) -> NoReturn:
-        """Say that there are more, and what allows it."""
-        factor = -(-count // self.most)
-        more = (", or allow more by ", Parameter("limits", factor, f"{FACTOR}={factor}"))
-        raise InputError(
-            f"{thing} is too much for {self.user} ({count:,} {self.counted}, {self.allowed:,} are allowed): "
-            f"{self.remedy}",
-            *more[: 2 * (factor <= _MOST)],
-        )
 
 
 def allow(factor: str) -> None:

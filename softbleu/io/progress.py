@@ -106,17 +106,10 @@ class ProgressBar:
 
     def _draw(self, total: int) -> Progress:
         # Imported here, for short runs do without.
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            ProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
 
-        class Speed(ProgressColumn):
+        class Speed(progress.ProgressColumn):
             """How much is done a second, lately."""
 
             def render(self, task: Task) -> str:
@@ -124,16 +117,9 @@ class ProgressBar:
                 return f"{task.speed:,.0f}/s" if task.speed else ""
 
         # No thread of its own: worker processes may be forked while the bar is shown.
-        bar = Progress(
-            TextColumn(self._what),
-            BarColumn(),
-            MofNCompleteColumn(),
-            Speed(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            auto_refresh=False,
-        )
+        done = progress.TextColumn(self._what), progress.BarColumn(), progress.MofNCompleteColumn()
+        columns = *done, Speed(), progress.TimeRemainingColumn()
+        bar = progress.Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
         self._task = bar.add_task(self._what, total=total)
         bar.start()
         return bar
