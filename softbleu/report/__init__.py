@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,30 +37,23 @@ Subject = TypeVar("Subject")
 
 
 def _through(
-    make: Callable[[Subject, Layout], Records], *names: str
+    make: Callable[[Subject, Layout], Records | list[Records]], *names: str
 ) -> dict[str, Callable[[Subject, Layout], Written]]:
-    """Writers of what is made into a table first."""
-
-    def writer(name: str) -> Callable[[Subject, Layout], Written]:
-        return lambda subject, layout: RECORD_WRITERS[name](make(subject, layout), layout)
-
-    return {name: writer(name) for name in names}
+    """Writers of what is made into a table first, or into several, which stand one after the other."""
+    return {name: partial(_write, name, make) for name in names}
 
 
-def _several(
-    make: Callable[[Subject, Layout], list[Records]], *names: str
-) -> dict[str, Callable[[Subject, Layout], Written]]:
-    """Writers of what is made into several tables first, which stand one after the other."""
+def _write(
+    name: str, make: Callable[[Subject, Layout], Records | list[Records]], subject: Subject, layout: Layout
+) -> Written:
+    made = make(subject, layout)
+    return RECORD_WRITERS[name](made, layout) if isinstance(made, Records) else _in_turn(name, made, layout)
 
-    def writer(name: str) -> Callable[[Subject, Layout], Written]:
-        def write(subject: Subject, layout: Layout) -> Iterator[str]:
-            for number, table in enumerate(make(subject, layout)):
-                yield "\n" if number else ""
-                yield from RECORD_WRITERS[name](table, layout)  # type: ignore[misc]  # no bytes are written for people
 
-        return write
-
-    return {name: writer(name) for name in names}
+def _in_turn(name: str, tables: Iterable[Records], layout: Layout) -> Iterator[str]:
+    for number, table in enumerate(tables):
+        yield "\n" if number else ""
+        yield from RECORD_WRITERS[name](table, layout)  # type: ignore[misc]  # no bytes are written for people
 
 
 def _write_html(page: Page, layout: Layout) -> Iterator[str]:
@@ -78,7 +72,7 @@ def _write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
 WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
     {
         **_through(score_records, *RECORD_WRITERS),
-        **_several(score_tables, "markdown", "latex"),
+        **_through(score_tables, "markdown", "latex"),
         "text": write_text,
         "json": write_json,
         "jsonl": write_jsonl,
@@ -110,16 +104,16 @@ Comparer = Callable[[Sequence["ComparisonTable"], "Layout"], Written]
 COMPARERS: Formats[Comparer] = Formats(
     {
         **_through(comparison_records, *RECORD_WRITERS),
-        **_several(comparison_tables, "text", "markdown"),
-        **_several(summary_tables, "latex"),
+        **_through(comparison_tables, "text", "markdown"),
+        **_through(summary_tables, "latex"),
         "json": compare_json,
     }
 )
 MATRIX_WRITERS: Formats[Comparer] = Formats(
     {
         **_through(pair_records, *RECORD_WRITERS),
-        **_several(matrix_tables, "text", "markdown"),
-        **_several(summary_and_matrices, "latex"),
+        **_through(matrix_tables, "text", "markdown"),
+        **_through(summary_and_matrices, "latex"),
         "json": compare_json,
     }
 )

@@ -190,27 +190,23 @@ def check_picture(question: str) -> None:
 
 
 def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
-    """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`."""
-    return draw(metaeval_panels(evaluation), picture_format)
-
-
-def metaeval_panels(evaluation: MetaEvaluation) -> Rows:
-    """Scores of judges against each metric's, a panel each with Pearson's r; of `williams` p-values, a panel a test.
+    """Draw scores of judges against each metric's, a panel each with Pearson's r; of `williams` p-values by test.
 
     Panels that stand in a row have the same judges. A p-value is how likely the row's metric differs so much from
     the column's by chance alone, corrected for all tests.
     """
     check_picture(evaluation.question)
     if evaluation.question != "williams":
-        return [
+        rows = [
             row
             for column, correlated in zip(evaluation.columns, evaluation.agreements, strict=True)
             for row in in_rows([_scatter(column, agreement) for agreement in correlated])
         ]
+        return draw(rows, picture_format)
     tests: dict[str, list[MetricPair]] = {}
     for pair in evaluation.pairs:
         tests.setdefault(f"{pair.human}, {pair.coefficient}", []).append(pair)
-    return in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED))
+    return draw(in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED)), picture_format)
 
 
 def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -45,21 +45,29 @@ def write_html(page: Page, layout: Layout) -> Iterator[str]:
     other script run and nothing be loaded. The same page gives the same bytes.
     """
     scripts = {name: read_part(file) for name, file in _SCRIPTS.items()}
+    return _filled("report.html", scripts.values(), {**scripts, "data": _data(page, layout)})
+
+
+def _data(page: Page, layout: Layout) -> Iterator[str]:
+    yield f'{escape_json(dump(page_data(page, layout)))[:-1]}, "packed": '
+    yield from pack(_columns(page))
+    yield "}"
+
+
+def _filled(template: str, scripts: Collection[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
+    """Put parts into the places that a template has for them, beside a style, and a policy that allows these scripts.
+
+    What a part holds is not looked at.
+    """
     style = read_part("report.css")
-    allowed = f"script-src {' '.join(map(content_hash, scripts.values()))}; style-src {content_hash(style)}"
-    parts = {
-        **scripts,
-        "style": style,
-        "policy": f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'",
-    }
-    # Every second piece is the name of a part; what a part holds is not looked at.
-    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", read_part("report.html"))):
-        if piece == "data" and number % 2:
-            yield f'{escape_json(dump(page_data(page, layout)))[:-1]}, "packed": '
-            yield from pack(_columns(page))
-            yield "}"
-        else:
-            yield parts[piece] if number % 2 else piece
+    allowed = f"script-src {' '.join(map(content_hash, scripts))}; " if scripts else ""
+    allowed += f"style-src {content_hash(style)}"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    parts = {"style": style, "policy": policy, **parts}
+    # Every second piece is the name of a part.
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", read_part(template))):
+        part = parts[piece] if number % 2 else piece
+        yield from [part] if isinstance(part, str) else part
 
 
 def escape_json(text: str) -> str:
@@ -266,19 +274,11 @@ def content_hash(text: str) -> str:
 
 def static_page(title: str, summary: str, content: Iterable[str], script: str = "") -> Iterator[str]:
     """Put content that is HTML into a page that loads nothing, and runs no other script than the given one."""
-    style = read_part("report.css")
-    allowed = f"default-src 'none'; style-src {content_hash(style)}"
-    allowed += f"; script-src {content_hash(script)}" if script else ""
     parts = {
-        "policy": f"{allowed}; base-uri 'none'; form-action 'none'",
-        "style": style,
         "title": escape(title),
         "summary": escape(summary),
         "version": __version__,
         "script": f"<script>{script}</script>\n" if script else "",
+        "content": content,
     }
-    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", read_part("static.html"))):
-        if piece == "content" and number % 2:
-            yield from content
-        else:
-            yield parts[piece] if number % 2 else piece
+    return _filled("static.html", [script] * bool(script), parts)

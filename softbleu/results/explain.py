@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.shown import WordPair
-
-    Explained = Callable[[str, int, Chunk], "Explanation"]
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
@@ -280,7 +278,6 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
             scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
         prepared = prepare_corpus(chosen, metric.tokenizer, Requirements(idf=requires.idf))
-    explained = explainer(metric, prepared)
     by_place: dict[tuple[int, int], Explanation] = {}
     start = 0
     for block in prepared.blocks():
@@ -289,7 +286,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
                     _LIMIT.check_sum(**chunk.sizes)
-                    explanation = explained(name, segment, chunk)
+                    explanation = explainer(metric, prepared, name, segment, chunk)
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
                     by_place[place, system] = explanation
@@ -342,42 +339,26 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
     return explanations
 
 
-def _matches(metric: Metric, prepared: PreparedCorpus) -> Explained:
+def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:
     """Explain by what a matcher matches."""
-    shower: Any = metric
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-
-    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
-        matches = shower.matching.matches(chunk, vectors, shower.order)
-        return _explanation(system, segment, chunk, prepared.words, matches)
-
-    return explained
+    matches = metric.matching.matches(chunk, vectors, metric.order)
+    return _explanation(system, segment, chunk, prepared.words, matches)
 
 
-def _pairs(metric: Metric, prepared: PreparedCorpus) -> Explained:
+def _pairs(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:
     """Explain by the words that stand for each other."""
-    aligner: Any = metric
-    words = prepared.table(metric.vector_choice, metric.requires).words
-
-    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
-        (pairs,) = aligner.pairs(chunk, words)
-        return replace(_explanation(system, segment, chunk, prepared.words, ()), pairs=pairs)
-
-    return explained
+    (pairs,) = metric.pairs(chunk, prepared.table(metric.vector_choice, metric.requires).words)
+    return replace(_explanation(system, segment, chunk, prepared.words, ()), pairs=pairs)
 
 
-def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
+def _paths(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:
     """Explain by the path of a network that is closest; what a path says stands for the references."""
-    shower: Any = metric
     words = prepared.table(metric.vector_choice, metric.requires).words
-
-    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
-        (path,) = shower.paths(chunk, words, prepared.words)
-        candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
-        return Explanation(system, segment, candidate, (path.words,), (), path.score, path=path)
-
-    return explained
+    (path,) = metric.paths(chunk, words, prepared.words)
+    candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
+    return Explanation(system, segment, candidate, (path.words,), (), path.score, path=path)
 
 
 _SHOWN = JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits
@@ -385,30 +366,23 @@ _SHOWN = JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
     """Take segments of a corpus by their numbers, from 1, with their source."""
-    candidates: dict[str, list[str]] = {system: [""] * len(numbers) for system in corpus.systems}
-    references: list[Sequence[str]] = [()] * len(numbers)
-    source = [""] * len(numbers)
-    gold: list[Any] = [None] * len(numbers)
-    edits: dict[str, list[Any]] = {}
-    has_source = False
+    picked: dict[int, Segments] = {}
     start = 0
     for block in corpus.blocks():
-        wanted = [(place, n - 1 - start) for place, n in enumerate(numbers) if start < n <= start + len(block)]
+        wanted = [number for number in numbers if start < number <= start + len(block)]
+        if wanted:
+            loaded = block.load()
+            picked |= {number: loaded.part(number - 1 - start, number - start) for number in wanted}
         start += len(block)
-        if not wanted:
-            continue
-        loaded = block.load()
-        has_source = loaded.source is not None
-        for place, line in wanted:
-            references[place] = loaded.references[line]
-            source[place] = "" if loaded.source is None else loaded.source[line]
-            gold[place] = None if loaded.gold is None else loaded.gold[line]
-            for system, texts in loaded.candidates.items():
-                candidates[system][place] = texts[line]
-            for system, lines in loaded.edits.items():
-                edits.setdefault(system, [None] * len(numbers))[place] = lines[line]
-    has_gold = any(annotated is not None for annotated in gold)
-    return Segments(candidates, references, source if has_source else None, gold if has_gold else None, edits)
+    parts = [picked[number] for number in numbers]
+    like = parts[0] if parts else Segments({}, ())
+    return Segments(
+        {system: [part.candidates[system][0] for part in parts] for system in corpus.systems},
+        [part.references[0] for part in parts],
+        None if like.source is None else [text for part in parts for text in part.source or ()],
+        None if like.gold is None else [segment for part in parts for segment in part.gold or ()],
+        {system: [part.edits[system][0] for part in parts] for system in like.edits},
+    )
 
 
 def _explanation(

@@ -146,13 +146,9 @@ def score_pairs(
     """
     options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
     with _comparing(lists, plan, options) as (scorer, signatures, coverage, rows):
-        for texts, scores in zip(lists, _scores(scorer, rows), strict=True):
-            called = names or [_numbers(texts.candidates), _numbers(texts.references)]
+        for scores in _scores(scorer, rows):
+            called = names or [[str(place) for place in range(1, size + 1)] for size in scores.shape]
             yield PairScores(scores, str(plan.only), *signatures, called[0], called[1], coverage)
-
-
-def _numbers(texts: Sequence[str]) -> list[str]:
-    return [str(number) for number in range(1, len(texts) + 1)]
 
 
 def pairwise(
@@ -211,16 +207,12 @@ def _stacked(compared: Iterable[Rows]) -> Iterator[Rows]:
     """Statistics of lists as (pairs, lists, k), of so many lists together that they take little memory."""
     held: list[Rows] = []
     for rows in compared:
-        held.append(rows)
+        held.append(rows.reshape(-1, rows.shape[-1]))
         if len(held) * rows.size >= _AT_ONCE:
-            yield _together(held)
+            yield np.stack(held, axis=1)
             held = []
     if held:
-        yield _together(held)
-
-
-def _together(held: Sequence[Rows]) -> Rows:
-    return np.stack([rows.reshape(-1, rows.shape[-1]) for rows in held], axis=1)
+        yield np.stack(held, axis=1)
 
 
 def score_systems(

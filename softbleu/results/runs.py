@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -149,13 +150,9 @@ def _paired(
     names = [name for name in one if name in two]
     left = [name for name in one if name not in two], [name for name in two if name not in one]
     yield from ((name, one[name], two[name]) for name in names)
-    for first, second in zip(*left, strict=False):
-        yield f"{first} / {second}", one[first], two[second]
     nothing = RunOfMetric({})
-    for first in left[0][len(left[1]) :]:
-        yield first, one[first], nothing
-    for second in left[1][len(left[0]) :]:
-        yield second, nothing, two[second]
+    for first, second in zip_longest(*left):
+        yield " / ".join(filter(None, (first, second))), one.get(first, nothing), two.get(second, nothing)
 
 
 def _settings(metric: str, one: RunOfMetric, two: RunOfMetric) -> Iterator[Change]:
