@@ -134,25 +134,20 @@ class PreparedCorpus:
         if not requires.vectors:
             nothing = np.zeros(len(self.words))
             return CorpusWords(WordTable(TokenVectors(np.zeros((len(nothing), 0), np.float32), nothing)))
-        frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
+        tokens = self.counts.counts[0]
+        # Share of each word among the tokens of the references.
+        frequencies = tokens / max(int(tokens.sum()), 1) if requires.frequency else None
         if choice.without_vectors:
             return CorpusWords.without_vectors(choice, self.words, frequencies=frequencies)
         if choice.in_context:
             return CorpusWords.in_context(choice, self.words, frequencies=frequencies)
         measured = self._once(("vectors", choice.key), lambda: choice.select(self.words, self.vectors))
-        referred = int((self.counts.counts[0] > 0).sum())
-        return CorpusWords.of(measured, referred, normalize=choice.normalize, frequencies=frequencies)
+        return CorpusWords.of(measured, int((tokens > 0).sum()), normalize=choice.normalize, frequencies=frequencies)
 
     def _once(self, key: object, make: Callable[[], Any]) -> Any:
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
-
-    def _frequencies(self) -> Floats:
-        """Share of each word among the tokens of the references."""
-        tokens = self.counts.counts[0]
-        frequencies: Floats = tokens / max(int(tokens.sum()), 1)
-        return frequencies
 
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""

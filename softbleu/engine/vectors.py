@@ -34,7 +34,7 @@ from softbleu.matching.similarity import (
     WordTable,
     frequency_weights,
 )
-from softbleu.text.tokens import Tokens, Vocabulary, lines_before, word_features
+from softbleu.text.tokens import Tokens, Vocabulary, chosen_places, lines_before, word_features
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
@@ -76,14 +76,9 @@ class ContextVectors:
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the tokens of the distinct lines of a chunk, and the row of each position."""
         tokens = Tokens.joined((chunk.candidates, chunk.references))
-        before = lines_before(tokens, self.lines)
-        numbers, first = _distinct(tokens, before)
-        lines = tokens.chosen(first)
-        pieces, states = self._states(lines, [before[line] for line in first.tolist()])
+        numbers, lines, pieces, states = self._encoded(tokens)
         rows = word_rows(pieces, states, lines.offsets[:-1], len(lines.codes))
-        places = np.arange(len(tokens.codes)) + np.repeat(
-            lines.offsets[numbers] - tokens.offsets[:-1], tokens.lengths
-        )
+        places, _ = chosen_places(lines.offsets, numbers)
         words = lines.codes
         weights = frequency_weights(self.frequencies)[words] if by_frequency else None
         relation = None
@@ -93,9 +88,8 @@ class ContextVectors:
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces of lines."""
-        before = lines_before(tokens, self.lines)
-        numbers, first = _distinct(tokens, before)
-        return self._chosen(numbers, *self._states(tokens.chosen(first), [before[line] for line in first.tolist()]))
+        numbers, _, pieces, states = self._encoded(tokens)
+        return self._chosen(numbers, pieces, states)
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
         """Unit vectors of the pieces of lines that are given as words; the corpus need not have them."""
@@ -105,20 +99,22 @@ class ContextVectors:
 
     def _chosen(self, numbers: Integers, pieces: Pieces, states: NDArray[np.float32]) -> PieceVectors:
         """Vectors of the lines with these numbers, in that order."""
-        chosen = pieces.chosen(numbers.tolist())
-        places = pieces.offsets[numbers].repeat(np.diff(chosen.offsets)) + np.arange(len(chosen.ids))
-        places -= np.repeat(chosen.offsets[:-1], np.diff(chosen.offsets))
-        rows = unit_rows(states)[places]
-        return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words.astype(np.int64), chosen.offsets)
+        places, offsets = chosen_places(pieces.offsets, numbers)
+        ids, words = (part[places].astype(np.int64) for part in (pieces.ids, pieces.words))
+        return PieceVectors(unit_rows(states)[places], ids, words, offsets)
 
     def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
         """Mean of the hidden states of all pieces of each distinct line, as words: (lines, dimension)."""
         return encoded_lines(self.encoder, self.layers).means(lines)
 
-    def _states(self, lines: Tokens, before: Sequence[TextBefore]) -> tuple[Pieces, NDArray[np.float32]]:
-        earlier = [[[self.words[code] for code in line] for line in text] for text in before]
+    def _encoded(self, tokens: Tokens) -> tuple[Integers, Tokens, Pieces, NDArray[np.float32]]:
+        """Encode distinct lines: the number of each line, and the lines, their pieces and these pieces' states."""
+        before = lines_before(tokens, self.lines)
+        numbers, first = _distinct(tokens, before)
+        lines = tokens.chosen(first)
+        earlier = [[[self.words[code] for code in line] for line in before[place]] for place in first.tolist()]
         encoded = encoded_lines(self.encoder, self.layers)
-        return encoded.rows(lines.surface_forms(self.words), earlier if any(before) else ())
+        return numbers, lines, *encoded.rows(lines.surface_forms(self.words), earlier if any(earlier) else ())
 
 
 def _distinct(tokens: Tokens, before: Sequence[TextBefore]) -> tuple[Integers, Integers]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.io.progress import note
 from softbleu.io.tabular import Records
 from softbleu.report.records import DATA_FORMATS, SCHEMA, dump, json_rows, p_text, records_tsv
-from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts
+from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, signature_note
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -37,7 +37,7 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make a table per metric: a row per system, the best first; a star marks a difference from the baseline."""
-    return [_comparison_table(table, layout, [_signature(table, layout)]) for table in tables]
+    return [_comparison_table(table, layout, [signature_note(table, layout)]) for table in tables]
 
 
 def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
@@ -60,7 +60,7 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
     if tests and {"score", "p"} & set(chosen):
         said = f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"
         notes = [said, *_too_few(first.significance, tests)]
-    return [replace(made, notes=[*notes, *made.notes, *(_signature(table, layout) for table in tables)])]
+    return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
 
 
 def _table(
@@ -181,10 +181,6 @@ def _corrected(table: ComparisonTable, tests: int) -> str:
     return "not corrected" if how is None else f"{how} for {tests} test{'s' * (tests > 1)}"
 
 
-def _signature(table: ComparisonTable, layout: Layout) -> str:
-    return f"signature: {table.signature if layout.long_signature else table.short_signature}"
-
-
 def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     """All pairs, the systems by rank: above the diagonal p, below it the difference of the row from the column."""
     names = [row.name for row in _ranked(table)]
@@ -198,7 +194,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)
     said = f"above the diagonal p, {_corrected(table, tests)}, * p < {SIGNIFICANT}; below it differences"
-    notes = [said, *_too_few(table.significance, tests), _signature(table, layout)]
+    notes = [said, *_too_few(table.significance, tests), signature_note(table, layout)]
     return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         if shown:
             lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
         rows = [_finding(finding, digits) for finding in explanation.findings]
-        lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, lay_out(rows, [False] * 3), strict=True)]
+        lines += _in_columns(rows, [False] * 3, _FOUND, 0)
     if explanation.path:
         lines += _steps(explanation.path, digits)
     if explanation.pairs is not None:
@@ -106,8 +106,15 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines.append((BOLD, f"{order}-grams: {matched:.{digits}f} of {len(matches)}"))
         rows = [_row(match, digits, several) for match in matches]
         right = [False, False, True, False, *([False] if several else [])]
-        lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, lay_out(rows, right), strict=True)]
+        lines += _in_columns(rows, right, _STYLES, 1)
     return lines
+
+
+def _in_columns(
+    rows: Sequence[Sequence[str]], right: Sequence[bool], styles: Mapping[str, str], column: int
+) -> list[tuple[str, str]]:
+    """Lay rows out; what stands in a column gives each its style."""
+    return [(styles[row[column]], f"  {line}") for row, line in zip(rows, lay_out(rows, right), strict=True)]
 
 
 def _finding(finding: Finding, digits: int) -> list[str]:
@@ -115,7 +122,7 @@ def _finding(finding: Finding, digits: int) -> list[str]:
     return [finding.kind, one_line(finding.text), one_line(said)]
 
 
-def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
+def _edits(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     """Source words, what they become, and the gold edit that this is, or is like."""
     rows = []
     for pair in explanation.edit_pairs():
@@ -123,11 +130,10 @@ def _edits(explanation: Explanation, digits: int) -> Iterator[tuple[str, str]]:
         gold = "" if pair.gold is None else f"gold: {pair.gold}"
         share = f"{pair.share:.{digits}f}" if 0 < pair.share < 1 else ""
         rows.append([pair.verdict, *(one_line(cell) for cell in (pair.kind, pair.source, become, gold)), share])
-    for row, line in zip(rows, lay_out(rows, [False] * 6), strict=True):
-        yield _VERDICTS[row[0]], f"  {line.rstrip()}"
+    return _in_columns(rows, [False] * 6, _VERDICTS, 0)
 
 
-def _aligned(explanation: Explanation, digits: int, several: bool) -> Iterator[tuple[str, str]]:
+def _aligned(explanation: Explanation, digits: int, several: bool) -> list[tuple[str, str]]:
     """Words of the candidate, those of the reference that they stand for, and how they match."""
     rows = []
     for pair in explanation.word_pairs():
@@ -135,8 +141,7 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> Iterator[t
         number = [f"reference {pair.reference_number + 1}"] if several else []
         similarity = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
         rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, similarity])
-    for row, line in zip(rows, lay_out(rows, [False] * (5 + several)), strict=True):
-        yield _STYLES[row[1]], f"  {line.rstrip()}"
+    return _in_columns(rows, [False] * (5 + several), _STYLES, 1)
 
 
 def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
@@ -146,8 +151,7 @@ def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
     for step in path.steps:
         sign = "=" if step.candidate == step.word else "-" if not step.word else "~" if step.candidate else "+"
         rows.append([_words([step.candidate]), sign, f"{step.cost:.{digits}f}", _words([step.word]), step.kind])
-    for row, line in zip(rows, lay_out(rows, [False, False, True, False, False]), strict=True):
-        yield _STYLES[row[1]], f"  {line}"
+    yield from _in_columns(rows, [False, False, True, False, False], _STYLES, 1)
 
 
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:

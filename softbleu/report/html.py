@@ -205,11 +205,11 @@ def _cell(value: Any, digits: int) -> str:
 
 def _metric_of(page: Page) -> dict[str, Any]:
     metric, segment_metric = page.metric, page.segment_metric
+    named = {"name": metric.name, "order": page.order}
     if not isinstance(metric, BleuFormula) or not isinstance(segment_metric, BleuFormula):
-        return {"name": metric.name, "order": page.order}
+        return named
     return {
-        "name": metric.name,
-        "order": page.order,
+        **named,
         "smooth": metric.smooth,
         "smooth_value": metric.smooth_value,
         "effective": metric.effective_order,
@@ -241,24 +241,20 @@ def _name(threshold: float) -> str:
 def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
     score: Any = result.numbers
     coverage = result.coverage
-    parts = [[name, value] for name, value in score.shown().items() if isinstance(value, int | float)]
+    if page.order:
+        names = ("precisions", "brevity_penalty", "candidate_length", "reference_length", "totals")
+        numbers = {name: getattr(score, name) for name in names}
+        numbers["masses"] = page.clipped_matches[number].tolist()
+    else:
+        numbers = {
+            "parts": [[name, value] for name, value in score.shown().items() if isinstance(value, int | float)]
+        }
     return {
         "name": result.name,
         "score": score.score,
         "interval": page.intervals[number],
         "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
-        **(_ngram_numbers(page, number, score) if page.order else {"parts": parts}),
-    }
-
-
-def _ngram_numbers(page: Page, number: int, score: Any) -> dict[str, Any]:
-    return {
-        "precisions": score.precisions,
-        "brevity_penalty": score.brevity_penalty,
-        "candidate_length": score.candidate_length,
-        "reference_length": score.reference_length,
-        "totals": score.totals,
-        "masses": page.clipped_matches[number].tolist(),
+        **numbers,
     }
 
 

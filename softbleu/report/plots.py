@@ -206,21 +206,20 @@ class _Style:
         """How the line of that name is dashed."""
         return _DASHES[self.numbers[name] % len(_DASHES)]
 
-    def label(self, axes: Any, title: str, x_label: str = "", y_label: str = "", note: str = "") -> None:
-        """Write around a panel, in lines that are no longer than it is."""
+    def label(self, axes: Any, panel: Picture) -> None:
+        """Write around a panel, in lines that are no longer than it is, and keep the labels of two axes apart."""
+        x_label, y_label, note = (getattr(panel, name, "") for name in ("x_label", "y_label", "note"))
         # A dollar sign in a name is no formula.
         size: dict[str, Any] = {"parse_math": False, "fontsize": "small" if self.width < 3 else "medium"}
         in_inch = 13 if self.width < 3 else 11
         wide, high = int(in_inch * self.width), int(in_inch * self.height)
-        axes.set_title("\n".join(filter(None, (_wrap(title, wide), _wrap(note, wide)))), **size)
+        axes.set_title("\n".join(filter(None, (_wrap(panel.title, wide), _wrap(note, wide)))), **size)
         axes.set_xlabel(_wrap(x_label, wide), **size)
         axes.set_ylabel(_wrap(y_label, high), **size)
         axes.tick_params(labelsize="small")
-
-    def space(self, axes: Any) -> None:
-        """Keep the labels of the axes apart."""
-        axes.locator_params(axis="x", nbins=max(2, int(1.5 * self.width)))
-        axes.locator_params(axis="y", nbins=max(2, int(2.5 * self.height)))
+        if isinstance(panel, Lines | Histogram | Scatter):
+            axes.locator_params(axis="x", nbins=max(2, int(1.5 * self.width)))
+            axes.locator_params(axis="y", nbins=max(2, int(2.5 * self.height)))
 
 
 def _wrap(text: str, characters: int) -> str:
@@ -260,6 +259,7 @@ def _add_panels(figure: Any, rows: Rows, style: _Style) -> list[Any]:
             place = (len(rows), columns, row * columns + column + 1)
             axes = figure.add_subplot(*place, sharex=shared.get(x), sharey=shared.get(y))
             _PAINTERS[type(panel)](axes, panel, style)
+            style.label(axes, panel)
             for key in filter(None, (x, y)):
                 shared.setdefault(key, axes)
             below = rows[row + 1][column : column + 1] if row + 1 < len(rows) else ()
@@ -328,16 +328,12 @@ def _draw_lines(axes: Any, picture: Lines, style: _Style) -> None:
         marker = _MARKERS[style.numbers[name] % len(_MARKERS)]
         # Ten markers or so a line, that dense ones do not hide it.
         axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
-    style.label(axes, picture.title, picture.x_label, picture.y_label)
-    style.space(axes)
 
 
 def _draw_histogram(axes: Any, picture: Histogram, style: _Style) -> None:
     for name, counts in picture.counts.items():
         hatch = ("", "//", "..")[style.numbers[name] % 3]
         axes.stairs(counts, picture.edges, fill=True, alpha=0.45, hatch=hatch, **style.of(name))
-    style.label(axes, picture.title, picture.x_label, picture.y_label)
-    style.space(axes)
 
 
 def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
@@ -345,8 +341,6 @@ def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
     axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
     # Room for what is written beside the points.
     axes.margins(0.12)
-    style.label(axes, picture.title, picture.x_label, picture.y_label, picture.note)
-    style.space(axes)
 
 
 def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
@@ -397,7 +391,6 @@ def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
     axes.set_ylim(len(picture.ranks) + 0.6, 0.4)
     axes.set_xlim(-0.3, len(indices) - 0.7)
     axes.grid(axis="y", visible=False)
-    style.label(axes, picture.title, picture.x_label)
 
 
 def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
@@ -412,7 +405,6 @@ def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
     axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right", parse_math=False)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.grid(visible=False)
-    style.label(axes, picture.title, note=picture.note)
 
 
 _PAINTERS: dict[type[Any], Callable[[Any, Any, _Style], None]] = {

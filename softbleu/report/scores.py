@@ -14,6 +14,7 @@ from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 if TYPE_CHECKING:
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result, Unit
+    from softbleu.results.significance import ComparisonTable
 
 _STARS = {True: "*", False: ""}
 COVERAGE_COUNTS = {
@@ -42,7 +43,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield "\nAll segments together:\n\n"
         if len(group) == 1:
             yield from _card(group[0], layout)
-            yield f"\n{one_line(_signature(group[0], layout))}\n"
+            yield f"\n{one_line(signature_note(group[0], layout))}\n"
         else:
             yield from records_text(_system_table(group, layout), layout)
 
@@ -105,8 +106,8 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
         return [_metric_table(groups, layout)]
-    tables = [(_part_table if group[0].parts_of else _system_table)(group, layout) for group in groups]
-    return [replace(table, notes=[_signature(group[0], layout)]) for table, group in zip(tables, groups, strict=True)]
+    made = ((group[0], (_part_table if group[0].parts_of else _system_table)(group, layout)) for group in groups)
+    return [replace(table, notes=[signature_note(first, layout)]) for first, table in made]
 
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records:
@@ -122,7 +123,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
     by_name = dict(zip(names, groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
-    notes += [f"{name} {_signature(group[0], layout)}" for name, group in by_name.items()]
+    notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
     marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)]
     return Records(["system", *names, *columns], rows, notes=notes, text_columns=1, marked=marked)
 
@@ -168,7 +169,7 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
         rows.append({"system": result.name, **_cells(result.label, result.numbers, layout.digits), **covered})
     _, notes = coverage_columns({"": [results[0].coverage]})
     marked = [(number, column) for number in _best(results) for column in (0, 1)]
-    return replace(_laid_out(rows), notes=[*notes, _signature(results[0], layout)], marked=marked)
+    return replace(_laid_out(rows), notes=[*notes, signature_note(results[0], layout)], marked=marked)
 
 
 def _laid_out(rows: Sequence[dict[str, str | None]]) -> Records:
@@ -241,7 +242,8 @@ def _show(value: Any, unit: Unit, digits: int) -> str:
     return f"{value:,.{digits + 2 if unit == 'ratio' else 1 if unit == 'tokens' else digits}f}"
 
 
-def _signature(result: Result, layout: Layout) -> str:
+def signature_note(result: Result | ComparisonTable, layout: Layout) -> str:
+    """Say the signature, the short or the long one."""
     return f"signature: {result.signature if layout.long_signature else result.short_signature}"
 
 
