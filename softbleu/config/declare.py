@@ -42,7 +42,6 @@ class Setting:
     unset: str = ""  # What None, or the default, stands for, in words
     always_signed: bool = False  # Short signatures have it, too
     signed_if_set: bool = False  # No signature has its default: earlier versions did not know it
-    later: bool = False  # No signature has its default, as those of before there was such a setting
     read: Callable[[str], Any] | None = None  # Makes the value of a text, where that is more than its kind says
     hashed: bool = False  # Signatures name a file with its hash
     common: bool = False  # Help shows it where no metric and no matcher is named

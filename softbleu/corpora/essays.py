@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from softbleu.corpora.files import TextFile
+from softbleu.corpora.files import STDIN, TextFile, open_text
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.resegment import cut_texts
+from softbleu.corpora.resegment import align_lines, cut_texts
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
+from softbleu.io.tabular import Records
 
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
 _HEAD = 4096  # Bytes of a file that tell whether it has essays
@@ -142,3 +143,40 @@ def aligned_essays(files: Sequence[TextFile], references: slice, *, cut: bool) -
     """
     texts = {file.name: file.all_lines() for file in files if has_essays(file)}
     return read_files([file.name for file in files], texts, references).in_step(cut=cut)
+
+
+def group_lines(candidate: str, references: Sequence[str], source: str | None, encoding: str = "utf-8") -> Records:
+    """Say which lines of files belong together: a row for each of the smallest groups, of essays one after the other.
+
+    Lines are aligned with those of the source, else of the first reference.
+    """
+    of_source = [] if source is None else [source]
+    names, ordered = [*of_source, *references, candidate], [candidate, *references, *of_source]
+    if names.count(STDIN) > 1:
+        raise InputError("standard input (-) can be read once only")
+    texts = [list(open_text(name, encoding)) for name in names]
+    columns = [*(f"lines of {name}" for name in names), *names]
+    if essays := {name: lines for name, lines in zip(names, texts, strict=True) if begins_essay(lines)}:
+        read = read_files(ordered, essays, slice(1, 1 + len(references)))
+        places = [ordered.index(name) for name in names]
+        found = [(essay, [parts[place] or None for place in places]) for essay, parts in read.by_essay()]
+        columns, rows = ["essay", *columns], [[essay, *row] for essay, parts in found for row in _groups(parts)]
+    else:
+        rows = [*_groups(texts)]
+    return Records(columns, rows, text_columns=len(columns))
+
+
+def _groups(texts: Sequence[list[str] | None]) -> Iterator[list[str]]:
+    """Rows of a group each: the numbers of its lines in each text, and these lines; None are none at all."""
+    there = [lines for lines in texts if lines is not None]
+    alone = len(texts) > 1 and len(there) < 2  # Nothing else has the essay
+    for group in [[range(n, n + 1)] for n in range(sum(map(len, there)))] if alone else align_lines(there):
+        parts = iter(zip(there, group, strict=True))
+        numbers, joined = zip(*(("", "") if lines is None else _part(*next(parts)) for lines in texts), strict=True)
+        yield [*numbers, *joined]
+
+
+def _part(lines: list[str], part: range) -> tuple[str, str]:
+    """Numbers of lines, from 1, and these lines."""
+    numbers = f"{part.start + 1}-{part.stop}" if len(part) > 1 else str(part.stop)
+    return numbers if part else "", " ".join(lines[number] for number in part)

@@ -129,7 +129,7 @@ class Gleu(MatcherMetric):
         False, "In segment scores, replace zero statistics by 1, as the official -d does", earlier=("smooth",)
     )
     sampling: Sampling = setting(
-        "python2", "Draw references as the official program under Python 2 or under Python 3", later=True
+        "python2", "Draw references as the official program under Python 2 or under Python 3"
     )
     name: ClassVar[str] = "gleu"
     also_rewards: ClassVar[str] = "errors added to the source (16% of sentences; 4% over vleu in context)"
