@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from softbleu.cli.command import DECLARATIONS, option_of
-from softbleu.cli.options import HELP, CommandLine, identifier, setting_options
+from softbleu.cli.options import HELP, CommandLine, identifier, setting_options, spread_values
 from softbleu.errors import (
     REMOVAL,
     REMOVED,
@@ -89,12 +89,16 @@ class Group(TyperGroup):
             if (instead := REMOVED_COMMANDS.get(whole)) is not None:
                 raise InputError(f"command {whole!r} {REMOVAL}{instead and f'; {instead}'}")
             raise UnknownNameError("command", name, self.modules)
-        return name, self._made(name, None if ctx.resilient_parsing else CommandLine.of(words)), words
+        made = self._made(name, None if ctx.resilient_parsing else CommandLine.of(words))
+        if name not in GROUPS:
+            # Beside help nothing counts.
+            words = [HELP[0]] if any(word in HELP for word in words) else [*spread_values(made.params, words)]
+        return name, made, words
 
     def _made(self, name: str, words: CommandLine | None) -> Any:
         module = self.modules[name]
         if module in GROUPS:
-            return _make_group(module, whole=self.whole)
+            return make_program(module, whole=self.whole)
         declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *self.inner, module))).__name__]
         epilog = None
         if self.whole or (words and words.ask_for_help):
@@ -138,7 +142,8 @@ def _show_help(ctx: typer.Context) -> None:
         typer.echo(ctx.get_help())
 
 
-def _make_group(name: str, *, whole: bool) -> Any:
+def make_program(name: str = PROGRAM, *, whole: bool = False) -> Any:
+    """Make the command line, or a group of it; if `whole`, commands have options of all settings, and examples."""
     first = name == PROGRAM
     app = typer.Typer(name=name, cls=Group, rich_markup_mode="rich", add_completion=first)
     more = {"context_settings": {"help_option_names": list(HELP)}} if first else {"help": GROUPS[name][0]}
@@ -146,11 +151,6 @@ def _make_group(name: str, *, whole: bool) -> Any:
     group: Any = typer.main.get_command(app)
     group.whole = whole
     return group
-
-
-def make_program(*, whole: bool = False) -> Any:
-    """Make the command line; if `whole`, its commands have the options of all settings, and examples."""
-    return _make_group(PROGRAM, whole=whole)
 
 
 def _complete(option: str, shell: str) -> None:

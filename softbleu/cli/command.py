@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 import typer.main
-from typer.core import TyperCommand
 
 from softbleu.cli.options import (
-    HELP,
     CommandLine,
     OptionLine,
     Options,
@@ -21,7 +19,6 @@ from softbleu.cli.options import (
     options_named,
     options_of,
     setting_options,
-    spread_values,
 )
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
 from softbleu.io.forks import cached_property
@@ -210,7 +207,7 @@ class Declaration:
     def command(self, name: str, settings: Options, epilog: str | None = None) -> Any:
         """Make the command, with the options of these settings."""
         app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-        app.command(name, cls=Command, epilog=epilog)(self._callback(settings))
+        app.command(name, epilog=epilog)(self._callback(settings))
         return typer.main.get_command(app)
 
     def _callback(self, settings: Options) -> Callable[..., None]:
@@ -270,12 +267,3 @@ def command(
         return work
 
     return declare
-
-
-class Command(TyperCommand):
-    """A command whose options may take several values."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words behind the name of the command; beside help nothing counts."""
-        wanted = [HELP[0]] if any(word in HELP for word in args) else spread_values(self.params, args)
-        return super().parse_args(ctx, list(wanted))
