@@ -318,9 +318,7 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
     ]
 
 
-def mean_agreement(
-    agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
-) -> AnnotatorAgreement:
+def mean_agreement(agreements: list[AnnotatorAgreement], *, within: bool) -> AnnotatorAgreement:
     """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left.
 
     Parameters
@@ -329,17 +327,15 @@ def mean_agreement(
         Those of `annotator_agreement`.
     within
         Take annotators with themselves, or with others.
-    fewest
-        Comparisons in common that a pair needs.
     """
     counted = [
         pair
         for pair in agreements
-        if (pair.one == pair.other) == within and pair.comparisons >= fewest and pair.kappa is not None
+        if (pair.one == pair.other) == within and pair.comparisons >= FEWEST_COMMON and pair.kappa is not None
     ]
     if not counted:
         who = "annotator judged the same outputs twice" if within else "two annotators judged the same outputs"
-        raise InputError(f"no {who} at least {fewest} times: there is no agreement to measure")
+        raise InputError(f"no {who} at least {FEWEST_COMMON} times: there is no agreement to measure")
     weights = [pair.comparisons for pair in counted]
     kappa, observed, expected = (
         float(np.average([getattr(pair, name) for pair in counted], weights=weights))

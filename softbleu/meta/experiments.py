@@ -14,16 +14,15 @@ from typing import Any
 
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, read_segments
-from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.corpus import Corpus
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.io.files import hash_files, matching_files
 from softbleu.meta.credit_tables import Analysis
-from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
+from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
-from softbleu.meta.spurious import MatchedText, find_spurious, generated_text
+from softbleu.meta.spurious import spurious
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
@@ -176,22 +175,22 @@ class Definition:
         with ParallelFiles.open(candidates, references, source, encoding=encoding) as corpus:
             yield corpus
 
-    def texts(self) -> Iterator[tuple[str, MatchedText]]:
-        """Texts whose matches are looked at, by name: generated from grammars, or aligned pairs."""
+    def texts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Texts whose matches are looked at, by name, as `softbleu.spurious` takes them: grammars, or pairs."""
         table = self.table("corpus", {"pairs", *_GENERATED})
-        if "grammars" in table:
-            self.table("corpus", _GENERATED)
-            stems = [Path(name).stem for name in table["grammars"]]
-            if len(set(table["grammars"])) < len(stems):
-                raise InputError(f"{self.path}, [corpus]: 'grammars' has one twice: name each once")
-            for stem, name in zip(stems, table["grammars"], strict=True):
-                grammar = self.place(name) if "/" in name else name
-                chosen: Any = {key: table.get(key) for key in ("pairing", "count", "seed")}
-                # With their folders where they are needed to tell files.
-                yield stem if stems.count(stem) == 1 else name, generated_text(grammar, **chosen)[1]
-        else:
+        if "grammars" not in table:
             self.table("corpus", {"pairs"}, {"pairs"})
-            yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
+            yield Path(table["pairs"]).stem, {"pairs": self.place(table["pairs"])}
+            return
+        chosen = self.table("corpus", _GENERATED)
+        grammars = chosen.pop("grammars")
+        stems = [Path(name).stem for name in grammars]
+        if len(set(grammars)) < len(stems):
+            raise InputError(f"{self.path}, [corpus]: 'grammars' has one twice: name each once")
+        for stem, name in zip(stems, grammars, strict=True):
+            # With their folders where they are needed to tell files.
+            known = stem if stems.count(stem) == 1 else name
+            yield known, {"grammar": self.place(name) if "/" in name else name, **chosen}
 
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""
@@ -326,16 +325,8 @@ def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
 
 def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, list[Analysis]]]:
     table = definition.table("spurious", {"matchers", "variants", "thresholds", "at"}, {"matchers", "thresholds"})
-    base = definition.settings()
-    variants = make_variants(base, table["matchers"], table.get("variants", [*VARIANTS, *COMBINATIONS]))
-    thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
-    order = base.get("order", 4)
-    return {
-        "analyses": {
-            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, **run)
-            for name, text in definition.texts()
-        }
-    }
+    asked = {"variants": [*VARIANTS, *COMBINATIONS], **table, **definition.settings(), **run}
+    return {"analyses": {name: spurious(**text, **asked).analyses for name, text in definition.texts()}}
 
 
 def _run_metaeval(

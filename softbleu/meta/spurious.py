@@ -170,29 +170,20 @@ def _places(number: int, pair: AlignedPair) -> Integers:
     return places
 
 
-def generated_text(
-    grammar: str | None, pairing: str | None, count: int | None, seed: int | None, encoding: str = "utf-8"
-) -> tuple[GenerationSettings, MatchedText]:
-    """Generate aligned pairs by a grammar; parameters that are None have their defaults.
-
-    `pairing` is `paraphrase` or `halves`: `count` pairs, of halves all by default. `seed` is that of the draws,
-    `encoding` that of a grammar's file. Returns the settings that say how, too.
-    """
-    chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
-    count = COUNT if count is None and chosen == "paraphrase" else count
-    settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
-    return settings, MatchedText.of_pairs(generate(settings).pairs())
-
-
 def read_matched_text(
     generated: Mapping[str, Any], pairs: str | Iterable[AlignedPair] | None, encoding: str
 ) -> tuple[MatchedText, dict[str, str]]:
-    """Read aligned pairs from a file, take those that are there, or generate them; and say what they are.
+    """Read aligned pairs from a file, take those that are there, or generate them by a grammar; say what they are.
 
-    `generated` has the settings of `generated_text`, None where they are not chosen.
+    `generated` has `grammar`, `pairing`, `count` and `seed` of what is generated, None where they are not chosen:
+    `count` pairs, of halves all by default.
     """
     if pairs is None:
-        settings, text = generated_text(**generated, encoding=encoding)
+        grammar, pairing, count, seed = (generated[name] for name in ("grammar", "pairing", "count", "seed"))
+        chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
+        count = COUNT if count is None and chosen == "paraphrase" else count
+        settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
+        text = MatchedText.of_pairs(generate(settings).pairs())
         said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
     elif any(value is not None for value in generated.values()):
         raise InputError("one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates")
