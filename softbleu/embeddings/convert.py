@@ -18,7 +18,6 @@ from softbleu.embeddings.memory import MemorySource
 from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, new_place, open_writer
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import Parameter, VectorError
-from softbleu.io.streams import Stream
 from softbleu.types import Progress
 
 
@@ -214,12 +213,7 @@ def _pour(
     """Give all words of a source to the sink; returns the hex SHA-256 of what they came from."""
     sink.begin()
     if isinstance(opened, FileSource):
-
-        def watch(stream: Stream) -> None:
-            if progress is not None:
-                progress(stream.done, stream.size)
-
-        opened.read(sink, watch=watch)
+        opened.read(sink, progress=progress)
         return opened.fingerprint
     if isinstance(opened, FastTextSource):
         batches = opened.batches(opened.words if vocabulary is None else list(dict.fromkeys(vocabulary)))

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
 from softbleu.errors import VectorError
 from softbleu.io.data_files import longest_line, refuse_line
-from softbleu.io.streams import BLOCK_SIZE, Stream, Watch, open_stream
+from softbleu.io.streams import BLOCK_SIZE, Stream, open_stream
+from softbleu.types import Progress
 
 _HEAD_SIZE = 1 << 16
 _LARGEST_COUNT = 1 << 31
@@ -101,30 +102,29 @@ def _looks_like_text(body: bytes) -> bool:
     return len(sample) >= 256 or any(is_number(field) for field in body.partition(b"\n")[0].split()[1:])
 
 
-def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, watch: Watch | None = None) -> None:
+def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, progress: Progress | None) -> None:
     """Go through the records once, block by block, and add those that the sink wants, until it is full.
 
     Raises `VectorError`: the file ends early or late, or holds a value that is not finite, wanted or not.
     """
-    if layout.count is None:
-        raise VectorError(f"{path}: a binary vector file needs a header with its number of vectors")
+    total = layout.count or 0  # Such a file has a header
     size = layout.dimension * _VALUE_SIZE
     records, offset, rest = 0, layout.start, b""
     stream.content.read(layout.start)
-    while records < layout.count:
+    while records < total:
         if sink.full:
             return
-        if watch is not None:
-            watch(stream)
+        if progress is not None:
+            progress(stream.done, stream.size)
         block = stream.content.read(BLOCK_SIZE)
         if not block:
             word, space, _ = rest.partition(b" ")
             raise VectorError(
                 f"{path}: truncated at word {records + 1}{f' ({_show(word)})' if space else ''}, byte {offset}: "
-                f"{records} of {layout.count} vectors read; download or convert it again"
+                f"{records} of {total} vectors read; download or convert it again"
             )
         buffer = rest + block
-        starts, wanted, slots = _split_records(buffer, size, layout.count - records, sink)
+        starts, wanted, slots = _split_records(buffer, size, total - records, sink)
         if starts:
             # All are copied at once.
             values = sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[np.asarray(starts)]
@@ -141,7 +141,7 @@ def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, watc
             )
     if (rest + stream.content.read(_LONGEST_WORD)).strip():
         raise VectorError(
-            f"{path}: more data after the {layout.count} vectors of the header, at byte {offset}; "
+            f"{path}: more data after the {total} vectors of the header, at byte {offset}; "
             "the header is wrong or the file is damaged"
         )
 
@@ -276,7 +276,7 @@ def _read_block(path: Path, stream: Stream, number: int) -> list[bytes]:
     return block
 
 
-def read_text(path: Path, stream: Stream, layout: FileLayout, sink: Sink, watch: Watch | None = None) -> None:
+def read_text(path: Path, stream: Stream, layout: FileLayout, sink: Sink, progress: Progress | None) -> None:
     """Go through the lines once and parse those that the sink wants, until it is full.
 
     Raises `VectorError`: a line with too few or too many values, or with values that are not finite, wanted or not;
@@ -287,8 +287,8 @@ def read_text(path: Path, stream: Stream, layout: FileLayout, sink: Sink, watch:
     number = 0 if layout.count is None else 1
     count = 0
     while not sink.full and (block := _read_block(path, stream, number)):
-        if watch is not None:
-            watch(stream)
+        if progress is not None:
+            progress(stream.done, stream.size)
         slots: list[int] = []
         wanted: list[tuple[bytes, bytes, int]] = []
         for line in block:
@@ -344,13 +344,13 @@ class FileSource:
         self.read(head, to_end=False)
         return head.finish(self.dimension)
 
-    def read(self, sink: Sink, *, watch: Watch | None = None, to_end: bool = True) -> None:
+    def read(self, sink: Sink, *, progress: Progress | None = None, to_end: bool = True) -> None:
         """Go through the file once and give the sink what it wants.
 
-        `watch` is told now and then how far the stream is. With `to_end` the file is hashed to its end even if the
-        sink is full before.
+        `progress` is told now and then how many bytes of the file were read, and its size. With `to_end` the file is
+        hashed to its end even if the sink is full before.
         """
         with open_stream(self.path) as stream:
-            _READERS[self.layout.kind](self.path, stream, self.layout, sink, watch)
+            _READERS[self.layout.kind](self.path, stream, self.layout, sink, progress)
             if to_end or not sink.full:
                 self._fingerprint = stream.fingerprint(unpack=not sink.full)

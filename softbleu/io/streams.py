@@ -80,9 +80,6 @@ class Stream:
         return self._reader.digest.hexdigest()
 
 
-Watch = Callable[[Stream], None]  # Told now and then how far a stream is
-
-
 @contextmanager
 def open_stream(path: Path) -> Iterator[Stream]:
     """Open a file for one pass; gzip, bzip2 and xz are recognised by the first bytes, not by the file's name.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     Weights = dict[str, NDArray[np.float32]]
-    Sizes = dict[str, NDArray[np.float32]]
 
 LLAMA_PARTS = {
     "attn_norm": ("wide",),
@@ -73,7 +72,7 @@ def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence
 
     `lines` are the numbers of the pieces of lines that tell how large hidden states get.
     """
-    largest: Sizes = {}
+    largest: Weights = {}
     with np.errstate(over="ignore", invalid="ignore"):
         for line in lines:
             _look(weights, sizes, line, largest)
@@ -111,7 +110,9 @@ def _share_heads(weights: Weights, before: str, after: str, states: NDArray[np.f
     weights[after] *= np.repeat(scales[:, None], shape[1], axis=1).reshape(-1)
 
 
-def _look(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, line: Sequence[int], largest: Sizes) -> None:
+def _look(
+    weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, line: Sequence[int], largest: Weights
+) -> None:
     """Run the model over a line, and note how large each number gets that a matrix is multiplied by."""
 
     def note(name: str, states: NDArray[np.float32]) -> NDArray[np.float32]:
