@@ -18,8 +18,8 @@ class WordVectors:
 
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
     >>> vectors = WordVectors(rows, np.array([5.0, 0.0]), "made up", "0" * 64, zero_words=0)
-    >>> len(vectors), vectors.dimension, vectors.known.tolist(), vectors.mean_norm
-    (2, 2, [True, False], 5.0)
+    >>> vectors.known.tolist(), vectors.mean_norm
+    ([True, False], 5.0)
     """
 
     rows: NDArray[np.float32]
@@ -29,14 +29,6 @@ class WordVectors:
     name: str  # What was asked for: a bundled name, or the file name
     fingerprint: str  # Hex SHA-256 of the content the vectors came from
     zero_words: int  # How many of the words were found with an all-zero row, which counts as no vector
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector."""
-        return int(self.rows.shape[1])
 
     @property
     def known(self) -> NDArray[np.bool_]:
