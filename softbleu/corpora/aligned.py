@@ -60,17 +60,15 @@ def label_pair(
     if candidate == reference:
         return "identical"
     places = {place for place, _ in alignment}, {place for _, place in alignment}
-    aligned = missing = 0
-    for side, covered in zip((candidate, reference), places, strict=True):
-        for place, word in enumerate(side):
-            if word not in function_words:
-                if place in covered:
-                    aligned += 1
-                else:
-                    missing += 1
-    if not aligned:
+    aligned = {
+        place in covered
+        for side, covered in zip((candidate, reference), places, strict=True)
+        for place, word in enumerate(side)
+        if word not in function_words
+    }
+    if True not in aligned:
         return "unrelated"
-    return "related" if missing else "paraphrase"
+    return "related" if False in aligned else "paraphrase"
 
 
 def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from softbleu.corpora.grammar import (
     Grammar,
+    cycle_of,
     greatest_height,
     least_height,
     least_heights,
-    recursion_of,
     symbols_below,
 )
 from softbleu.errors import InputError, Parameter
@@ -92,7 +92,7 @@ class Derivations:
         'we ran around a mall'
         """
         rules = grammar.rules
-        recursion = recursion_of(rules)
+        recursion = cycle_of(rules)
         if exhaustive and recursion is not None and max_depth is None:
             raise InputError(
                 f"{grammar.name} has infinitely many sentences ({' -> '.join(recursion)}): give ",

@@ -98,34 +98,28 @@ def least_height(rule: Rule, heights: Mapping[str, float]) -> float:
     return 1 + max((1 if part.is_word else heights[part.text] for part in rule.parts), default=0)
 
 
-def recursion_of(rules: Sequence[Rule]) -> list[str] | None:
-    """Symbols that lead from one of them back to itself, so that there are infinitely many sentences; or None."""
-    return _cycle(rules, symbols_below)
+def _graph(rules: Sequence[Rule], below: Callable[[Rule], list[str]]) -> dict[str, list[str]]:
+    """Of each symbol those that its rules lead to, sorted: sets come in another order in each process."""
+    graph: dict[str, set[str]] = {}
+    for rule in rules:
+        graph.setdefault(rule.symbol, set()).update(below(rule))
+    return {symbol: sorted(symbols) for symbol, symbols in graph.items()}
 
 
 def greatest_height(start: str, rules: Sequence[Rule]) -> int:
     """Height of the highest derivation of a grammar that is not recursive."""
-    by_symbol: dict[str, list[Rule]] = {}
-    for rule in rules:
-        by_symbol.setdefault(rule.symbol, []).append(rule)
-    graph = {
-        symbol: {below for rule in rules_of_symbol for below in symbols_below(rule)}
-        for symbol, rules_of_symbol in by_symbol.items()
-    }
+    order = TopologicalSorter(_graph(rules, symbols_below)).static_order()
+    places = {symbol: place for place, symbol in enumerate(order)}
     heights: dict[str, float] = {}
-    for symbol in TopologicalSorter(graph).static_order():
-        heights[symbol] = max(least_height(rule, heights) for rule in by_symbol[symbol])
+    for rule in sorted(rules, key=lambda rule: places[rule.symbol]):
+        heights[rule.symbol] = max(heights.get(rule.symbol, 0), least_height(rule, heights))
     return int(heights[start])
 
 
-def _cycle(rules: Sequence[Rule], below: Callable[[Rule], list[str]]) -> list[str] | None:
-    graph: dict[str, set[str]] = {}
-    for rule in rules:
-        graph.setdefault(rule.symbol, set()).update(below(rule))
-    # Sets come in another order in each process; the message should not.
-    sorter = TopologicalSorter({symbol: sorted(below) for symbol, below in graph.items()})
+def cycle_of(rules: Sequence[Rule], below: Callable[[Rule], list[str]] = symbols_below) -> list[str] | None:
+    """Symbols that lead from one of them back to itself, so that there are infinitely many sentences; or None."""
     try:
-        sorter.prepare()
+        TopologicalSorter(_graph(rules, below)).prepare()
     except CycleError as error:
         cycle: list[str] = error.args[1][::-1]
         return cycle
@@ -168,9 +162,7 @@ def _check_weights(file: str, start: str, rules: Sequence[Rule]) -> None:
 
 
 def _check_used(file: str, start: str, rules: Sequence[Rule]) -> None:
-    below: dict[str, list[str]] = {}
-    for rule in rules:
-        below.setdefault(rule.symbol, []).extend(symbols_below(rule))
+    below = _graph(rules, symbols_below)
     reached, ahead = {start}, [start]
     while ahead:
         new = [symbol for symbol in below[ahead.pop()] if symbol not in reached]
@@ -201,7 +193,7 @@ def _check_cycles(file: str, start: str, rules: Sequence[Rule]) -> None:
         needed = [part.text for part in rule.parts if part.text not in empty]
         return needed if len(needed) == 1 else [] if needed else [part.text for part in rule.parts]
 
-    cycle = _cycle(rules, alone)
+    cycle = cycle_of(rules, alone)
     if cycle is not None:
         rule = next(rule for rule in rules if rule.symbol == cycle[0] and cycle[1] in alone(rule))
         _refuse(file, rule, f"a cycle, {' -> '.join(cycle)}: remove one of its rules")
@@ -213,31 +205,30 @@ def _check_directives(
     functions: Sequence[tuple[_Line, Sequence[str]]],
 ) -> None:
     """See that synonyms and function words are words of the grammar, and that synonyms can replace one another."""
-    words = {part.text for rule in rules for part in rule.parts if part.is_word}
+    categories = _categories(rules)
     for line, members in (*classes, *functions):
         for word in members:
-            if word not in words:
+            if word not in categories:
                 raise InputError(f"{line.where}: the grammar has no word {word!r}")
-    categories = _categories(rules)
     taken: set[str] = set()
     for line, members in classes:
-        sizes = Counter(symbol for word in members for symbol in categories.get(word, ()))
+        sizes = Counter(symbol for word in members for symbol in categories[word])
         if len(set(members)) < 2 or len(set(members)) < len(members):
             raise InputError(f"{line.where}: at least two different synonyms are needed")
         for word in members:
             if word in taken:
                 raise InputError(f"{line.where}: {word!r} is in another synonym class already")
-            if not any(sizes[symbol] > 1 for symbol in categories.get(word, ())):
+            if not any(sizes[symbol] > 1 for symbol in categories[word]):
                 raise InputError(f"{line.where}: {word!r} shares no category with its synonyms")
         taken.update(members)
 
 
 def _categories(rules: Sequence[Rule]) -> dict[str, set[str]]:
     """Of each word the symbols that are written by it alone."""
-    categories: dict[str, set[str]] = {}
+    categories: dict[str, set[str]] = {part.text: set() for rule in rules for part in rule.parts if part.is_word}
     for rule in rules:
         if rule.word is not None:
-            categories.setdefault(rule.word, set()).add(rule.symbol)
+            categories[rule.word].add(rule.symbol)
     return categories
 
 

@@ -138,11 +138,7 @@ def write_url(url: str, content: bytes) -> None:
 
 def find_urls(url: str) -> list[str]:
     """Files of a folder; none where there is no such folder."""
-
-    def listed(files: Any, path: str) -> list[str]:
-        return [files.unstrip_protocol(name) for name in files.find(path)]
-
-    return _tried(url, listed)
+    return _tried(url, lambda files, path: [files.unstrip_protocol(name) for name in files.find(path)])
 
 
 def remove_urls(urls: list[str]) -> None:
