@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,28 +59,22 @@ def test_texts_part_where_lines_are_lost_or_added() -> None:
     assert find_parting([*REFERENCE[:2], "Note: I hope this is what you wanted.", *REFERENCE[2:]], REFERENCE) == 3
 
 
-def test_a_file_with_too_few_lines_is_checked_for_that_alone(tmp_path: Path) -> None:
-    texts = {"good": REFERENCE, "short": REFERENCE[:1] + REFERENCE[2:], "reference": REFERENCE}
-    paths = {name: str(tmp_path / name) for name in texts}
-    for name, lines in texts.items():
-        Path(paths[name]).write_text("".join(f"{line}\n" for line in lines))
-    odd = check_files({name: paths[name] for name in ("good", "short")}, [paths["reference"]])
+def test_a_file_with_too_few_lines_is_checked_for_that_alone(written: Any) -> None:
+    texts = {"good": REFERENCE, "short": REFERENCE[:1] + REFERENCE[2:]}
+    odd = check_files({name: written(text, name) for name, text in texts.items()}, [written(REFERENCE)])
     assert [(entry.system, entry.line, entry.check) for entry in odd.oddities] == [("short", 2, LINE_COUNT)]
 
 
-def test_what_is_odd_is_noted_and_strictly_refused(command: Any, tmp_path: Path) -> None:
+def test_what_is_odd_is_noted_and_strictly_refused(command: Any, written: Any) -> None:
     """By check with exit code 1, by score in a note; a system of edits has the lines that these make."""
     numbered = [f"{line} {number}" for number in range(10) for line in REFERENCE]
-    texts = {"reference": numbered, "good": numbered, "bad": ["", *numbered[1:]], "source": numbered}
-    for name, lines in texts.items():
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    (tmp_path / "edits.m2").write_text("".join(f"S {line}\n\n" for line in numbered))
-    reference = ("-r", str(tmp_path / "reference"))
-    assert command("check", "-c", str(tmp_path / "bad"), *reference, "--strict").code == 1
-    for fine in ("good", "edits.m2"):
-        sources = ("-s", str(tmp_path / "source")) if fine == "edits.m2" else ()
-        assert command("check", "-c", str(tmp_path / fine), *reference, *sources, "--strict").code == 0
-    noted = command("score", "-c", str(tmp_path / "bad"), str(tmp_path / "good"), *reference)
+    good, bad = written(numbered, "good"), written(["", *numbered[1:]], "bad")
+    edits = written([f"S {line}\n" for line in numbered], "edits.m2")
+    reference = ("-r", written(numbered, "reference"))
+    assert command("check", "-c", bad, *reference, "--strict").code == 1
+    for fine in ((good,), (edits, "-s", written(numbered, "source"))):
+        assert command("check", "-c", *fine, *reference, "--strict").code == 0
+    noted = command("score", "-c", bad, good, *reference)
     assert (noted.code, noted.err.count("odd lines")) == (0, 1)
     assert "(bad: 1 empty): softbleu check" in noted.err
 

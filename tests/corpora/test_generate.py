@@ -59,16 +59,15 @@ def test_same_bytes_in_every_process():
     assert first.count(b"\n") == 162
 
 
-def test_formats_hold_the_same(tmp_path):
+def test_formats_hold_the_same(written):
     corpus = generate(PARAPHRASES)
     pairs = list(corpus.pairs())
     for name in ("pairs", "tsv", "jsonl"):
-        (tmp_path / f"x.{name}").write_text("".join(corpus.lines(name)))
-        segments = read_segments(str(tmp_path / f"x.{name}"))
+        segments = read_segments(written("".join(corpus.lines(name)), f"x.{name}"))
         assert list(segments.candidates["candidate"]) == [" ".join(pair.candidate) for pair in pairs]
         assert [reference for (reference,) in segments.references] == [" ".join(pair.reference) for pair in pairs]
-    assert list(read_aligned(str(tmp_path / "x.jsonl"))) == pairs
-    rows = [line.split("\t") for line in (tmp_path / "x.tsv").read_text().splitlines()]
+    assert list(read_aligned(written("".join(corpus.lines("jsonl"))))) == pairs
+    rows = [line.removesuffix("\n").split("\t") for line in corpus.lines("tsv")]
     assert rows[0] == ["candidate", "reference", "alignment", "label"]
     places = [tuple(tuple(map(int, link.split("-"))) for link in row[2].split()) for row in rows[1:]]
     kept = [(place, row[3]) for place, row in zip(places, rows[1:], strict=True)]

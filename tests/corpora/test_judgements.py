@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -25,29 +26,10 @@ from softbleu.io.progress import ProgressBar
 from softbleu.meta.metaeval import metaeval
 from softbleu.metrics.scores import read_outside
 
-XML = """<?xml version="1.0" encoding="UTF-8"?>
-<appraise-results>
-<error-correction-ranking-result id="x">
-  <ranking-item src-id="3" user="ann">
-    <translation rank="2" system="B A"/>
-    <translation rank="1" system="C"/>
-    <translation rank="-1" system="D"/>
-  </ranking-item>
-</error-correction-ranking-result>
-</appraise-results>
-"""
-FIVE = (
-    "srcIndex,judgeId,system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n"
-    "4,bob,test.fr-en.A,test.fr-en.B.1,test.fr-en.C,1,2,-1\n"
-)
+KNOWN = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8"))["texts"]
+XML, FIVE, CZECH = (KNOWN[name] for name in ("xml", "five", "da"))
 UNSCORED = '{"system": "a", "segment": 2, "score": null}\n{"system": "a", "segment": 1, "score": 3}'
 PAIRS = "srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank\n0,bob,t.B.src-trg,1,t.A.src-trg,3\n"
-
-
-def written(folder, content, name="file.txt"):
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return str(path)
 
 
 def rows(found):
@@ -56,19 +38,19 @@ def rows(found):
     return [(a, names[b], names[c], d) for a, b, c, d in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-def test_rankings(tmp_path, capsys):
-    found = read_rankings(written(tmp_path, XML))
+def test_rankings(written, capsys):
+    found = read_rankings(written(XML))
     assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
     assert found.annotators == ("ann",)
-    assert rows(read_rankings(written(tmp_path, XML.replace("src-id=", "id=")))) == rows(found)
-    assert rows(read_rankings(written(tmp_path, XML), expand=False)) == [(3, "A", "C", -1)]
-    assert rows(read_rankings(written(tmp_path, XML), start=1))[0][0] == 2
+    assert rows(read_rankings(written(XML.replace("src-id=", "id=")))) == rows(found)
+    assert rows(read_rankings(written(XML), expand=False)) == [(3, "A", "C", -1)]
+    assert rows(read_rankings(written(XML), start=1))[0][0] == 2
     with ProgressBar(quiet=False):
-        assert rows(read_rankings(written(tmp_path, XML.replace("src-id", "id"))))[0][0] == 3
+        assert rows(read_rankings(written(XML.replace("src-id", "id"))))[0][0] == 3
     assert "no item has a src-id, so segments are numbered by id" in capsys.readouterr().err
-    assert rows(read_rankings(written(tmp_path, FIVE))) == [(3, "A", "B.1", 1)]
-    assert rows(read_rankings(written(tmp_path, FIVE), start=0)) == [(4, "A", "B.1", 1)]
-    assert rows(read_rankings(written(tmp_path, gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
+    assert rows(read_rankings(written(FIVE))) == [(3, "A", "B.1", 1)]
+    assert rows(read_rankings(written(FIVE), start=0)) == [(4, "A", "B.1", 1)]
+    assert rows(read_rankings(written(gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
 
 
 def test_only_some_systems():
@@ -90,26 +72,26 @@ def test_only_some_systems():
         '{"system": "a", "score": 1.5}\n\n{"system": "b", "score": 2}\n',
     ],
 )
-def test_scores_of_systems(tmp_path, content):
-    (table,) = read_scores(written(tmp_path, content), label="it", direction="cs-en" if "LP" in content else None)
+def test_scores_of_systems(written, content):
+    (table,) = read_scores(written(content), label="it", direction="cs-en" if "LP" in content else None)
     assert (table.name, dict(table.systems), dict(table.segments)) == ("it", {"a": 1.5, "b": 2.0}, {})
 
 
 @pytest.mark.parametrize("start", [0, 1])
-def test_scores_of_segments(tmp_path, start):
+def test_scores_of_segments(written, start):
     lines = [f"{system} {segment + start} {score}" for segment in range(2) for system, score in (("a", 1), ("b", 2))]
-    (table,) = read_scores(written(tmp_path, "\n".join(lines), "bleu.segments.tsv.gz"))
+    (table,) = read_scores(written("\n".join(lines), "bleu.segments.tsv.gz"))
     assert table.name == "bleu.segments"
     assert {name: scores.tolist() for name, scores in table.segments.items()} == {"a": [1, 1], "b": [2, 2]}
 
 
-def test_scores_of_both_kinds_are_joined(tmp_path):
+def test_scores_of_both_kinds_are_joined(written):
     parts = [{"segment": 1, "score": 3}, {"segment": 2, "score": 4}]
     both = json.dumps({"schema": 1, "systems": [{"name": "a", "score": 7, "segments": parts}]}, indent=1)
-    (table,) = read_scores(written(tmp_path, both))
+    (table,) = read_scores(written(both))
     assert (table.systems["a"], table.segments["a"].tolist()) == (7.0, [3.0, 4.0])
-    systems = read_scores(written(tmp_path, "m lp t a 7\n"))
-    segments = read_scores(written(tmp_path, "m lp t a 0 3\nm lp t a 1 4\n"))
+    systems = read_scores(written("m lp t a 7\n"))
+    segments = read_scores(written("m lp t a 0 3\nm lp t a 1 4\n"))
     (joined,) = merge_scores([*segments, *systems])
     assert (joined.systems["a"], joined.segments["a"].tolist()) == (7.0, [3.0, 4.0])
     refused(InputError, "two tables of scores are called 'm'", lambda: merge_scores([*systems, *systems]))
@@ -124,12 +106,12 @@ def test_scores_of_both_kinds_are_joined(tmp_path):
         ("x.jsonl", UNSCORED, {"a": [3, np.nan]}),
     ],
 )
-def test_scores_with_gaps(tmp_path, name, content, expected):
-    (table,) = read_scores(written(tmp_path, content, name))
+def test_scores_with_gaps(written, name, content, expected):
+    (table,) = read_scores(written(content, name))
     assert table.name == name.split(".")[0]
     np.testing.assert_equal({key: scores.tolist() for key, scores in table.segments.items()}, expected)
     if name != "x.jsonl":
-        found = read_assessments(written(tmp_path, content, name))
+        found = read_assessments(written(content, name))
         given = [(s, n, v) for s, row in expected.items() for n, v in enumerate(row) if not np.isnan(v)]
         rows = zip(found.systems, found.segments, found.scores, strict=True)
         assert [(system, segment, score) for (system,), segment, score in rows] == given
@@ -157,7 +139,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_scores_of_other_programs(tmp_path, name):
+def test_scores_of_other_programs(tmp_path, written, name):
     content, expected = OUTSIDE[name]
     file = name.partition(":")[0]
     if content is None:
@@ -168,10 +150,10 @@ def test_scores_of_other_programs(tmp_path, name):
         columns[1:3] = [[1, 1], [7, 7]]
         pyarrow.parquet.write_table(pyarrow.table(dict(zip(WIDE[0], columns, strict=True))), tmp_path / file)
     elif isinstance(content, str):
-        written(tmp_path, "\n".join(map(content.join, WIDE)), file)
+        written("\n".join(map(content.join, WIDE)), file)
     else:
         lines = content if file.endswith(".jsonl") else [content]
-        written(tmp_path, "\n".join(map(json.dumps, lines)), file)
+        written("\n".join(map(json.dumps, lines)), file)
     found = {table.name: table for table in read_scores(str(tmp_path / name))}
     kept = {metric: {s: row.tolist() for s, row in table.segments.items()} for metric, table in found.items()}
     np.testing.assert_equal(kept, expected)
@@ -182,8 +164,8 @@ def test_scores_of_other_programs(tmp_path, name):
         }
 
 
-def test_systems_of_several_files_are_joined(tmp_path):
-    names = [written(tmp_path, json.dumps({f"{s}.txt": [{"COMET": n}]}), f"{s}.json") for n, s in enumerate("ab")]
+def test_systems_of_several_files_are_joined(written):
+    names = [written(json.dumps({f"{s}.txt": [{"COMET": n}]}), f"{s}.json") for n, s in enumerate("ab")]
     (joined,) = merge_scores(table for name in names for table in read_scores(name))
     assert {system: row.tolist() for system, row in joined.segments.items()} == {"a": [0], "b": [1]}
     assert joined.location == "+".join(names)
@@ -264,8 +246,8 @@ def as_csv(rows):
         ),
     ],
 )
-def test_judgements_with_spans(tmp_path, name, content, scores, raw):
-    found = read_assessments(written(tmp_path, content, name))
+def test_judgements_with_spans(written, name, content, scores, raw):
+    found = read_assessments(written(content, name))
     outputs = [(system, segment) for (system,), segment in zip(found.systems, found.segments, strict=True)]
     assert dict(zip(outputs, found.scores.tolist(), strict=True)) == scores
     assert found.counts() == {"outputs": 2, "segments": 2, "judgements": 3, "annotators": 2}
@@ -274,7 +256,7 @@ def test_judgements_with_spans(tmp_path, name, content, scores, raw):
     assert sorted(zip(one.tolist(), other.tolist(), output.tolist(), strict=True)) == sorted(
         [(raw[0], raw[1], 0), (raw[1], raw[0], 0)]
     )
-    standard = read_assessments(written(tmp_path, content, name), standardise="annotator")
+    standard = read_assessments(written(content, name), standardise="annotator")
     expected = np.sign(raw[1] - raw[2])
     assert dict(zip(outputs, standard.scores.tolist(), strict=True)) == {
         outputs[0]: expected / 2,
@@ -282,14 +264,14 @@ def test_judgements_with_spans(tmp_path, name, content, scores, raw):
     }
 
 
-def test_a_log_counts_as_its_page_does(tmp_path):
+def test_a_log_counts_as_its_page_does(written):
     """Pearmut counts units of UTF-16; lines are found by their outputs; scores may be MQM's."""
     marked = [(0, 0, "minor", "Fluency/Punctuation"), (1, 4, "major", "Accuracy/Addition"), (6, 6, "major", "Style/")]
     spans = [dict(zip(("start_i", "end_i", "severity", "category"), span, strict=True)) for span in marked]
     items = [{"item_id": "second", "tgt": {"A": "a𝒳\nb."}}, {"item_id": "first", "tgt": {"A": "same"}}]
     said = [{"A": {"score": None, "error_spans": spans}}, {"A": {"score": None, "error_spans": []}}]
     pages = [{"user_id": "u", "item_i": n, "item": [items[n]], "annotation": [said[n]]} for n in (0, 1)]
-    name = written(tmp_path, "\n".join(map(json.dumps, pages)), "log.jsonl")
+    name = written("\n".join(map(json.dumps, pages)), "log.jsonl")
 
     def texts():
         return {"A": ["no", "same", "a𝒳 b."]}
@@ -351,7 +333,7 @@ def test_outputs_place_judgements_without_a_metric():
     refused(InputError, "name some with metrics", metaeval, assessments=export, **outputs)
 
 
-def test_sliders_and_severities_of_a_campaign(tmp_path):
+def test_sliders_and_severities_of_a_campaign(written):
     """One slider in the place of scores is the score; the default categories cost what WMT's of the same name do."""
 
     def scores(*said):
@@ -359,7 +341,7 @@ def test_sliders_and_severities_of_a_campaign(tmp_path):
             {"user_id": "u", "item_i": n, "item": [{"item_id": f"d#{n}"}], "annotation": [{"A": one}]}
             for n, one in enumerate(said)
         ]
-        return read_assessments(written(tmp_path, "\n".join(map(json.dumps, pages)), "log.jsonl")).scores.tolist()
+        return read_assessments(written("\n".join(map(json.dumps, pages)), "log.jsonl")).scores.tolist()
 
     def marked(severity, category):
         return {
@@ -372,24 +354,24 @@ def test_sliders_and_severities_of_a_campaign(tmp_path):
     assert found == [-5, -0.1]
 
 
-def test_files_are_matched_by_document(tmp_path):
+def test_files_are_matched_by_document(written):
     """WMT25's files of single systems have documents in another order than its table; runs are systems."""
     documents = [{"document_id": name, "metric_scores": {"m": some}} for name, some in (("y", [2, 3]), ("x", [1]))]
-    one = written(tmp_path, "\n".join(map(json.dumps, documents)), "A.jsonl")
+    one = written("\n".join(map(json.dumps, documents)), "A.jsonl")
     rows = ["system\trun\tsegment\tdocument\tscore", "B\t1\t1\tx\t10", "B\t1\t2\ty\t20", "B\t1\t3\ty\t30"]
-    other = written(tmp_path, "\n".join(rows), "m.tsv")
+    other = written("\n".join(rows), "m.tsv")
     (metric,) = read_outside([other, one])
     assert {name: scores.tolist() for name, scores in metric.table.segments.items()} == {
         "B.1": [10, 20, 30],
         "A": [1, 2, 3],
     }
-    written(tmp_path, json.dumps(documents[0]), "A.jsonl")
+    written(json.dumps(documents[0]), "A.jsonl")
     refused(InputError, "m.tsv and .*document 'x' has a segment 1 in one", read_outside, [other, one])
 
 
-def test_columns_that_nobody_reads_may_share_a_name(tmp_path):
+def test_columns_that_nobody_reads_may_share_a_name(written):
     rows = ["system\tsegment\tnote\tnote\tscore", "A\t1\tx\ty\t2", "B\t1\tx\ty\t3"]
-    (metric,) = read_outside([written(tmp_path, "\n".join(rows), "m.tsv")])
+    (metric,) = read_outside([written("\n".join(rows), "m.tsv")])
     assert {name: scores.tolist() for name, scores in metric.table.segments.items()} == {"A": [2], "B": [3]}
 
 
@@ -409,22 +391,21 @@ OURS = "system\tsegment\tstart\tend\tseverity\nA\t1\t2\t4\tminor\nA\t2\t\t\t\n"
         ("ours.json", '{"rows": [{"system": "A", "segment": 1, "start": 2, "end": 4}]}', [[(2, 4, "")]]),
     ],
 )
-def test_spans(tmp_path, name, content, expected):
-    read = read_spans(written(tmp_path, content, name))
+def test_spans(tmp_path, written, name, content, expected):
+    read = read_spans(written(content, name))
     marked = [output for segments in read.outputs.values() for outputs in segments.values() for output in outputs]
     assert [[tuple(span) for span in output.spans] for output in marked] == expected
     assert {output.location.partition(",")[0] for output in marked} == {str(tmp_path / name)}
 
 
-def test_the_column_of_scores(tmp_path):
-    name = written(tmp_path, "system\tscore\traw\tz\nb\t2\t70\t.5\n")
+def test_the_column_of_scores(written):
+    name = written("system\tscore\traw\tz\nb\t2\t70\t.5\n")
     assert [read_scores(name, column=each)[0].systems["b"] for each in (None, "Z", "raw")] == [2, 0.5, 70]
     refused(InputError, "no columns 'system' and 'mqm'", read_scores, name, column="mqm")
-    sys_scores = written(tmp_path, "a\t3\nb\tNone\n", "bleu.sys.score")
+    sys_scores = written("a\t3\nb\tNone\n", "bleu.sys.score")
     assert [(each.name, dict(each.systems)) for each in read_scores(sys_scores)] == [("bleu", {"a": 3})]
 
 
-CZECH = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\n"
 DA = CZECH + "de-en t A.1 1 0\n"
 ANNOTATORS = {  # Each says 2 and 3 of the first output, 1 of another
     "numbers.tsv": "LP SYSTEM SID HUMAN annotator\nx-y A 1 2 ann\nx-y A 1 3 bob\nx-y A 2 1 ann\n",
@@ -436,19 +417,19 @@ TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\t
 
 
 @pytest.mark.parametrize("name", ANNOTATORS)
-def test_several_annotators_of_an_output(tmp_path, capsys, name):
-    path = written(tmp_path, ANNOTATORS[name], name)
+def test_several_annotators_of_an_output(written, capsys, name):
+    path = written(ANNOTATORS[name], name)
     with ProgressBar(quiet=False):
         found = read_assessments(path)
     assert found.scores.tolist() == [2.5, 1]
     assert f"{name}: 1 of 2 outputs have several judgements: the mean of each is taken" in capsys.readouterr().err
     if name == "graded.tsv":
-        both = written(tmp_path, "lp system segment score\nx-y a 1 3\ny-x a 1 4\n", "two.tsv")
+        both = written("lp system segment score\nx-y a 1 3\ny-x a 1 4\n", "two.tsv")
         refused(InputError, "name one direction of x-y, y-x", read_assessments, both)
 
 
-def test_assessments(tmp_path):
-    name = written(tmp_path, DA)
+def test_assessments(written):
+    name = written(DA)
     found = read_assessments(name, direction="cs-en")
     assert (found.scores.tolist(), found.systems, found.segments) == ([0.5, -0.5], [["A.1", "B"], ["B"]], [1, 0])
     people, metric, segments = found.pick({"B": np.array([7.0, 8.0])}, "bleu")
@@ -458,7 +439,7 @@ def test_assessments(tmp_path):
     few, none = ({name: np.array([7.0])} for name in "BC")
     refused(InputError, "the assessments name segment 2, bleu has 1 of B", found.pick, few, "bleu")
     refused(InputError, "bleu has scores of none of the assessed systems", found.pick, none, "bleu")
-    name = written(tmp_path, TEXTS)
+    name = written(TEXTS)
     plain, clean = read_assessments(name), read_assessments(name, unescape=True)
     texts = [each.texts.candidates["translation"] for each in (plain, clean)]
     assert texts == [["it &apos;s"], ["it 's"]]

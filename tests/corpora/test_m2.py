@@ -26,14 +26,8 @@ A 2 3|||Um|||-NONE-|||REQUIRED|||-NONE-|||0
 """
 
 
-def written(folder, text, name="gold.m2"):
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return str(path)
-
-
-def test_what_a_file_says(tmp_path):
-    first, second, third = read_m2(written(tmp_path, TEXT))
+def test_what_a_file_says(written):
+    first, second, third = read_m2(written(TEXT))
     assert first.source == "He eat a apple ."
     edits = (Edit(1, 2, "Vform", ("eats",)), Edit(2, 3, "ArtOrDet", ("an", "the")))
     assert first.annotations == (Annotation(0, edits), Annotation(2, ()))
@@ -43,13 +37,13 @@ def test_what_a_file_says(tmp_path):
     assert third.annotations == (Annotation(0, (Edit(2, 3, "Um", ()),)), Annotation(1, edits))
 
 
-def test_references_are_the_corrected_texts(tmp_path):
-    segments = read_m2(written(tmp_path, TEXT))
+def test_references_are_the_corrected_texts(written):
+    segments = read_m2(written(TEXT))
     others = [("All is well .",), ("They they -NONE- home", "They go home .")]
     assert [each.references() for each in segments] == [("He eats an apple .", "He eat a apple ."), *others]
     references = GoldReferences(segments)
     assert (len(references), references[1:3][1][1], references[0][1]) == (3, "They go home .", "He eat a apple .")
-    third = read_m2(written(tmp_path, TEXT))[2]
+    third = read_m2(written(TEXT))[2]
     coded = third.coded(lambda text: tuple(map(len, text.split())))
     assert coded.annotators == (0, 1)
     assert coded.edits == (((2, 3, ((),)),), ((1, 2, ((),)), (4, 4, ((1,),))))
@@ -81,8 +75,8 @@ def test_words_that_need_no_tokenizer_are_left_alone_by_it():
         assert _tokenized(text) == NLTKWordTokenizer().tokenize(text)
 
 
-def test_forms_of_the_file(tmp_path):
-    expected = read_m2(written(tmp_path, TEXT))
+def test_forms_of_the_file(written):
+    expected = read_m2(written(TEXT))
     spaced = TEXT.replace("\n\n", "\n\n\n") + "\n\n"
     for name, data in {
         "zipped.m2.gz": gzip.compress(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode()),
@@ -90,13 +84,13 @@ def test_forms_of_the_file(tmp_path):
         "unfinished.m2": TEXT.rstrip("\n").encode(),
         "noted.m2": TEXT.replace("A 1 2|||V", "I note\nA 1 2|||V").encode(),
     }.items():
-        assert read_m2(written(tmp_path, data, name)) == expected, name
-    assert read_m2(written(tmp_path, "S é\n".encode("latin-1")), "latin-1")[0].source == "é"
-    assert read_m2(written(tmp_path, "S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
+        assert read_m2(written(data, name)) == expected, name
+    assert read_m2(written("S é\n".encode("latin-1")), "latin-1")[0].source == "é"
+    assert read_m2(written("S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
 
 
-def test_segments_with_gold_edits(tmp_path):
-    gold = read_m2(written(tmp_path, TEXT))
+def test_segments_with_gold_edits(written):
+    gold = read_m2(written(TEXT))
     segments = Segments.of_gold({"x": ["one", "two", "three"]}, gold)
     assert (len(segments), segments.systems, segments.only("x").gold) == (3, ("x",), gold)
     refused(InputError, "2 candidates but gold edits for 3 segments", Segments.of_gold, ["one", "two"], gold)
@@ -106,13 +100,13 @@ def test_segments_with_gold_edits(tmp_path):
     refused(InputError, r"pass softbleu\.corpora\.read_m2", Segments.of_gold, ["one"], ["one"])
 
 
-def test_what_is_written_is_read_again(tmp_path):
+def test_what_is_written_is_read_again(tmp_path, written):
     edits = (Edit(0, 1, "", ("",)), Edit(1, 1, "x", ("a b", "c"), "OPTIONAL", "why"), Edit(2, 3, "y", ("", "e")))
     segments = [
         GoldSegment("a b c", (Annotation(0, ()), Annotation(3, (*edits, Edit(3, 3, "z", ()))))),
         GoldSegment("", (Annotation(0, ()),)),
     ]
-    assert read_m2(written(tmp_path, "".join(write_m2(segments)))) == segments
+    assert read_m2(written("".join(write_m2(segments)))) == segments
     barred = edit_texts(["a", "b"], ["a || b |", "| &#124; b &verbar; &verbarx;"])
     file = tmp_path / "barred.m2"
     file.write_text("".join(write_m2(barred)), encoding="utf-8")
@@ -120,6 +114,6 @@ def test_what_is_written_is_read_again(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["gold.m2", "errant/references.m2"])
-def test_real_files_are_written_as_they_are_read(tmp_path, name):
+def test_real_files_are_written_as_they_are_read(written, name):
     segments = read_m2(str(shared("data", "conll14", *name.split("/"))))
-    assert read_m2(written(tmp_path, "".join(write_m2(segments)))) == segments
+    assert read_m2(written("".join(write_m2(segments)))) == segments

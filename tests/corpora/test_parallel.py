@@ -6,7 +6,6 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -65,11 +64,9 @@ def assert_bytes_are_lines(texts, expected):
     assert found == [[line.split() for line in lines] for lines in expected]
 
 
-def read_back(folder, content, encoding="utf-8", name="c.txt"):
-    """Candidate lines of a file with such content."""
-    path = folder / name
-    path.write_bytes(content)
-    with ParallelFiles.open([str(path)], [str(path)], encoding=encoding) as corpus:
+def read_back(path, encoding="utf-8"):
+    """Candidate lines of a file."""
+    with ParallelFiles.open([path], [path], encoding=encoding) as corpus:
         candidates, references = loaded(corpus)
     (lines,) = candidates.values()
     assert [(text,) for text in lines] == references
@@ -80,53 +77,42 @@ def read_back(folder, content, encoding="utf-8", name="c.txt"):
 class TestLines:
     @pytest.mark.parametrize(("content", "encoding", "expected"), READ)
     @pytest.mark.parametrize("packed", [False, True])
-    def test_ends_and_encodings(self, content, encoding, expected, packed, tmp_path):
-        assert read_back(tmp_path, gzip.compress(content) if packed else content, encoding) == expected
+    def test_ends_and_encodings(self, content, encoding, expected, packed, written):
+        assert read_back(written(gzip.compress(content) if packed else content), encoding) == expected
 
     @pytest.mark.parametrize(("encoding", "end"), [("utf-8-sig", "\r\n"), ("utf-16", "\n")])
-    def test_standard_input(self, encoding, end, tmp_path, monkeypatch):
-        path = tmp_path / "r.txt"
-        path.write_text("\n".join(TEXT), encoding=encoding)
+    def test_standard_input(self, encoding, end, written, monkeypatch):
+        path = written("\n".join(TEXT).encode(encoding))
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(end.join(TEXT).encode(encoding))))
-        with ParallelFiles.open(["-"], [str(path)], encoding=encoding.removesuffix("-sig")) as corpus:
+        with ParallelFiles.open(["-"], [path], encoding=encoding.removesuffix("-sig")) as corpus:
             assert loaded(corpus)[0] == {"-": TEXT}
 
-    def test_pipes_are_read_once(self, tmp_path):
+    def test_pipes_are_read_once(self, written):
         """As the shell's process substitution gives them: a pipe that cannot be opened a second time."""
-        path = tmp_path / "r.txt"
-        path.write_text("\n".join(TEXT), encoding="utf-8")
         reader, writer = os.pipe()
         try:
             os.write(writer, "\n".join(TEXT).encode())
             os.close(writer)
-            with ParallelFiles.open([f"/dev/fd/{reader}"], [str(path)]) as corpus:
+            with ParallelFiles.open([f"/dev/fd/{reader}"], [written(TEXT)]) as corpus:
                 assert list(loaded(corpus)[0].values()) == [TEXT]
         finally:
             os.close(reader)
 
     @pytest.mark.parametrize("line", [1, 3, 5])
     @pytest.mark.parametrize("kernels", ["numpy", "numba"])
-    def test_invalid_utf8_names_file_line_and_byte(self, line, kernels, tmp_path):
+    def test_invalid_utf8_names_file_line_and_byte(self, line, kernels, written):
         if kernels == "numba":
             pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
         lines = [text.encode() for text in TEXT]
         lines[line - 1] = "né".encode() + b"\xff" + lines[line - 1]
-        path, good = tmp_path / "bad.txt", tmp_path / "good.txt"
-        path.write_bytes(b"\n".join(lines))
-        good.write_text("\n".join(TEXT), encoding="utf-8")
         with (
-            ParallelFiles.open([str(path)], [str(good)]) as corpus,
+            ParallelFiles.open([written(b"\n".join(lines), "bad.txt")], [written(TEXT)]) as corpus,
             pytest.raises(InputError, match=rf"^\S*bad.txt, line {line}, byte 4: not UTF-8 \(0xff\)"),
         ):
             score_corpus(corpus, Bleu(), kernels=kernels)
-        path.write_bytes(b"a\nb\ncaf\xc3")
-        with (
-            ParallelFiles.open([str(path)], [str(path)]) as corpus,
-            pytest.raises(InputError, match=r"line 3, byte 4: not UTF-8 \(0xc3\)"),
-        ):
-            loaded(corpus)
+        refused(InputError, r"line 3, byte 4: not UTF-8 \(0xc3\)", read_back, written(b"a\nb\ncaf\xc3"))
 
-    def test_threads_find_the_same_lines(self, tmp_path, monkeypatch):
+    def test_threads_find_the_same_lines(self, written, monkeypatch):
         started = []
 
         def make(threads):
@@ -135,24 +121,22 @@ class TestLines:
 
         monkeypatch.setattr("softbleu.corpora.parallel.ThreadPoolExecutor", make)
         monkeypatch.setattr(os, "cpu_count", lambda: 3)
-        (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
-        found = []
+        path, found = written("\n".join(TEXT)), []
         for jobs in (1, 2, 1000):
-            with ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "c")], jobs=jobs) as corpus:
+            with ParallelFiles.open([path], [path], jobs=jobs) as corpus:
                 found.append([block.load() for block in corpus.blocks()])
         assert started == [2, 3]
         assert found[1:] == found[:1] * 2
 
-    def test_joined_blocks_are_those_of_the_same_lines(self, tmp_path):
-        (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
-        (tmp_path / "g.m2").write_text("".join(f"S {text}\n\n" for text in "abcde"))
-        with ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "c")]) as corpus:
+    def test_joined_blocks_are_those_of_the_same_lines(self, written):
+        path = written("\n".join(TEXT), "c")
+        with ParallelFiles.open([path], [path]) as corpus:
             parts = [block.load() for block in joined(list(corpus.blocks()))]
             assert [text for part in parts for text in part.candidates["c"]] == TEXT
             assert [text for part in parts for (text,) in part.references] == TEXT
             carried = [block.carried() for block in corpus.blocks()]
             assert list(joined(carried)) == carried
-        with ParallelFiles.open([str(tmp_path / "c")], [], gold=str(tmp_path / "g.m2")) as corpus:
+        with ParallelFiles.open([path], [], gold=written([f"S {text}\n" for text in "abcde"], "g.m2")) as corpus:
             blocks = list(corpus.blocks())
             found = list(joined(blocks))
             assert len(found) == -(-len(blocks) // 4)
@@ -169,21 +153,16 @@ class TestLines:
         (b"a\n", "utf-9", r"unknown encoding 'utf-9'; e\.g\. utf-8"),
     ],
 )
-def test_other_encodings(content, encoding, message, tmp_path):
-    path = tmp_path / "bad.txt"
-    path.write_bytes(content)
-    refused(InputError, message, ParallelFiles.open, [str(path)], [str(path)], encoding=encoding)
+def test_other_encodings(content, encoding, message, written):
+    refused(InputError, message, read_back, written(content, "bad.txt"), encoding)
 
 
-def test_damaged_gzip_and_files_that_make_no_sense(tmp_path):
+def test_damaged_gzip_and_files_that_make_no_sense(written, tmp_path):
     packed = gzip.compress(bytes(range(256)), mtime=0)
-    path = tmp_path / "c.txt.gz"
     for content in (packed[:5], packed[:12], packed[:25], packed[:-1], packed[:-6] + bytes(6)):
-        path.write_bytes(content)
-        refused(InputError, r"c\.txt\.gz: broken gzip data", ParallelFiles.open, [str(path)], [str(path)])
-    (tmp_path / "c").write_text("a\n")
+        refused(InputError, r"c\.txt\.gz: broken gzip data", read_back, written(content, "c.txt.gz"))
     for candidates, references, message in (
-        ([str(tmp_path / "c")], [str(tmp_path)], "is a folder: name a file in it"),
+        ([written("a\n")], [str(tmp_path)], "is a folder: name a file in it"),
         ([], ["r"], "no candidate file: name one with candidates"),
         (["c"], [], "no reference file: name one with references"),
         (["-"], ["-"], "can be read once only"),
@@ -192,18 +171,15 @@ def test_damaged_gzip_and_files_that_make_no_sense(tmp_path):
         refused(InputError, message, ParallelFiles.open, candidates, references)
 
 
-def test_copies_go_when_files_are_closed_or_refused(tmp_path, monkeypatch):
+def test_copies_go_when_files_are_closed_or_refused(written, tmp_path, monkeypatch):
     copies = tmp_path / "copies"
     copies.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(copies))
-    packed, short = tmp_path / "c.gz", tmp_path / "short.gz"
-    packed.write_bytes(gzip.compress(b"a\nb\n"))
-    short.write_bytes(gzip.compress(b"a\n"))
-    with ParallelFiles.open([str(packed)], [str(packed)]):
+    packed, short = written(gzip.compress(b"a\nb\n"), "c.gz"), written(gzip.compress(b"a\n"), "short.gz")
+    with ParallelFiles.open([packed], [packed]):
         assert len(list(copies.rglob("*.txt"))) == 2
     assert list(copies.iterdir()) == []
-    with pytest.raises(InputError):
-        ParallelFiles.open([str(packed)], [str(short)])
+    refused(InputError, "different numbers of lines", ParallelFiles.open, [packed], [short])
     assert list(copies.iterdir()) == []
 
 
@@ -224,16 +200,11 @@ def test_name_files(paths, expected):
 ESSAYS = "### essay_id = 7\n\nhe go home\nit rain\n\n### essay_id = b 2\nall is well\n"
 
 
-def test_essays(tmp_path):
+def test_essays(written):
     """Headings and blank lines are no segments; a reference may lack an essay, or have it in other lines."""
-
-    def write(name, text):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return str(tmp_path / name)
-
-    source, one = write("s.md", ESSAYS), write("1.md", ESSAYS.replace("go", "goes").replace("rain", "rains"))
-    some = write("2.md", "### essay_id=7\nhe went home\nit rained")
-    whole = write("c.md", "### essay_id = b 2\nall is well\n\n### essay_id = 7\nhe went home it rains")
+    source, one = written(ESSAYS), written(ESSAYS.replace("go", "goes").replace("rain", "rains"), "1.md")
+    some = written("### essay_id=7\nhe went home\nit rained", "2.md")
+    whole = written("### essay_id = b 2\nall is well\n\n### essay_id = 7\nhe went home it rains", "c.md")
     with ParallelFiles.open([whole], [one, some], source, resegment=True) as corpus:
         (block,) = corpus.blocks()
         assert corpus.documents.numbers.tolist() == [0, 0, 1]
@@ -243,7 +214,7 @@ def test_essays(tmp_path):
         )
         assert block.load().present()[1:] == [("it rains", "it rained"), ("all is well",)]
     # A merged and a split sentence are one segment each.
-    split = write("3.md", ESSAYS.replace("home\nit", "home, it").replace("is well", "is well.\nVery well."))
+    split = written(ESSAYS.replace("home\nit", "home, it").replace("is well", "is well.\nVery well."), "3.md")
     with ParallelFiles.open([whole], [split], source, resegment=True) as corpus:
         (block,) = corpus.blocks()
         assert corpus.documents.numbers.tolist() == [0, 1]
@@ -257,20 +228,19 @@ def test_essays(tmp_path):
     )
     refused(InputError, "2.md lacks essay 'b 2', which .*1.md has", ParallelFiles.open, [some], [one])
     refused(InputError, "has an essay 'b 2', which .*2.md lacks", ParallelFiles.open, [one], [some])
-    plain = write("p.txt", "a\nb\nc\n")
+    plain = written("a\nb\nc\n", "p.txt")
     refused(InputError, "1.md has essays .*p.txt has none", ParallelFiles.open, [plain], [one])
-    twice = write("twice.md", ESSAYS.replace("b 2", "7"))
+    twice = written(ESSAYS.replace("b 2", "7"))
     refused(InputError, "line 6: a second essay '7'", ParallelFiles.open, [twice], [one])
 
 
 @pytest.mark.parametrize("kernels", ["numpy", "numba"])
-def test_blank_references(kernels, tmp_path, monkeypatch):
+def test_blank_references(kernels, written, monkeypatch):
     """They are missing beside others with text, in files as in memory; of many segments a few are empty texts."""
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
     monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 2)
     lines, one, two = ["a b c d", "b c", "", "d"], ["a b c x", "b c", "", "d e"], ["a b y d", " ", "", "\u3000"]
-    paths = [str(tmp_path / name) for name in "c12"]
     ragged = [tuple(filter(str.strip, texts)) or texts for texts in zip(one, two, strict=True)]
 
     def scores(corpus):
@@ -282,8 +252,7 @@ def test_blank_references(kernels, tmp_path, monkeypatch):
         pairs = list(zip(one, two, strict=True)) * many
         made = Segments.of({"c": lines * many}, pairs, lines * many)
         assert (made.blank, made.blank_references) == (2 * many, "missing")
-        for path, text in zip(paths, (lines, one, two), strict=True):
-            Path(path).write_text("".join(f"{line}\n" for line in text * many), encoding="utf-8")
+        paths = [written(text * many, name) for name, text in zip("c12", (lines, one, two), strict=True)]
         with ParallelFiles.open(paths[:1], paths[1:], paths[0], blank_references=chosen) as corpus:
             if chosen == "empty":
                 assert scores(corpus) != scores(made)

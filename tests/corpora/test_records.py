@@ -22,10 +22,9 @@ JSONL = (
 RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
 
 
-def read(folder, content, name, **options):
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_segments(str(path), **options)
+@pytest.fixture
+def read(written):
+    return lambda content, name, **options: read_segments(written(content, name), **options)
 
 
 @pytest.mark.parametrize(
@@ -36,44 +35,44 @@ def read(folder, content, name, **options):
         (JSONL, "corpus.jsonl", ("", ""), ["S1", "S2", "S3"]),
     ],
 )
-def test_formats(content, name, last, source, tmp_path):
-    found = read(tmp_path, content, name)
+def test_formats(content, name, last, source, read):
+    found = read(content, name)
     assert found == Segments({"candidate": ["a cat", "", "x"]}, [*RAGGED[:2], last], source)
     # The format goes before the suffix.
-    assert read(tmp_path, content, "other.txt", file_format=name.split(".")[1].replace("txt", "pairs")) == found
+    assert read(content, "other.txt", file_format=name.split(".")[1].replace("txt", "pairs")) == found
 
 
-def test_several_systems(tmp_path):
+def test_several_systems(read):
     expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
     tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"
-    assert read(tmp_path, tsv, "x.tsv").candidates == expected
+    assert read(tsv, "x.tsv").candidates == expected
     rows = ({"candidate": {"A": f"a{n}", "B": f"b{n}"}, "reference": f"r{n}"} for n in (1, 2))
-    assert read(tmp_path, "\n".join(map(json.dumps, rows)), "x.jsonl").candidates == expected
+    assert read("\n".join(map(json.dumps, rows)), "x.jsonl").candidates == expected
 
 
 @pytest.mark.parametrize(("content", "name"), [(PAIRS, "c.txt"), (TSV, "c.tsv"), (JSONL, "c.jsonl")])
-def test_kinds_of_files(content, name, tmp_path, monkeypatch):
-    expected, data = read(tmp_path, content, name), content.encode()
-    assert read(tmp_path, gzip.compress(data), f"{name}.gz") == expected
+def test_kinds_of_files(content, name, read, monkeypatch):
+    expected, data = read(content, name), content.encode()
+    assert read(gzip.compress(data), f"{name}.gz") == expected
     for other in (data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, data.removesuffix(b"\n")):
-        assert read(tmp_path, other, name) == expected
+        assert read(other, name) == expected
     for encoding in ("utf-16", "latin-1"):
-        assert read(tmp_path, content.encode(encoding), name, encoding=encoding) == expected
+        assert read(content.encode(encoding), name, encoding=encoding) == expected
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", 1)
-    assert read(tmp_path, data, name) == expected
+    assert read(data, name) == expected
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
     assert read_segments("-").references == RAGGED
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
-def test_bytes(piece, tmp_path, monkeypatch):
+def test_bytes(piece, read, tmp_path, monkeypatch):
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
-        read(tmp_path, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
-    refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, tmp_path, b"a ||| caf\xc3", "c.txt")
-    refused(InputError, "c.txt.gz: broken gzip data", read, tmp_path, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
+        read(b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
+    refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, b"a ||| caf\xc3", "c.txt")
+    refused(InputError, "c.txt.gz: broken gzip data", read, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
     refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
-    assert read(tmp_path, "a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
+    assert read("a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
 
 
 def test_segments_in_memory(monkeypatch):

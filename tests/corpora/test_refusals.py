@@ -27,11 +27,10 @@ READERS = {
 
 
 @pytest.mark.parametrize(("reader", "row"), ROWS)
-def test_refused(reader, row, tmp_path):
+def test_refused(reader, row, written):
     text, old = KNOWN["texts"].get(row.get("of"), ""), row.get("old", "")
     assert old in text
-    path = tmp_path / row.get("name", "bad")
-    path.write_text(text.replace(old, row.get("new", ""), 1) + row.get("text", ""), encoding="utf-8")
-    said = refused(InputError, "", READERS[reader], str(path))
-    assert said.startswith(str(path))
+    path = written(text.replace(old, row.get("new", ""), 1) + row.get("text", ""), row.get("name", "bad"))
+    said = refused(InputError, "", READERS[reader], path)
+    assert said.startswith(path)
     assert all(part in said for part in row["said"].split(" … ")), said

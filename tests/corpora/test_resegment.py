@@ -3,7 +3,6 @@
 import json
 import random
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,14 +112,12 @@ def test_there_must_be_segments() -> None:
         resegment(["a"], [])
 
 
-def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, tmp_path: Path) -> None:
+def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, written: Any) -> None:
     reference, lines = (
         ["The cat sat.", "It rained all day.", "Dogs bark."],
         ["The cat sat.", "It rained.", "Dogs bark."],
     )
-    for name, text in (("r", "\n".join(reference)), ("a", " ".join(lines)), ("b", "\n".join(lines))):
-        (tmp_path / name).write_text(f"{text}\n")
-    files = [str(tmp_path / name) for name in "abr"]
+    files = [written([" ".join(lines)], "a"), written(lines, "b"), written(reference, "r")]
     score = ("score", "-f", "json", "-r", files[2], "-c")
     done = json.loads(command(*score, *files[:2], "--resegment", "-m", "chrf").out)
     assert [system["score"] for system in done["systems"]] == [done["systems"][0]["score"]] * 2
@@ -134,7 +131,7 @@ def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, tmp_path: Pa
     assert again["systems"][0]["score"] == done["systems"][0]["score"]
 
 
-def test_corrections_that_split_or_merge_sentences_are_scored_by_what_belongs_together(tmp_path: Path) -> None:
+def test_corrections_that_split_or_merge_sentences_are_scored_by_what_belongs_together(written: Any) -> None:
     """Neither lost nor punished: an output in one line scores as the groups of source and reference do."""
     source = ["It rain .", "We stay at home .", "Dogs bark .", "Cats sleeps ."]
     texts = {
@@ -142,9 +139,7 @@ def test_corrections_that_split_or_merge_sentences_are_scored_by_what_belongs_to
         "r": ["It rained and we stayed at home .", "Dogs bark .", "Cats sleep ."],
         "c": ["It rained and we stayed at home . Dogs bark .", "Cats", "sleep ."],
     }
-    for name, lines in texts.items():
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    files = {name: str(tmp_path / name) for name in texts}
+    files = {name: written(lines, name) for name, lines in texts.items()}
     with ParallelFiles.open([files["c"]], [files["r"]], files["s"], resegment=True) as corpus:
         (block,) = corpus.blocks()
         assert list(block.load().source or ()) == ["It rain . We stay at home .", *source[2:]]
