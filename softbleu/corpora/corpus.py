@@ -49,6 +49,10 @@ class Corpus(Protocol):
     def has_references(self) -> bool:
         """Whether segments have references."""
 
+    @property
+    def bytes(self) -> int:
+        """Size of the text in files, by which kernels and batches are chosen; 0 of text in memory."""
+
     def __len__(self) -> int: ...
 
     def blocks(self) -> Iterator[Segments | FileBlock]:

@@ -257,6 +257,11 @@ class ParallelFiles:
         """Whether segments have references: files, or gold edits that make them."""
         return bool(self.references) or self.gold is not None
 
+    @property
+    def bytes(self) -> int:
+        """Size of the text."""
+        return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
+
     def states(self) -> tuple[object, ...]:
         """Describe the text by what changes when it does."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))

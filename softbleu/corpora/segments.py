@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any, Generic, Literal, TypeVar, cast, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast, get_args
 
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
 from softbleu.corpora.labels import Documents
@@ -67,6 +67,7 @@ class Segments:
     documents: Documents | None = field(default=None, compare=False)
     against: Against = "references"  # Or the source, which is then their reference
     before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
+    bytes: ClassVar[int] = 0  # In files
 
     def __len__(self) -> int:
         return len(self.references)

@@ -29,6 +29,7 @@ class ListCorpus:
     source: ClassVar[None] = None
     gold: ClassVar[None] = None
     has_references: ClassVar[bool] = True
+    bytes: ClassVar[int] = 0
 
     def __len__(self) -> int:
         return len(self.lists)

@@ -268,7 +268,7 @@ def running(
     lists, metrics = isinstance(corpus, ListCorpus), plan.metrics
     # What compares words takes longer: being compiled pays for less text.
     slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
-    name = choose_kernels(options.kernels, slowness * int(getattr(corpus, "bytes", 0))).NAME
+    name = choose_kernels(options.kernels, slowness * corpus.bytes).NAME
     threads = name == "numba" and all(metric.tokenizer.by_word and not metric.requires.table for metric in metrics)
     tasks = len(corpus) if lists else -(-len(corpus) // segments_at_once(metrics, cast("Corpus", corpus)))
     with ExitStack() as stack:
@@ -305,7 +305,7 @@ def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
     most = SLOW_BLOCK if slow else BLOCK
     if slow and any(metric.requires.edits and metric.requires.pieces for metric in metrics):
         most //= 16  # A line is encoded for every edit.
-    length = int(getattr(corpus, "bytes", 0)) // max(len(corpus) * (len(corpus.systems) + 1), 1)
+    length = corpus.bytes // max(len(corpus) * (len(corpus.systems) + 1), 1)
     # Time grows with the square of the length.
     return max(1, min(most, most * _ORDINARY**2 // max(length, 1) ** 2))
 
