@@ -1,5 +1,6 @@
 """Accuracies of pairs: literal versions, laws, what the command shows."""
 
+from collections.abc import Iterable
 from itertools import combinations, permutations
 
 import numpy as np
@@ -24,6 +25,12 @@ def scored(grid: list[int]) -> dict[str, np.ndarray]:
     return {name: np.array(grid[4 * k : 4 * k + 4], np.float64) for k, name in enumerate("ABC")}
 
 
+def assessed(points: Iterable[tuple[float, str, int]]) -> Assessments:
+    """Scores by people of the outputs of systems for segments."""
+    scores, systems, segments = zip(*points, strict=True)
+    return Assessments(np.array(scores, np.float64), [[name] for name in systems], segments)
+
+
 def sign(number: float) -> int:
     return int(np.sign(number))
 
@@ -33,10 +40,10 @@ def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
     people, scores = np.array(points, np.float64).T
     group = [(sign(one[0] - other[0]), float(one[1] - other[1])) for one, other in combinations(points, 2)]
     table = ScoreTable("m", {}, {"A": scores})
-    assessed = Assessments(people, [["A"]] * len(people), range(len(people)))
-    (found,) = output_accuracies(table, assessed, "people", samples=30)
+    alone = assessed((score, "A", n) for n, score in enumerate(people))
+    (found,) = output_accuracies(table, alone, "people", samples=30)
     segments = np.arange(len(people)) // 3
-    grouped = Assessments(people, [["A", "B", "C"][n % 3 : n % 3 + 1] for n in range(len(people))], segments.tolist())
+    grouped = assessed((score, "ABC"[n % 3], n // 3) for n, score in enumerate(people))
     apart = {name: np.append(scores[n::3], np.nan) for n, name in enumerate("ABC")}
     *_, by_segment = output_accuracies(ScoreTable("m", {}, apart), grouped, "people", samples=30)
     rows = [list(zip(people[segments == n], scores[segments == n], strict=True)) for n in range(segments[-1] + 1)]
@@ -51,8 +58,7 @@ def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
 def test_samples_are_of_whole_segments() -> None:
     """As mt-metrics-eval has accuracy grouped by item, and correlations of outputs and of their differences."""
     judged, scores = np.random.default_rng(3).integers(0, 9, (2, 12, 3)).astype(np.float64)
-    places = [(n, name) for n in range(12) for name in "ABC"]
-    people = Assessments(judged.reshape(-1), [[name] for _, name in places], [n for n, _ in places])
+    people = assessed((judged[n, k], name, n) for n in range(12) for k, name in enumerate("ABC"))
     table = ScoreTable("m", {}, dict(zip("ABC", scores.T, strict=True)))
     segments = [list(zip(*each, strict=True)) for each in zip(judged.tolist(), scores.tolist(), strict=True)]
     drawn = np.random.default_rng(7).integers(12, size=(6, 12))
@@ -101,8 +107,7 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
     turned = {name: -column for name, column in scores.items()}
     assert soft_accuracy(ScoreTable("m", {}, turned), *given).chance == found.chance
     # The same from scores, of which a system lacks one and a metric another.
-    points = [(float(said[name][n]), [name], n) for name in "ABC" for n in range(4) if (name, n) != ("B", 2)]
-    graded = Assessments(np.array([point[0] for point in points]), *list(zip(*points, strict=True))[1:])
+    graded = assessed((said[name][n], name, n) for name in "ABC" for n in range(4) if (name, n) != ("B", 2))
     lacking = {name: np.where((np.arange(4) == 1) & (name == "C"), np.nan, column) for name, column in scores.items()}
     (soft,) = [soft_accuracy(ScoreTable("m", {}, lacking), graded, "people", 50, seed)]
     shared = {"AB": [0, 1, 3], "AC": [0, 2, 3], "BC": [0, 3]}
@@ -118,8 +123,7 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
 def test_accuracies_between_segments(people: list[int], metric: list[int], seed: int) -> None:
     """Soft accuracy of segments is that of systems with systems as segments; ties are those of means."""
     said, scores = (np.stack([*scored(grid).values()]) for grid in (people, metric))
-    points = [(said[k, n], ["ABC"[k]], n) for k in range(3) for n in range(4)]
-    graded = Assessments(np.array([point[0] for point in points]), *list(zip(*points, strict=True))[1:])
+    graded = assessed((said[k, n], name, n) for k, name in enumerate("ABC") for n in range(4))
     table = ScoreTable("m", {}, dict(zip("ABC", scores, strict=True)))
     means, soft = segment_accuracies(table, graded, "people", 50, seed)
     flips = (np.rint(np.random.default_rng(seed).random((50, 3), np.float32)) == 0).tolist()
@@ -176,10 +180,7 @@ def test_interval_of_systems_is_of_systems() -> None:
 def test_notes_say_what_was_left_out_and_what_says_nothing() -> None:
     """Judges tie nearly all, the metrics know nothing; one system has no output, another no judgement."""
     generator = np.random.default_rng(2)
-    judged = [(float(n == 3), [name], n) for n in range(30) for name in ("A", "B", "ref")]
-    people = Assessments(
-        *([*column] if number else np.array(column) for number, column in enumerate(zip(*judged, strict=True)))
-    )
+    people = assessed((float(n == 3), name, n) for n in range(30) for name in ("A", "B", "ref"))
     tables = [ScoreTable(metric, {}, {name: generator.random(30) for name in "ABC"}) for metric in ("m", "n")]
     left_out = ["m, n lack ref: left out", "direct assessment lacks C: left out"]
     tied = "direct assessment, outputs{}: to call all pairs ties is as good, to .001, as any epsilon of m, n"

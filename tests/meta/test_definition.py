@@ -129,7 +129,7 @@ def test_files_that_are_no_definitions(folder: Path, content: bytes, message: st
     refused(InputError, message, lambda: Definition.read(write(folder, content)))
 
 
-REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
+MATCHERS, REFERENCES, THRESHOLDS = 'matchers = ["exact", "vleu"]', '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,7 @@ REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
     [
         ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: aggregate"),
         ("matchers =", "matcher =", r"\[sweep\]: unknown key 'matcher' .did you mean 'matchers'"),
-        (
-            f'matchers = ["exact", "vleu"]\nthresholds = {THRESHOLDS}',
-            "",
-            r"\[sweep\]: it needs 'matchers', 'thresholds'",
-        ),
+        (f"{MATCHERS}\nthresholds = {THRESHOLDS}", "", r"\[sweep\]: it needs 'matchers', 'thresholds'"),
         (f"references = {REFERENCES}", "", r"\[corpus\]: it needs 'references'"),
         ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),

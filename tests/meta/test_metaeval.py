@@ -149,16 +149,10 @@ def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     refused(InputError, "line 2: no segment is of document 'd7'", softbleu.metaeval, **whole)
     texts = {name: [f"{name.lower()} b {number % 5} c" for number in range(24)] for name in "ABC"}
     references = [f"a b {number % 7} c" for number in range(24)]
-    others = {
-        "assessments": assessed,
-        "metrics": ["bleu"],
-        "candidates": texts,
-        "references": references,
-        "samples": 9,
-    }
-    computed = softbleu.metaeval("outputs", **others, documents=labels, level="document").columns[0].metrics["bleu"]
-    scored = softbleu.score(texts, references, documents=labels, level="document")
-    assert computed.tolist() == [part.score.score for result in scored for part in result.documents]
+    own: dict[str, Any] = {"candidates": texts, "references": references, "documents": labels, "level": "document"}
+    computed = softbleu.metaeval("outputs", **own, assessments=assessed, metrics=["bleu"], samples=9).columns[0]
+    scored = softbleu.score(**own)
+    assert computed.metrics["bleu"].tolist() == [part.score.score for result in scored for part in result.documents]
     centred = [(x.reshape(3, 24) - x.reshape(3, 24).mean(axis=0)).ravel() for x in (one, other)]
     sides = [(centred[0][some], centred[1][some]) for some in places]
     np.testing.assert_allclose(within.drawn, [a @ b / np.sqrt(a @ a * (b @ b)) for a, b in sides], atol=1e-12)
@@ -167,13 +161,8 @@ def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     for row, same in zip(softbleu.metaeval("accuracy", **asked, documents=labels).records(), plain, strict=True):
         assert (row["accuracy"] == same["accuracy"]) == (row["of"] != "systems softly")
         assert row["low"] != same["low"]
-    refused(
-        InputError,
-        "the judgements name segment 24, 2 have a document",
-        softbleu.metaeval,
-        **asked,
-        documents=["a", "b"],
-    )
+    asked["documents"] = ["a", "b"]
+    refused(InputError, "the judgements name segment 24, 2 have a document", softbleu.metaeval, **asked)
 
 
 def test_rankings_past_the_corpus() -> None:
@@ -230,22 +219,15 @@ def test_leaving_out() -> None:
 
 
 def test_windows_of_neighbours() -> None:
-    human, scores = {"people": PEOPLE}, [ScoreTable("m", {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0})]
-    rows = softbleu.metaeval("windows", scores=scores, human=human, window=3).table.rows
+    scores = [ScoreTable("m", {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0})]
+    given: dict[str, Any] = {"scores": scores, "human": {"people": PEOPLE}}
+    rows = softbleu.metaeval("windows", **given, window=3).table.rows
     assert [[*row[1:5], row[6]] for row in rows] == [["m", 1, 3, "D, C, B", 0.5], ["m", 2, 4, "C, B, A", 0.5]]
-    whole = softbleu.metaeval("systems", scores=scores, human=human).table.records()[0]
-    (window,) = softbleu.metaeval("windows", scores=scores, human=human).table.records()
+    whole = softbleu.metaeval("systems", **given).table.records()[0]
+    (window,) = softbleu.metaeval("windows", **given).table.records()
     assert [window[name] for name in COEFFICIENTS] == [whole[name] for name in COEFFICIENTS]
     for size in (2, 5):
-        refused(
-            InputError,
-            "window is of 3 to 4 systems",
-            softbleu.metaeval,
-            "windows",
-            scores=scores,
-            human=human,
-            window=size,
-        )
+        refused(InputError, "window is of 3 to 4 systems", softbleu.metaeval, "windows", **given, window=size)
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=6))
@@ -268,27 +250,21 @@ def test_wins_of_segments_make_scores_of_systems(segments: list[list[int]]) -> N
 
 
 def test_aggregates_are_asked_for() -> None:
-    given: dict[str, Any] = {
-        "metrics": ["bleu"],
-        "candidates": TEXTS,
-        "references": REFERENCES,
-        "human": {"p": PEOPLE},
-    }
-    found, plain = (softbleu.metaeval(**given, aggregate=way, samples=9) for way in ("expected-wins", None))
+    ways = ("expected-wins", None)
+    found, plain = (softbleu.metaeval(metrics=["bleu"], **GIVEN, aggregate=way, samples=9) for way in ways)
     segments = {name: softbleu.score(lines, REFERENCES, level="segment").segments for name, lines in TEXTS.items()}
     scores = {name: np.array([each.score for each in own]) for name, own in segments.items()}
     expected = aggregate_scores(ScoreTable("bleu", {}, scores), "expected-wins", IntervalSettings()).systems
     assert dict(zip(found.columns[0].points, found.columns[0].metrics["bleu"], strict=True)) == expected
     assert found.table.facts["aggregate"] == "expected-wins"
     assert "aggregate" not in plain.table.facts
-    given = {"question": "systems", "human": {"p": PEOPLE}, "scores": [ScoreTable("m", PEOPLE)]}
-    refused(
-        InputError, "m has scores of systems only: to aggregate", softbleu.metaeval, **given, aggregate="trueskill"
-    )
-    one = {"scores": [ScoreTable("m", {}, {"A": np.zeros(3)})]}
-    refused(InputError, "no segment of two systems", softbleu.metaeval, **given | one, aggregate="expected-wins")
-    several = {"scores": [ScoreTable("m", {}, {name: np.zeros(2) for name in PEOPLE})]}
-    refused(UnknownNameError, "did you mean 'trueskill'", softbleu.metaeval, **given | several, aggregate="trueskil")
+    one, several = ({name: np.zeros(3) for name in names} for names in ("A", PEOPLE))
+    for table, way, message in (
+        (ScoreTable("m", PEOPLE), "trueskill", "m has scores of systems only: to aggregate"),
+        (ScoreTable("m", {}, one), "expected-wins", "no segment of two systems"),
+        (ScoreTable("m", {}, several), "trueskil", "did you mean 'trueskill'"),
+    ):
+        refused(InputError, message, softbleu.metaeval, "systems", human={"p": PEOPLE}, scores=[table], aggregate=way)
 
 
 def test_bad_correlations() -> None:
@@ -301,45 +277,41 @@ def test_bad_correlations() -> None:
 
 TEXTS = {name.upper(): lines * 20 for name, lines in OUTPUTS.items()}
 REFERENCES = REFERENCE * 20
+GIVEN: dict[str, Any] = {"candidates": TEXTS, "references": REFERENCES, "human": {"people": PEOPLE}}
 
 
 @pytest.mark.parametrize("question", ["systems", "williams", "left-out"])
 def test_metrics_and_given_scores_are_the_same(question: str) -> None:
-    metrics = ["bleu", "bigrams=bleu(order=2)"]
-    human = {"people": PEOPLE}
-    found = softbleu.metaeval(question, metrics=metrics, candidates=TEXTS, references=REFERENCES, human=human).table
+    found = softbleu.metaeval(question, metrics=["bleu", "bigrams=bleu(order=2)"], **GIVEN).table
     results = [softbleu.score(TEXTS, REFERENCES, order=order) for order in (4, 2)]
     columns = [{each.name: each.score for each in own} for own in results]
     tables = [ScoreTable("bleu", columns[0]), ScoreTable("bigrams", columns[1])]
-    assert found.rows == softbleu.metaeval(question, scores=tables, human=human).table.rows
+    assert found.rows == softbleu.metaeval(question, scores=tables, human=GIVEN["human"]).table.rows
     assert list(found.facts)[:2] == ["bleu", "bigrams"]
 
 
 def test_signatures_say_what_outputs_are_compared_with() -> None:
     """The scores of a metric whose signature says so are those against the source, beside others."""
     source = [line[::-1] for line in REFERENCES]
-    texts: dict[str, Any] = {"candidates": TEXTS, "references": REFERENCES, "human": {"people": PEOPLE}}
     (signature,) = {one.signature for one in softbleu.score(TEXTS, None, source, metric="chrf", against="source")}
     metrics = {"source": signature, "reference": "chrf", "again": signature.replace("|against:source", "")}
-    found = softbleu.metaeval(metrics=metrics, source=source, **texts)
+    found = softbleu.metaeval(metrics=metrics, source=source, **GIVEN)
     results = [softbleu.score(TEXTS, given, metric="chrf") for given in (source, REFERENCES, REFERENCES)]
     tables = [
         ScoreTable(name, {one.name: one.score for one in each}) for name, each in zip(metrics, results, strict=True)
     ]
-    assert found.table.rows == softbleu.metaeval(scores=tables, human=texts["human"]).table.rows
+    assert found.table.rows == softbleu.metaeval(scores=tables, human=GIVEN["human"]).table.rows
     assert (found.signatures["source"], found.notes) == (signature, ())
-    refused(
-        InputError, "compared with the source, and there is none", softbleu.metaeval, metrics=[signature], **texts
-    )
+    said = "compared with the source, and there is none"
+    refused(InputError, said, softbleu.metaeval, metrics=[signature], **GIVEN)
 
 
 def test_signatures_of_other_vectors_are_refused(tmp_path: Path) -> None:
-    texts: dict[str, Any] = {"candidates": TEXTS, "references": REFERENCES, "human": {"people": PEOPLE}}
     vectors = tmp_path / "v.txt"
     vectors.write_text("cat 0 1\ndog 1 0\n", encoding="utf-8")
     (signature,) = {one.signature for one in softbleu.score(TEXTS, REFERENCES, metric="vleu", vectors=str(vectors))}
     signature = signature.replace("vectors:v.txt#", f"vectors:{vectors}#0")
-    refused(InputError, "the signature is of vectors", softbleu.metaeval, metrics=[signature], **texts)
+    refused(InputError, "the signature is of vectors", softbleu.metaeval, metrics=[signature], **GIVEN)
 
 
 def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from softbleu.meta.accuracy import preference_taus
 from softbleu.meta.agreement import agreements, join_assessments, join_systems
 from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
 from softbleu.meta.rankings import expected_wins, rank_by_skill, rank_by_wins
+from softbleu.metrics.base import Level
 
 METRICS = ("gleu", "imeasure", "m2score")
 TABLE_2 = {
@@ -50,14 +52,17 @@ def judgements(name: str, *, expand: bool = True) -> Comparisons:
     return read_rankings(str(shared("data", "conll14", "human", name)), expand=expand)
 
 
-def own_gleu(*, segments: bool) -> ScoreTable:
+def made(outputs: Path, references: list[Path], metric: str, level: Level, source: Path | None = None) -> ScoreTable:
+    names = name_outputs(sorted(map(str, outputs.iterdir())))
+    with ParallelFiles.open(names, [*map(str, references)], source and str(source)) as corpus:
+        (table,), _ = make_score_tables(corpus, read_metrics([metric]), level)
+    return table
+
+
+def own_gleu(metric: str, level: Level) -> ScoreTable:
     folder = shared("data", "conll14")
-    outputs = sorted(str(path) for path in (folder / "systems").glob("*.txt"))
-    references = [str(folder / f"ref{number}.txt") for number in (0, 1)]
-    metrics = read_metrics(["metric:gleu|segment-smoothing:yes" if segments else "gleu"])
-    with ParallelFiles.open(name_outputs(outputs), references, str(folder / "source.txt")) as corpus:
-        tables, _ = make_score_tables(corpus, metrics, level="segment" if segments else "corpus")
-    return tables[0]
+    references = [folder / f"ref{number}.txt" for number in (0, 1)]
+    return made(folder / "systems", references, metric, level, folder / "source.txt")
 
 
 @pytest.mark.parametrize("kind", TABLE_2)
@@ -113,7 +118,7 @@ def test_xml_says_what_the_csv_says(name: str) -> None:
 
 @pytest.mark.slow
 def test_tables_from_our_own_gleu() -> None:
-    whole, own = own_gleu(segments=False), own_gleu(segments=True)
+    whole, own = own_gleu("gleu", "corpus"), own_gleu("metric:gleu|segment-smoothing:yes", "segment")
     for kind, table in TABLE_2.items():
         (each,) = agreements(join_systems([whole], kind, human(kind)), samples=10)
         assert tuple(printed(each.correlations[name].value) for name in ("pearson", "spearman")) == table["gleu"]
@@ -162,10 +167,8 @@ def test_wmt13_french_english() -> None:
     wins = expected_wins(comparisons)
     assert printed(wins["uedin-heafield-unconstrained.2755"]) == ".638"
     assert (len(comparisons), len(comparisons.systems)) == (99960, 13)
-    outputs = sorted(str(path) for path in (folder / "system-outputs").glob("*.txt"))
-    with ParallelFiles.open(name_outputs(outputs), [str(folder / "reference.en")]) as corpus:
-        tables, _ = make_score_tables(corpus, read_metrics(["metric:bleu|tok:13a"]))
-    joined = join_systems(tables, "wins", wins)
+    table = made(folder / "system-outputs", [folder / "reference.en"], "metric:bleu|tok:13a", "corpus")
+    joined = join_systems([table], "wins", wins)
     (each,) = agreements(joined, samples=10)
     assert (each.points, printed(each.correlations["pearson"].value)) == (13, ".947")
     assert joined.left_out == {"wins": ("FDA.2898", "online-C", "online-G", "rbmt-1", "rbmt-3", "rbmt-4")}
@@ -201,12 +204,10 @@ def test_both_files_of_direct_assessment_agree(direction: str) -> None:
     folder = shared("data", "wmt17-into-en")
     texts = read_assessments(str(folder / f"testset_{direction}.tsv"))
     numbered = read_assessments(str(folder / "DA-seglevel.csv"), direction=direction)
-    outputs = sorted(str(path) for path in (folder / "system-outputs" / direction).iterdir())
     reference = folder / "references" / f"newstest2017-{direction.replace('-', '')}-ref.en"
-    with ParallelFiles.open(name_outputs(outputs), [str(reference)]) as corpus:
-        by_number, _ = make_score_tables(corpus, read_metrics(["bleu"]), level="segment")
+    by_number = made(folder / "system-outputs" / direction, [reference], "bleu", "segment")
     by_text, _ = make_score_tables(texts.texts, read_metrics(["bleu"]), level="segment")  # type: ignore[arg-type]
-    one = join_assessments(by_number, "da", numbered)
+    one = join_assessments([by_number], "da", numbered)
     other = join_assessments(by_text, "da", texts)
     both = [np.array(sorted(zip(side.judges, side.metrics["bleu"], strict=True))) for side in (one, other)]
     assert both[0].shape == (560, 2)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -31,12 +30,8 @@ def made_up() -> list[Made]:
 
 
 def compared(people: np.ndarray, scores: np.ndarray) -> tuple[Comparisons, ScoreTable]:
-    said = dict(zip(SYSTEMS, people.reshape(len(SYSTEMS), -1), strict=True))
-    pairs = [(n, *pair) for n in range(SEGMENTS) for pair in combinations(SYSTEMS, 2)]
-    rows = [(n, one, other, int(np.sign(said[one][n] - said[other][n])), "x") for n, one, other in pairs]
-    return Comparisons.of(rows), ScoreTable(
-        "m", {}, dict(zip(SYSTEMS, scores.reshape(len(SYSTEMS), -1), strict=True))
-    )
+    said, found = (dict(zip(SYSTEMS, side.reshape(len(SYSTEMS), -1), strict=True)) for side in (people, scores))
+    return Comparisons.of_scores(said), ScoreTable("m", {}, found)
 
 
 def accuracy_by_segment(people: np.ndarray, scores: np.ndarray, seed: int) -> Estimate:
