@@ -48,7 +48,7 @@ def compare(given: Given) -> None:
     if page_wanted and (resampled or given.plot or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
-    with open_corpus(given, plan.metrics, plan.recommended, by_document=True) as corpus, given.progress() as progress:
+    with open_corpus(given, plan, by_document=True) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
@@ -73,10 +73,8 @@ def _write_view(given: Given) -> None:
     from softbleu.results.generations import compare_runs
     from softbleu.results.significance import SignificanceSettings
 
-    unused = ["distribution", "plot", "columns", "all_pairs", "test", "samples", "trials", "correction", "compatible"]
-    unused += ["resume"]
-    if given.by == "runs":
-        unused = [name for name in unused if name not in ("samples", "correction")]
+    unused = ["distribution", "plot", "columns", "all_pairs", "test", "trials", "compatible", "resume"]
+    unused += ["samples", "correction"] if given.by != "runs" else []
     kinds = get_args(By)
     lines = given.show not in (None, "ngrams")
     both = given.show and given.by and not (lines and given.by in kinds)
@@ -88,8 +86,8 @@ def _write_view(given: Given) -> None:
     plan = plan_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     view: Any
-    documents = {"by_document": given.by in ("document", "runs")}
-    with open_corpus(given, plan.metrics, plan.recommended, **documents) as corpus, given.progress() as progress:
+    by_document = given.by in ("document", "runs")
+    with open_corpus(given, plan, by_document=by_document) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
             run |= {"top": top, "baseline": given.baseline, "by": given.by, "language": given.language}

@@ -36,12 +36,11 @@ def directions(given: Given) -> None:
     read = read_directions(given.folders)
     files = [file for one in read for file in (*one.candidates.values(), *one.references, *one.scores)]
     links: dict[str, str] = {}
-    write: Any = partial(write_directions, name)
-    if name == "html":
-        write = partial(directions_page, pages=links, title=given.title or "")
-    output = given.open_output(files, write)
-    path = output.target.path if name == "html" and given.pages else None
-    if name == "html" and given.pages and path is None:
+    whole = partial(directions_page, pages=links, title=given.title or "")
+    output = given.open_output(files, whole if name == "html" else partial(write_directions, name))
+    with_pages = name == "html" and given.pages
+    path = output.target.path if with_pages else None
+    if with_pages and path is None:
         raise InputError("pages of directions stand beside that of the table: name a file with --output")
 
     def show(direction: Direction, page: Page) -> None:

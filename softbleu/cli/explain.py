@@ -27,7 +27,7 @@ def explain(given: Given) -> None:
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     plan = plan_from(given, one=given.show != "disagreeing")
-    with open_corpus(given, plan.metrics, plan.recommended) as corpus:
+    with open_corpus(given, plan) as corpus:
         if given.show:
             lines = choose_lines(corpus, plan, given.show.lower(), top=20 if given.top is None else given.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,8 @@ def system_files(given: Given) -> dict[str, str]:
 
 
 @contextmanager
-def open_corpus(
-    given: Given, metrics: Sequence[Metric], recommended: Iterable[float] = (), *, by_document: bool = False
-) -> Iterator[Corpus]:
-    """Open the corpus that the options name, or else the bundled sample that has what the metrics need.
+def open_corpus(given: Given, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
+    """Open the corpus that the options name, or else the bundled sample that has what the plan's metrics need.
 
     Once all is done it notes thresholds that were recommended, as nobody chose one, and documents that nothing looked
     at: neither a context nor what is done `by_document`. Options that contradict one another are an InputError.
@@ -76,7 +74,7 @@ def open_corpus(
     from softbleu.results.notes import note_text
 
     against: Any = given.get("against") or read_signature(given).get("against", "references")
-    with _named_corpus(given, metrics) as corpus:
+    with _named_corpus(given, plan.metrics) as corpus:
         corpus = compared_with(corpus, against)
         if named := given.get("documents"):
             documents = Documents.read(named, given.encoding)
@@ -84,18 +82,18 @@ def open_corpus(
             corpus = replace(corpus, documents=documents)
         # The sample is known.
         if given.candidate or given.pairs:
-            note_text(corpus, metrics)
+            note_text(corpus, plan.metrics)
         yield corpus
-    in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in metrics)
+    in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
     if in_context and corpus.documents is None:
         note("no documents are named, so that the context of a line is whatever stands before it")
-    compared = any(metric.requires.references or metric.requires.edits for metric in metrics)
+    compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
     instead = ["gold", *["reference"] * (not given.get("resegment"))] if against == "source" else []
     for name in filter(given.get, instead if compared else ["against"]):
         note(f"--{name} has no effect here")
     if given.get("documents") and not (by_document or in_context):
         note("--documents has no effect here")
-    for threshold in recommended:
+    for threshold in plan.recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 

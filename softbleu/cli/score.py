@@ -34,12 +34,12 @@ def score(given: Given) -> None:
         raise InputError("--score-only prints numbers alone: leave out --format")
     output = given.open_output(input_files(given), write_numbers if given.score_only else write, ".score")
     level = read_signature(given).get("level", "corpus") if given.level is None else given.level
-    run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), "kernels": given.kernels.lower()}
-    run |= given.values("jobs executor")
+    run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), **given.values("jobs executor")}
+    run["kernels"] = given.kernels.lower()
     shown: Any
     plan = plan_from(given)
-    documents = {"by_document": run["level"] == "document"}
-    with open_corpus(given, plan.metrics, plan.recommended, **documents) as corpus, given.progress() as progress:
+    by_document = run["level"] == "document"
+    with open_corpus(given, plan, by_document=by_document) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page
 

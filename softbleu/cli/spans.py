@@ -19,5 +19,5 @@ def spans(given: Given) -> None:
 
     output = given.open_output(input_files(given))
     plan = plan_from(given, one=True)
-    with open_corpus(given, plan.metrics, plan.recommended) as corpus:
+    with open_corpus(given, plan) as corpus:
         output.write(Records.of(unmatched_spans(corpus, plan, **given.values("severity least_similarity"))))

@@ -2,7 +2,7 @@
 
 from softbleu.cli.command import Given, command
 
-CATALOGUE_COLUMNS = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_MB")
+_LISTED = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_megabytes")
 
 
 @command("name table_format output")
@@ -14,9 +14,8 @@ def list_sets(given: Given) -> None:
 
     output = given.open_output()
     if given.name is None:
-        entries = [asdict(one) | {"state": one.state} for one in read_catalogue()]
-        fields = [*CATALOGUE_COLUMNS[:-1], "download_megabytes"]
-        output.write_table(CATALOGUE_COLUMNS, [tuple(row[field] for field in fields) for row in entries], digits=0)
+        rows = [[getattr(entry, field) for field in _LISTED] for entry in read_catalogue()]
+        output.write_table((*_LISTED[:-1], "download_MB"), rows, digits=0)
         return
     entry = find_entry(given.name)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}

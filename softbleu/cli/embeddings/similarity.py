@@ -12,6 +12,8 @@ _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors
 )
 def similarity(given: Given) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
+    from dataclasses import asdict
+
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.engine.vectors import compare_words
@@ -19,7 +21,5 @@ def similarity(given: Given) -> None:
     output = given.open_output([given.vectors])
     choice = given.declared(VectorChoice)
     source = open_vectors(choice.vectors)
-    pair = compare_words(source, given.one, given.other, choice.measure, choice.vector_case)
-    columns = ("one", "other", "similarity", "percentile")
-    row = (pair.one, pair.other, pair.similarity, pair.percentile)
-    output.write_table(columns, [row], {"vectors": source.name}, digits=4)
+    pair = asdict(compare_words(source, given.one, given.other, choice.measure, choice.vector_case))
+    output.write_table(list(pair), [list(pair.values())], {"vectors": source.name}, digits=4)
