@@ -23,7 +23,7 @@ def align(given: Given) -> None:
     if given.source or given.output_format != "text":
         raise InputError("--source and --format go with --groups: an output is cut by its references")
     place = given.open_place(inputs)
-    segments = read_segments_of(given.reference or [], given.encoding)
+    segments = read_segments_of(given.reference, given.encoding)
     lines = list(open_text(given.candidate, given.encoding))
     if begins_essay(lines) or begins_essay(next(zip(*segments, strict=True), ())):
         said = "cut them on the way by 'softbleu score --resegment', or see with --groups which lines belong together"

@@ -22,7 +22,7 @@ def check(given: Given) -> None:
     writer = CHECK_WRITERS.find(given.output_format)
     output = given.open_output([*systems.values(), *given.files("reference", "source")], writer)
     with given.progress("checking") as progress:
-        odd = check_files(systems, given.reference or (), given.source, encoding=given.encoding, progress=progress)
+        odd = check_files(systems, given.reference, given.source, encoding=given.encoding, progress=progress)
     table = Records.of(odd) if show == "systems" else odd.lines_table()
     output.write(odd if given.output_format.lower() in PAGES else table)
     if given.strict and odd.oddities:

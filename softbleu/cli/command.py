@@ -57,7 +57,7 @@ def option_of(parameter: Parameter) -> str:
 
 
 class Given:
-    """Values that the command line gives a command, by the name of their option; None where it is absent."""
+    """Values that the command line gives a command, by the name of their option; None, or no values, if absent."""
 
     def __init__(self, context: typer.Context, values: Mapping[str, Any], settings: Options) -> None:
         self._context, self._values, self._settings = context, values, settings
@@ -151,7 +151,7 @@ class Given:
         kept = place.beside(checkpoint) if checkpoint and self.get("resume", True) else None
         if kept is None and self.get("resume"):
             raise InputError("--resume notes what is done beside the --output file: name one")
-        columns = tuple(dict.fromkeys(self.get("columns") or ()))
+        columns = tuple(dict.fromkeys(self.get("columns", ())))
         more = {"long_signature": self.get("long", False), "columns": columns}
         return Destination(place, form, place.layout(self.get("digits", 2), **more), kept)
 

@@ -31,7 +31,7 @@ def compare(given: Given) -> None:
     page_wanted = name in PAGES
     write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(name)
     inputs = input_files(given)
-    for column in given.columns or ():
+    for column in given.columns:
         known_name("column", column, COMPARISON_COLUMNS)
     output = given.open_output(inputs, write, ".compare")
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)

@@ -26,7 +26,7 @@ def input_files(given: Given) -> list[str]:
     from softbleu.corpora import split_file
     from softbleu.metrics.making import read_settings
 
-    read = [read_settings(expression)[1] for expression in given.get("metric") or ()]
+    read = [read_settings(expression)[1] for expression in given.get("metric", ())]
     settings = [value for option, value in given.chosen_settings() if option.setting.hashed]
     settings += [value for texts in read for value in texts.values() if isinstance(value, str)]
     return [
@@ -44,7 +44,7 @@ def read_marks(given: Given, corpus: Corpus) -> list[Any]:
     from softbleu.corpora.judgements import read_spans
     from softbleu.meta.evidence import loaded
 
-    named = map(split_file, given.spans or ())
+    named = map(split_file, given.spans)
     how: dict[str, Any] = {"encoding": given.encoding, "texts": lambda: loaded(corpus).candidates}
     tables = [read_spans(file, label=label, **how) for label, file in named]
     for table in tables:
@@ -58,7 +58,7 @@ def system_files(given: Given) -> dict[str, str]:
     """Files of systems by the systems' names; see `name_systems`."""
     from softbleu.corpora import name_systems
 
-    return name_systems(given.candidate or (), given.reference or (), given.files("source", "gold"))
+    return name_systems(given.candidate, given.reference, given.files("source", "gold"))
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def _named_corpus(given: Given, measures: Sequence[Metric]) -> AbstractContextMa
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.results.samples import open_sample
 
-    references, source, gold = given.reference or [], given.source, given.gold
+    references, source, gold = given.reference, given.source, given.gold
     blank: Any = given.get("blank_references")
     if blank is None and given.get("signature"):
         blank = read_signature(given).get("blank", "empty")
@@ -202,7 +202,7 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
     if given.get("scores"):
         from softbleu.metrics.scores import read_outside
 
-        metrics = [*read_outside(given.scores, given.lower or (), given.encoding), *metrics]
+        metrics = [*read_outside(given.scores, given.lower, given.encoding), *metrics]
     measures, idle = [], []
     for wanted in metrics:
         head, texts = (wanted.name, {}) if isinstance(wanted, Metric) else read_settings(wanted)

@@ -24,7 +24,7 @@ def matrix(given: Given) -> None:
     level = known_name("level", given.level or ("segment" if lists else "corpus"), ("corpus", "segment"))
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
-    systems, references = system_files(given), given.reference or ()
+    systems, references = system_files(given), given.reference
     output = given.open_output([*systems.values(), *references, lists])
     plan = plan_from(given, one=True)
     names = [list(systems), list(name_files(references) if references else systems)]

@@ -43,20 +43,18 @@ def metaeval(given: Given) -> None:
         check_picture(question)
     picture = given.open_picture("plot", inputs)
     asks: dict[str, Any] = {
-        "scores": given.scores or (),
-        "lower": given.lower or (),
-        "metrics": given.metric or (),
+        "metrics": given.metric,
         "expand": not given.unexpanded,
-        "rank_by": given.rank_by or (),
-        "human": given.human or (),
         "assessments": given.da,
-        **given.values("rankings rankings_start documents level standardise language column unescape encoding"),
-        **given.values("aggregate against window samples runs seed jobs executor"),
+        **given.values(
+            "scores lower rankings rankings_start rank_by human documents level standardise language column"
+        ),
+        **given.values("unescape encoding aggregate against window samples runs seed jobs executor"),
     }
     if given.folders:
         evaluation = _pooled(given, question, asks)
     else:
-        asks |= {"candidates": given.candidate or (), "references": given.reference or ()}
+        asks |= {"candidates": given.candidate, "references": given.reference}
         asks |= given.values("source gold direction")
         with given.progress("meta-evaluation") as progress:
             evaluation = evaluate(question, **asks, progress=progress)

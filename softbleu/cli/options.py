@@ -84,10 +84,12 @@ class OptionLine:
     @property
     def parameter(self) -> inspect.Parameter:
         """The parameter of a command."""
-        several = (self.metavar or "").endswith(("…", "..."))
+        several = (self.metavar or "").endswith("…")
         kind: Any = self.kind or (list[str] if several else _KINDS.get(self.metavar, str))
-        default: Any = self.default if self.default is None or kind is bool else kind(self.default)
-        if kind is bool and self.kind is None:
+        default: Any = None if self.default is None else kind(self.default)
+        if several:
+            default = []
+        elif kind is bool and self.kind is None:
             default = self.default == "yes"
         # The text is plain: markup would take `softbleu[plots]` for a style.
         text = self.help.replace(_DEFAULT, f"{_DEFAULT[:-1]}{self.default}").replace("[", "\\[")

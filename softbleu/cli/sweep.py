@@ -49,7 +49,7 @@ def _points(given: Given) -> list[Any]:
     from softbleu.metrics.making import read_settings
     from softbleu.metrics.scores import read_outside
 
-    grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())
+    grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary)
     points: list[Any] = []
     for metric in given.metric or ["bleu"]:
         head, texts = read_settings(metric)
@@ -60,9 +60,7 @@ def _points(given: Given) -> list[Any]:
                 raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
         points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
     if given.scores:
-        points = [
-            SweepPoint("", one) for one in read_outside(given.scores, given.lower or (), given.encoding)
-        ] + points
+        points = [SweepPoint("", one) for one in read_outside(given.scores, given.lower, given.encoding)] + points
     for name in more:
         if not any(setting.name == name for point in points for setting, _ in point.metric.settings()):
             raise InputError(f"--vary {name}: no metric and no matcher here has that setting")

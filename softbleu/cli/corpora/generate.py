@@ -26,7 +26,7 @@ def _paraphrase_settings(given: Given) -> Any:
     from softbleu.errors import InputError
 
     chosen = {name: value for name, value in given.values("synonyms category alternate").items() if value is not None}
-    for text in given.noise or ():
+    for text in given.noise:
         name, _, rate = text.partition("=")
         try:
             chosen["noise"] = (*chosen.get("noise", ()), (name, float(rate)))

@@ -22,7 +22,7 @@ def fetch(given: Given) -> None:
         there = {name: len(data_set.sums) - len(data_set.lacking(folder / name)) for name, data_set in known.items()}
         rows = [(name, len(data_set.sums), there[name], data_set.licence) for name, data_set in known.items()]
         output.write_table(("name", "files", "there", "licence"), rows, digits=0)
-    for data_set in [known[known_name("data set", name, known)] for name in given.names or ()]:
+    for data_set in [known[known_name("data set", name, known)] for name in given.names]:
         count = data_set.fetch(folder / data_set.name)
         note(f"{data_set.name}: {count} files fetched, {data_set.licence}; {data_set.source}")
         if left := data_set.lacking(folder / data_set.name):

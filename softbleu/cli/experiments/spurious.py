@@ -31,7 +31,7 @@ def spurious(given: Given) -> None:
     with given.progress("matching") as progress:
         credit = analyse(
             matchers=matchers,
-            variants=[*(given.variant or ()), *every] or [PLAIN],
+            variants=[*given.variant, *every] or [PLAIN],
             thresholds=given.thresholds or ("0:0.95:0.05",),
             at=given.threshold,
             progress=progress,
