@@ -285,7 +285,7 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 @part
 def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no-untyped-def]
-    """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.inverse_norms`."""
+    """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.text_norms`."""
     length, orders = len(words), min(len(inverse), len(words))
     _multiply_within(words, vectors, bands[: len(inverse)])
     if not _is_plain(measure):

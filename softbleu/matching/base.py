@@ -13,7 +13,7 @@ from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matches import Assignment, Consumption, Matches, Rules
-from softbleu.matching.similarity import COMPOSITIONS, composition, threshold_in_millionths
+from softbleu.matching.similarity import COMPOSITIONS, threshold_in_millionths
 from softbleu.matching.soft import soft_matches, soft_sums
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class SoftMatcher(Matcher):
 
     def needs_frequencies(self, max_order: int) -> bool:
         """Whether words are weighed by how frequent they are."""
-        return composition(self.composition).by_frequency and self.needs_vectors(max_order)
+        return COMPOSITIONS[self.composition].by_frequency and self.needs_vectors(max_order)
 
     def rules(self, max_order: int, vectors: Vectors) -> Rules:
         """Make the rules for n-grams of orders 1…`max_order`, compared by `vectors`."""
@@ -156,7 +156,7 @@ class SoftMatcher(Matcher):
             threshold_in_millionths(self.least_similarity),
             self.assignment,
             self.consumption,
-            composition(self.composition),
+            COMPOSITIONS[self.composition],
             vectors.equal_is_one,
             vectors.in_context,
         )

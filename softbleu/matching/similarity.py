@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 from softbleu.kernels import Kernels, WordArrays
 from softbleu.kernels.numpy_soft import spelling_similarity
 from softbleu.kernels.scale import SCALE, ZERO_NORM
@@ -286,9 +285,9 @@ class UnitVectors:
         return self.rows[left] @ self.rows[right].transpose(0, 2, 1)
 
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
-        """Cosines of tokens so far apart in a text, given their rows: (batch, tokens - distance)."""
+        """Cosines of tokens so far apart in a text, given their rows: (tokens - distance,)."""
         # A stack of dot products, which is faster than einsum.
-        products: Floats = (rows[:, : codes.shape[1] - distance, None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+        products: Floats = (rows[: len(codes) - distance, None, :] @ rows[distance:, :, None])[:, 0, 0]
         return products
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
@@ -309,16 +308,35 @@ class UnitVectors:
                 np.copyto(block, 1.0, where=self.words[one] == self.words[other])
         return products
 
-    def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:
-        """Weighted products of tokens 0, 1, …, order - 1 apart in texts: (batch, tokens - distance) each.
+    def text_norms(self, codes: Integers, order: int) -> list[Floats]:
+        """1 / norm (or 0) of the sum of the vectors of the n-gram at each token of a text, n = 1…order.
 
-        `codes`, (batch, tokens), are rows of vectors.
+        `codes`, (tokens,), are rows of vectors; the norms are 0 beyond the end, and have one entry more.
         """
+        by_order = [np.zeros(len(codes) + 1) for _ in range(order)]
+        for start in range(0, len(codes), _TOKENS_AT_ONCE):
+            some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
+            bands = self._bands(some, order)
+            for n, norms in enumerate(by_order[: len(bands)], start=1):
+                if n == 1:
+                    squares = bands[0]
+                else:
+                    # What the n-gram without its last word has, and what that word adds.
+                    squares = squares[:-1] + bands[0][n - 1 :]
+                    for distance in range(1, n):
+                        squares += 2 * bands[distance][n - 1 - distance :]
+                inverse = norms[start : start + len(squares)]
+                inverse[:] = 0
+                np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
+        return by_order
+
+    def _bands(self, codes: Integers, order: int) -> list[Floats]:
+        """Weighted products of the tokens 0, 1, …, order - 1 apart in a text: (tokens - distance,) each."""
         rows = self.rows[codes]
         bands = []
-        for distance in range(min(order, codes.shape[1])):
-            left, right = codes[:, : codes.shape[1] - distance], codes[:, distance:]
-            band = np.ones(left.shape)
+        for distance in range(min(order, len(codes))):
+            left, right = codes[: len(codes) - distance], codes[distance:]
+            band = np.ones(len(left))
             if distance:
                 band = self._neighbours(rows, distance, codes)
                 if self.relation is not None:
@@ -326,40 +344,7 @@ class UnitVectors:
                 if self.equal_is_one:
                     np.copyto(band, 1.0, where=self.words[left] == self.words[right])
             bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
-        return tuple(bands)
-
-    def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each.
-
-        `codes`, (batch, tokens), are rows of vectors.
-        """
-        bands = self.bands(codes, order)
-        norms: list[Floats] = []
-        for n in range(1, len(bands) + 1):
-            if n == 1:
-                squares = bands[0]
-            else:
-                # What the n-gram without its last word has, and what that word adds.
-                starts = squares.shape[1] - 1
-                squares = squares[:, :-1] + bands[0][:, n - 1 :]
-                for distance in range(1, n):
-                    squares += 2 * bands[distance][:, n - 1 - distance : n - 1 - distance + starts]
-            inverse = np.zeros(squares.shape)
-            np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
-            norms.append(inverse)
-        return norms
-
-    def text_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """`inverse_norms`, of orders up to `order`, of the n-grams at each token of one long text; 0 beyond its end.
-
-        `codes`, (tokens,), are rows of vectors; the norms have one entry more.
-        """
-        by_order = [np.zeros(len(codes) + 1) for _ in range(order)]
-        for start in range(0, len(codes), _TOKENS_AT_ONCE):
-            some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
-            for norms, inverse in zip(by_order, self.inverse_norms(some[None], order), strict=False):
-                norms[start : start + inverse.shape[1]] = inverse[0]
-        return by_order
+        return bands
 
 
 @dataclass(frozen=True)
@@ -375,12 +360,9 @@ class ComparedTokens(UnitVectors):
         return np.stack([self._table(*rows) for rows in zip(left, right, strict=True)])
 
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
-        """Similarities of tokens so far apart: of each text those of its distinct words are looked up."""
-        products = np.empty((len(codes), codes.shape[1] - distance))
-        for text, similarities in zip(codes, products, strict=True):
-            distinct, places = np.unique(text, return_inverse=True)
-            similarities[:] = self._table(distinct, distinct)[places[: len(similarities)], places[distance:]]
-        return products
+        """Similarities of tokens so far apart: those of distinct words are looked up."""
+        distinct, places = np.unique(codes, return_inverse=True)
+        return self._table(distinct, distinct)[places[: len(codes) - distance], places[distance:]]
 
 
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
@@ -409,7 +391,6 @@ class TokenProducts:
     plain: Floats  # The same products without weights (the same array where all weigh alike)
     candidate_norms: Sequence[Floats]  # 1 / norm of the summed vectors of n-grams: (batch, tokens - n + 1) each
     reference_norms: Sequence[Floats]
-    _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
     def boxes(self, candidate_order: int, reference_order: int) -> Floats:
@@ -420,33 +401,28 @@ class TokenProducts:
         """
         key = candidate_order, reference_order
         if key not in self._boxes:
-            self._boxes[key] = self._box(candidate_order, reference_order)
-        return self._boxes[key]
-
-    def _box(self, candidate_order: int, reference_order: int) -> Floats:
-        row = self._row(reference_order)
-        if candidate_order == 1:
-            return row
-        shorter = self.boxes(candidate_order - 1, reference_order)
-        return shorter[:, :-1] + row[:, candidate_order - 1 :]
-
-    def _row(self, order: int) -> Floats:
-        if order not in self._rows:
-            if order == 1:
-                self._rows[order] = self.cross
+            if candidate_order > 1:
+                more = self.boxes(1, reference_order)[:, candidate_order - 1 :]
+                self._boxes[key] = self.boxes(candidate_order - 1, reference_order)[:, :-1] + more
+            elif reference_order > 1:
+                more = self.cross[..., reference_order - 1 :]
+                self._boxes[key] = self.boxes(1, reference_order - 1)[..., :-1] + more
             else:
-                self._rows[order] = self._row(order - 1)[..., :-1] + self.cross[..., order - 1 :]
-        return self._rows[order]
+                self._boxes[key] = self.cross
+        return self._boxes[key]
 
 
 @dataclass(frozen=True)
-class Composition(ABC):
-    """How the similarity of two n-grams follows from the products of their tokens."""
+class Composition:
+    """How the similarity of two n-grams follows from the products of their tokens.
 
-    name: str
+    It is the cosine of averaged vectors (Morgan 2014), B(x, y) / sqrt(B(x, x) B(y, y)), which is blind to word order,
+    or the mean of the products position by position: same order only, and word order counts.
+    """
+
+    aligned: bool = False  # Whether it goes position by position
     by_frequency: bool = False  # Whether it weighs words by how rare they are
 
-    @abstractmethod
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
     ) -> Floats | None:
@@ -456,28 +432,12 @@ class Composition(ABC):
         `reference_order` tokens. `rows` and `columns` are factors, 0 for an n-gram that may not match. The shape is
         (batch, candidate starts, reference starts); None if nothing is similar.
         """
-
-
-class Mean(Composition):
-    """Cosine of averaged vectors (Morgan 2014): B(x, y) / sqrt(B(x, x) B(y, y)), blind to word order."""
-
-    def similarities(
-        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
-    ) -> Floats | None:
-        """See `Composition.similarities`."""
-        boxes = products.boxes(candidate_order, reference_order)
-        similarities = boxes * (products.candidate_norms[candidate_order - 1] * rows)[:, :, None]
-        similarities *= (products.reference_norms[reference_order - 1] * columns)[:, None, :]
-        return similarities
-
-
-class Aligned(Composition):
-    """Mean of the token products position by position: same order only, and word order counts."""
-
-    def similarities(
-        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
-    ) -> Floats | None:
-        """See `Composition.similarities`."""
+        if not self.aligned:
+            rows = products.candidate_norms[candidate_order - 1] * rows
+            columns = products.reference_norms[reference_order - 1] * columns
+            similarities = products.boxes(candidate_order, reference_order) * rows[:, :, None]
+            similarities *= columns[:, None, :]
+            return similarities
         if candidate_order != reference_order:
             return None
         order, plain = candidate_order, products.plain
@@ -490,19 +450,12 @@ class Aligned(Composition):
         return total
 
 
-COMPOSITIONS: dict[str, Composition] = {
-    "mean": Mean("mean"),
-    "aligned": Aligned("aligned"),
+COMPOSITIONS = {
+    "mean": Composition(),
+    "aligned": Composition(aligned=True),
     # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
-    "sif": Mean("sif", by_frequency=True),
+    "sif": Composition(by_frequency=True),
 }
-
-
-def composition(name: str) -> Composition:
-    """Find the composition of that name."""
-    if name not in COMPOSITIONS:
-        raise UnknownNameError("composition", name, COMPOSITIONS)
-    return COMPOSITIONS[name]
 
 
 def round_millionths(similarities: Floats) -> NDArray[np.int32]:

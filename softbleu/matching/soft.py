@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches, consumed
-from softbleu.matching.similarity import Mean, TokenVectors, Vectors
+from softbleu.matching.similarity import TokenVectors, Vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
 
     Parameters are those of `soft_matches`; None where `kernels` cannot do so with these rules and vectors.
     """
-    plain = rules.exact_first and isinstance(rules.composition, Mean)
+    plain = rules.exact_first and not rules.composition.aligned
     if kernels.sum_matches is None or not plain or not isinstance(vectors, TokenVectors):
         return None
     if vectors.allowed_pairs is not None:
