@@ -15,7 +15,7 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.matching.batches import LONG_CELLS
 from softbleu.matching.ngrams import Chunk
-from softbleu.matching.sweep import MatchIntervals, match_intervals
+from softbleu.matching.sweep import MatchIntervals, match_intervals, one_by_one
 
 if TYPE_CHECKING:
     from softbleu.engine.prepare import PreparedCorpus
@@ -123,7 +123,7 @@ def match_text(
         for start, stop, long in _pieces(chunk):
             row, piece = system * len(text) + start, chunk.part(start, stop)
             if long or not thresholds or vectors is None or not isinstance(matcher, SoftMatcher):
-                intervals = _match_once(matcher, piece, vectors, order, run)
+                intervals = MatchIntervals.joined(one_by_one([matcher], piece, vectors, order, run))
             else:
                 intervals = match_intervals(matcher, thresholds, piece, vectors, order, choose_kernels(kernels))
             parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
@@ -136,17 +136,6 @@ def match_text(
                 np.subtract.at(changes, (intervals.end, intervals.order - 1), intervals.matched)
                 clipped[system] += np.cumsum(changes[:-1], axis=0)
     return ShownMatches.joined(parts), clipped, too_long
-
-
-def _match_once(matcher: Matcher, piece: Chunk, vectors: Vectors | None, max_order: int, run: int) -> MatchIntervals:
-    """Match at the run's own threshold."""
-    parts: list[tuple[Integers, ...]] = []
-    for order, matches in enumerate(matcher.matches(piece, vectors, max_order), start=1):
-        made = matches.matched > 0
-        one = np.ones(int(made.sum()), np.int64)
-        columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
-        parts.append((order * one, *(column[made] for column in columns), run * one, (run + 1) * one))
-    return MatchIntervals(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from softbleu.matching.similarity import TokenProducts, Vectors, threshold_in_mi
 from softbleu.matching.soft import MATCHED_WORDS, stripes_of, words_of
 
 if TYPE_CHECKING:
+    from softbleu.matching.matches import Matches
     from softbleu.types import Integers
 
 SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole
@@ -169,10 +170,18 @@ class MatchIntervals:
     first: Integers  # Number of the lowest threshold at which the match is made
     end: Integers  # Number of the first threshold above it at which it is not, or else of thresholds
 
-    def at(self, threshold: int) -> MatchIntervals:
-        """Matches made at the threshold of that number."""
-        alive = (self.first <= threshold) & (threshold < self.end)
-        return MatchIntervals(*(getattr(self, field.name)[alive] for field in fields(self)))
+    @classmethod
+    def of(cls, matches: Matches, order: int, first: int, end: int) -> MatchIntervals:
+        """The matches of an order that live from threshold `first` up to `end`."""
+        columns = [column[matches.matched > 0] for column in vars(matches).values()]
+        orders, firsts, ends = (np.full(len(columns[0]), value) for value in (order, first, end))
+        return cls(orders, columns[0], columns[1], columns[2], columns[3], firsts, ends)
+
+    @classmethod
+    def joined(cls, parts: Iterable[MatchIntervals]) -> MatchIntervals:
+        """All of several."""
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
 
 
 def match_intervals(
@@ -188,27 +197,31 @@ def match_intervals(
     It is for matchers of any assignment and consumption; `vectors` and `max_order` are those of `Matcher.matches`,
     `kernels` those of `Matcher.matched`.
     """
-    kernels = kernels or choose_kernels("numpy")
-    below = [threshold for threshold in thresholds if threshold_in_millionths(threshold) < SCALE]
-    if below and len(below) < len(thresholds) and not vectors.equal_is_one:
-        # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
-        soft = match_intervals(matcher, below, chunk, vectors, max_order, kernels)
-        equal = _one_by_one(matcher, thresholds[len(below) :], chunk, vectors, max_order)
-        moved = [(*columns[:5], *(number + len(below) for number in columns[5:])) for columns in equal]
-        return MatchIntervals(*(np.concatenate(pair) for pair in zip(vars(soft).values(), *moved, strict=True)))
     lowest = replace(matcher, threshold=thresholds[0])
-    count = len(thresholds)
-    columns_of_all: list[tuple[Integers, ...]] = []
-    if not _can_sweep(lowest, max_order):
-        columns_of_all = list(_one_by_one(matcher, thresholds, chunk, vectors, max_order))
-        return MatchIntervals(*(np.concatenate(parts) for parts in zip(*columns_of_all, strict=True)))
-    sweep = ThresholdSweep(lowest, list(thresholds), chunk, max_order, vectors)
+    swept, parts = 0, list[MatchIntervals]()
+    if _can_sweep(lowest, max_order):
+        # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
+        below = sum(threshold_in_millionths(threshold) < SCALE for threshold in thresholds)
+        swept = len(thresholds) if vectors.equal_is_one else below
+        kernels = kernels or choose_kernels("numpy")
+        parts += _swept(lowest, thresholds[:swept], chunk, vectors, max_order, kernels)
+    others = [replace(matcher, threshold=threshold) for threshold in thresholds[swept:]]
+    parts += one_by_one(others, chunk, vectors, max_order, swept)
+    return MatchIntervals.joined(parts)
+
+
+def _swept(
+    matcher: SoftMatcher,
+    thresholds: Sequence[float],
+    chunk: Chunk,
+    vectors: Vectors,
+    max_order: int,
+    kernels: Kernels,
+) -> Iterator[MatchIntervals]:
+    """Matches at thresholds from that of the matcher on, made once."""
+    sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     for order, pool in enumerate(sweep.pools, start=1):
-        start = pool.start(order, sweep.rules)
-        exact = start.matched > 0
-        number = int(exact.sum())
-        columns = [column[exact] for column in vars(start).values()]
-        columns_of_all.append((np.full(number, order), *columns, np.zeros(number, np.int64), np.full(number, count)))
+        yield MatchIntervals.of(pool.start(order, sweep.rules), order, 0, len(thresholds))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
@@ -226,18 +239,13 @@ def match_intervals(
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
         orders, matched = np.array(tables.orders)[layer], np.minimum(made.value, SCALE).astype(np.int64)
         starts, partners = candidate[line, made.row], reference[line, place]
-        columns_of_all.append((orders, starts, matched, partners, pool_orders, made.first, made.end))
-    return MatchIntervals(*(np.concatenate(parts) for parts in zip(*columns_of_all, strict=True)))
+        yield MatchIntervals(orders, starts, matched, partners, pool_orders, made.first, made.end)
 
 
-def _one_by_one(
-    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: Vectors, max_order: int
-) -> Iterator[tuple[Integers, ...]]:
-    """Match at each threshold anew; every match lives for one of them."""
-    for number, threshold in enumerate(thresholds):
-        matched = replace(matcher, threshold=threshold).matches(chunk, vectors, max_order)
-        for order, matches in enumerate(matched, start=1):
-            made = matches.matched > 0
-            many = int(made.sum())
-            columns = [column[made] for column in vars(matches).values()]
-            yield np.full(many, order), *columns, np.full(many, number), np.full(many, number + 1)
+def one_by_one(
+    matchers: Sequence[Matcher], chunk: Chunk, vectors: Vectors | None, max_order: int, first: int
+) -> Iterator[MatchIntervals]:
+    """Matches of each matcher by itself: each lives for one threshold, of which the first has the number `first`."""
+    for number, matcher in enumerate(matchers, start=first):
+        for order, matches in enumerate(matcher.matches(chunk, vectors, max_order), start=1):
+            yield MatchIntervals.of(matches, order, number, number + 1)
