@@ -11,7 +11,6 @@ from softbleu.io.resources import find_resource, resource_names
 from softbleu.io.urls import is_url
 
 _FOLDER = "embeddings"
-EncoderLocation = str | os.PathLike[str] | Encoder
 
 
 def is_encoder(location: object) -> bool:
@@ -25,7 +24,7 @@ def is_encoder(location: object) -> bool:
     return _find_store(location) is not None
 
 
-def open_encoder(location: EncoderLocation) -> Encoder:
+def open_encoder(location: str | os.PathLike[str] | Encoder) -> Encoder:
     """Open an encoder wherever it is; weights are not read before it is used.
 
     It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path; or
