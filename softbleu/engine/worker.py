@@ -129,6 +129,11 @@ class Task:
     table: int | None
     keep_rows: bool
 
+    @property
+    def by_annotator(self) -> bool:
+        """Whether it looks at edits, not at references."""
+        return self.metric.requires.by_annotator
+
 
 _mine = threading.local()  # What a thread of a worker keeps from one task to the next
 
@@ -178,10 +183,10 @@ class Worker:
         """
         alone, families = self._families
         for number in alone:
-            metric, table = self.tasks[number].metric, self.tasks[number].table
-            seen = gold if gold and metric.requires.by_annotator else chunks
-            words = None if table is None else tables[table]
-            yield number, [checked_rows(metric, chunk, words, kernels, first=first) for chunk in seen]
+            task = self.tasks[number]
+            words = None if task.table is None else tables[task.table]
+            seen = gold if gold and task.by_annotator else chunks
+            yield number, [checked_rows(task.metric, chunk, words, kernels, first=first) for chunk in seen]
         for (order, table), numbers in families.items():
             members: list[Any] = [self.tasks[number].metric for number in numbers]
             if len(members) == len(chunks) == 1:
@@ -218,19 +223,15 @@ class Worker:
     def _of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
         size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
-        bounds = list(block.cuts(size, _MOST_TOKENS))
-        batches = [list(block.chunks(*ends)) for ends in bounds]
-        gold = [list(block.chunks(*ends, gold=True)) for ends in bounds] if self.needed.by_annotator else []
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
-        by_task: list[list[list[Integers]]] = [[[] for _ in batches[0]] for _ in self.tasks]
-        for number, chunks in enumerate(batches):
-            before = first + bounds[number][0]
-            for place, by_system in self.rows(chunks, tables, kernels, gold[number] if gold else None, before):
-                for rows, parts in zip(by_system, by_task[place], strict=True):
-                    parts.append(rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True))
-        return [
-            self._summed(task, parts, batches, gold, tables) for task, parts in zip(self.tasks, by_task, strict=True)
-        ]
+        sums = Sums(self.tasks)
+        for start, end in block.cuts(size, _MOST_TOKENS):
+            chunks = list(block.chunks(start, end))
+            gold = list(block.chunks(start, end, gold=True)) if self.needed.by_annotator else []
+            made = dict(self.rows(chunks, tables, kernels, gold, first + start))
+            parts = enumerate(self.tasks)
+            sums.add([_statistics(task, made[n], gold if task.by_annotator else chunks, tables) for n, task in parts])
+        return sums.taken()
 
     def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels, mean: bool) -> list[Rows]:
         """Go through lists: the pairs of small ones together, for there much time goes by for each list."""
@@ -252,28 +253,20 @@ class Worker:
             by_list[number] = np.concatenate([pair_statistics(metric, part, other, words, kernels) for part in parts])
         return [by_list[number] for number in range(len(lists))]
 
-    def _summed(
-        self,
-        task: Task,
-        parts: Sequence[Sequence[Integers]],
-        batches: Sequence[Sequence[Chunk]],
-        gold: Sequence[Sequence[Chunk]],
-        tables: Sequence[WordTable],
-    ) -> BlockStatistics:
-        check_widths(task.metric, [rows for by_system in parts for rows in by_system])
-        rows = np.stack([np.concatenate(by_system) for by_system in parts])
-        seen = gold if task.metric.requires.by_annotator and gold else batches
-        references = np.concatenate([np.diff(chunks[0].segment_offsets) for chunks in seen])
-        counts = np.ones(1, np.int64)
-        if task.keep_rows:
-            counts = references if rows.shape[1] != len(references) else np.ones(len(references), np.int64)
-        else:
-            rows = rows.sum(axis=1, keepdims=True)
-        coverage = np.zeros((len(parts), 4), np.int64)
-        if task.table is not None:
-            for chunks in seen:
-                coverage += np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
-        return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
+
+def _statistics(
+    task: Task, by_system: Sequence[Integers], chunks: Sequence[Chunk], tables: Sequence[WordTable]
+) -> BlockStatistics:
+    """Put the rows of a chunk of each system together, or their sums where rows are not kept."""
+    check_widths(task.metric, by_system)
+    references = np.diff(chunks[0].segment_offsets)
+    counts = references if len(by_system[0]) != len(references) else np.ones(len(references), np.int64)
+    if not task.keep_rows:
+        by_system, counts = [rows.sum(axis=0, keepdims=True) for rows in by_system], np.ones(1, np.int64)
+    coverage = np.zeros((len(chunks), 4), np.int64)
+    if task.table is not None:
+        coverage = np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
+    return BlockStatistics(np.stack(by_system), counts, coverage, (int(references.min()), int(references.max())))
 
 
 def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.labels import Documents, intraclass_correlation
-from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.forks import cached_property
@@ -128,8 +128,7 @@ class SignificanceSettings:
             named = Documents.read if isinstance(self.documents, str) else Documents.of
             object.__setattr__(self, "documents", named(self.documents))
         for name, known in (("test", Test), ("correction", Correction), ("compatible", Program)):
-            if getattr(self, name) not in get_args(known):
-                raise UnknownNameError(name, getattr(self, name), get_args(known))
+            object.__setattr__(self, name, known_name(name, getattr(self, name), get_args(known)))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
             if value is not None and not 1 <= value <= MOST:
                 raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {value:,}")
