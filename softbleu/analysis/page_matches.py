@@ -15,7 +15,7 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.matching.batches import LONG_CELLS
 from softbleu.matching.ngrams import Chunk
-from softbleu.matching.sweep import MatchIntervals, match_intervals, one_by_one
+from softbleu.matching.sweep import MatchIntervals, match_each, match_intervals
 
 if TYPE_CHECKING:
     from softbleu.engine.prepare import PreparedCorpus
@@ -123,7 +123,7 @@ def match_text(
         for start, stop, long in _pieces(chunk):
             row, piece = system * len(text) + start, chunk.part(start, stop)
             if long or not thresholds or vectors is None or not isinstance(matcher, SoftMatcher):
-                intervals = MatchIntervals.joined(one_by_one([matcher], piece, vectors, order, run))
+                intervals = MatchIntervals.joined(match_each([matcher], piece, vectors, order, run))
             else:
                 intervals = match_intervals(matcher, thresholds, piece, vectors, order, choose_kernels(kernels))
             parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])

@@ -206,7 +206,7 @@ def match_intervals(
         kernels = kernels or choose_kernels("numpy")
         parts += _swept(lowest, thresholds[:swept], chunk, vectors, max_order, kernels)
     others = [replace(matcher, threshold=threshold) for threshold in thresholds[swept:]]
-    parts += one_by_one(others, chunk, vectors, max_order, swept)
+    parts += match_each(others, chunk, vectors, max_order, swept)
     return MatchIntervals.joined(parts)
 
 
@@ -242,7 +242,7 @@ def _swept(
         yield MatchIntervals(orders, starts, matched, partners, pool_orders, made.first, made.end)
 
 
-def one_by_one(
+def match_each(
     matchers: Sequence[Matcher], chunk: Chunk, vectors: Vectors | None, max_order: int, first: int
 ) -> Iterator[MatchIntervals]:
     """Matches of each matcher by itself: each lives for one threshold, of which the first has the number `first`."""
