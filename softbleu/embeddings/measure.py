@@ -161,16 +161,16 @@ class MeasuredWords:
     self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
 
 
+@dataclass(frozen=True)
 class Scope:
     """The first words of a set, common parts removed: where neighbours are looked for."""
 
-    def __init__(self, source: VectorSource, measure: WordMeasure) -> None:
-        self._source = source
-        self._measure = measure
+    source: VectorSource
+    measure: WordMeasure
 
     @cached_property
     def _head(self) -> tuple[list[str], NDArray[np.float32]]:
-        return self._source.head(SCOPE)
+        return self.source.head(SCOPE)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -180,10 +180,10 @@ class Scope:
     @cached_property
     def common(self) -> CommonParts | None:
         """Common parts to remove; None if none are."""
-        if not self._measure.removal:
+        if not self.measure.removal:
             return None
         rows = self._head[1]
-        return self._measure.removal.estimate(unit_rows(rows[rows.any(axis=1)]))
+        return self.measure.removal.estimate(unit_rows(rows[rows.any(axis=1)]))
 
     @cached_property
     def rows(self) -> NDArray[np.float32]:
@@ -211,10 +211,10 @@ class Scope:
         itself = np.array([self.places.get(word, -1) for word in words], np.int64)
         graph = cached_graph(
             lambda: NeighbourIndex(self.rows).nearest(rows, count, itself),
-            self._source.fingerprint,
+            self.source.fingerprint,
             words,
             len(self.places),
-            processing=self._measure.vectors_postprocess,
+            processing=self.measure.vectors_postprocess,
             count=count,
         )
         return graph.owners, graph.targets
