@@ -124,9 +124,7 @@ class FastTextSource:
         """Take the vectors of these words; see `VectorSource.select`. Those of words not listed are of subwords."""
         if case == "fallback":
             words = [word.lower() if not self._lists(word) and self._lists(word.lower()) else word for word in words]
-        rows = self._all(words)
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        return WordVectors(rows, norms, self.name, self.fingerprint, 0)
+        return WordVectors(self._all(words), self.name, self.fingerprint, 0)
 
     def _all(self, words: Sequence[str]) -> NDArray[np.float32]:
         rows = [rows for _, rows in self.batches(words)] or [np.zeros((0, self.dimension), np.float32)]

@@ -75,9 +75,7 @@ class JoinedSource:
         """Take the vectors of these words; see `VectorSource.select`. Each set looks a word up for itself."""
         selected = [source.select(words, case) for source in self.sources]
         rows = self._side_by_side([vectors.rows for vectors in selected])
-        norms = np.linalg.norm(rows.astype(np.float64), axis=1)
-        zero_words = min(vectors.zero_words for vectors in selected)
-        return WordVectors(rows, norms, self.name, self.fingerprint, zero_words)
+        return WordVectors(rows, self.name, self.fingerprint, min(vectors.zero_words for vectors in selected))
 
     def _side_by_side(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         scaled = [unit_rows(rows) * weight**0.5 for rows, weight in zip(parts, self.weights, strict=True)]

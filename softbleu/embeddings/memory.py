@@ -168,8 +168,7 @@ class KeptVectors:
             return self._source.select(words, case)
         known = self._rows if self._whole else self._taken(words)
         rows = np.array([self._row(known, word) for word in words], np.float32).reshape(-1, len(self._nothing))
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        return WordVectors(rows, norms, self.name, self.fingerprint, 0)
+        return WordVectors(rows, self.name, self.fingerprint, 0)
 
     def _row(self, known: Mapping[str, NDArray[np.float32]], word: str) -> NDArray[np.float32]:
         row = known.get(word)

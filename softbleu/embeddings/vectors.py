@@ -9,6 +9,8 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.io.forks import cached_property
+
 VectorCase = Literal["exact", "fallback"]
 
 
@@ -17,18 +19,22 @@ class WordVectors:
     """Vectors of a list of words, in that order.
 
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
-    >>> vectors = WordVectors(rows, np.array([5.0, 0.0]), "made up", "0" * 64, zero_words=0)
-    >>> vectors.known.tolist(), vectors.mean_norm
-    ([True, False], 5.0)
+    >>> vectors = WordVectors(rows, "made up", "0" * 64, zero_words=0)
+    >>> vectors.norms.tolist(), vectors.known.tolist(), vectors.mean_norm
+    ([5.0, 0.0], [True, False], 5.0)
     """
 
     rows: NDArray[np.float32]
     """Shape (words, dimension), as in the file, not normalised; a zero row where the word has none."""
-    norms: NDArray[np.float64]
-    """Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector."""
     name: str  # What was asked for: a bundled name, or the file name
     fingerprint: str  # Hex SHA-256 of the content the vectors came from
     zero_words: int  # How many of the words were found with an all-zero row, which counts as no vector
+
+    @cached_property
+    def norms(self) -> NDArray[np.float64]:
+        """Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector."""
+        lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64))
+        return lengths
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -139,9 +145,7 @@ class Selection:
             gathered = np.concatenate(self._parts)
             self._parts.clear()
             rows[known] = gathered[chosen[known]]
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        zero_words = int(np.count_nonzero(known & (norms == 0)))
-        return WordVectors(rows, norms, name, fingerprint, zero_words)
+        return WordVectors(rows, name, fingerprint, int(np.count_nonzero(known & ~rows.any(axis=1))))
 
 
 class Head:
