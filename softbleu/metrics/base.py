@@ -9,7 +9,7 @@ from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, Unpack, overload
 
 from softbleu.config.declare import (
     Declared,
@@ -181,6 +181,16 @@ class MetricClass(ABCMeta):
         return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in described])
 
 
+class _Run(TypedDict, total=False):
+    """What `Metric.corpus_score` may be given by name."""
+
+    gold: Sequence[GoldSegment] | None
+    level: Level
+    jobs: int
+    executor: Executor | None
+    progress: Progress | bool | None
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Metric(PartFields, metaclass=MetricClass):
     """A metric: two pure functions, and everything else that its number depends on, tokens and vectors.
@@ -241,28 +251,18 @@ class Metric(PartFields, metaclass=MetricClass):
     def corpus_score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
         self,
         candidates: Mapping[str, Iterable[str | GoldSegment]],
-        references: References | None = None,
-        source: Iterable[str] | None = None,
-        *,
-        gold: Sequence[GoldSegment] | None = None,
-        level: Level = "corpus",
-        jobs: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | bool | None = None,
+        references: References | None = ...,
+        source: Iterable[str] | None = ...,
+        **run: Unpack[_Run],
     ) -> Results: ...
 
     @overload
     def corpus_score(
         self,
         candidates: Iterable[str | GoldSegment],
-        references: References | None = None,
-        source: Iterable[str] | None = None,
-        *,
-        gold: Sequence[GoldSegment] | None = None,
-        level: Level = "corpus",
-        jobs: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | bool | None = None,
+        references: References | None = ...,
+        source: Iterable[str] | None = ...,
+        **run: Unpack[_Run],
     ) -> Result: ...
 
     def corpus_score(

@@ -153,16 +153,19 @@ def find_matches(
     differ = ~_equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
     by_stage: list[WordMatches] = []
     orders: list[tuple[Integers, Integers, Integers, Integers]] = []
-    for number, stage in enumerate(STAGES[:3]):
-        if stage not in stages:
-            continue
-        ours, theirs = _pairs(stage, left, right, words)
-        if number:
+
+    def take(stage: int, kind: int, ours: Integers, theirs: Integers) -> None:
+        """Take pairs of single words, which stand at these places."""
+        if stage:
             differing = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
             ours, theirs = ours[differing], theirs[differing]
         one = np.ones(len(ours), np.int64)
-        by_stage.append(WordMatches(left.line[ours], theirs, one, ours, one, number * one))
-        orders.append((number * one, ours, one, one))
+        by_stage.append(WordMatches(left.line[ours], theirs, one, ours, one, stage * one))
+        orders.append((kind * one, ours, one, one))
+
+    for number, stage in enumerate(STAGES[:3]):
+        if stage in stages:
+            take(number, number, *_pairs(stage, left, right, words))
     if "paraphrase" in stages and tables is not None:
         for number, (paraphrases, rank) in enumerate(_paraphrases(left, right, differ, words, tables)):
             by_reference = (paraphrases.size, rank, paraphrases.start)
@@ -171,12 +174,8 @@ def find_matches(
             orders.append((paraphrases.stage + number, *(by_candidate if number else by_reference)))
     if similar is not None:
         ours, theirs = similar
-        differing = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
-        differing &= ~np.isin(ours * len(right.codes) + theirs, _single_pairs(by_stage, len(right.codes)))
-        ours, theirs = ours[differing], theirs[differing]
-        one = np.ones(len(ours), np.int64)
-        by_stage.append(WordMatches(left.line[ours], theirs, one, ours, one, len(STAGES) * one))
-        orders.append(((len(STAGES) + 1) * one, ours, one, one))
+        new = ~np.isin(ours * len(right.codes) + theirs, _single_pairs(by_stage, len(right.codes)))
+        take(len(STAGES), len(STAGES) + 1, ours[new], theirs[new])
     together = WordMatches(
         *(np.concatenate(row) for row in zip(*(vars(matches).values() for matches in by_stage), strict=True))
     )

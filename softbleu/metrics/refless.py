@@ -88,13 +88,9 @@ class LineJudge:
     """Judges lines, and remembers them."""
 
     def __init__(self, language: LanguageSet, coefficients: Coefficients) -> None:
-        self._language = language
+        self.language = language
         self._coefficients = coefficients
         self._known: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def find(self, line: str) -> tuple[Finding, ...]:
-        """Values that speak against a line."""
-        return self._language.find(line)
 
     def judge(self, lines: Sequence[str]) -> Floats:
         """Grammaticality and fluency of each line, 0 of empty ones: (lines, 2)."""
@@ -103,7 +99,7 @@ class LineJudge:
         new = [line for line in dict.fromkeys(lines) if line not in by_line]
         for start in range(0, len(new), _AT_ONCE):
             some = new[start : start + _AT_ONCE]
-            judged = self._coefficients.judge(self._language.values(some))
+            judged = self._coefficients.judge(self.language.values(some))
             for line, (grammar, fluency) in zip(some, judged.tolist(), strict=True):
                 by_line[line] = (grammar, fluency) if line.strip() else (0.0, 0.0)
         self._known.update(by_line)
@@ -315,7 +311,7 @@ class Refless(Metric):
 
     def find(self, line: str) -> tuple[Finding, ...]:
         """Marks that the spelling, the error detector and the language model make in a candidate."""
-        return self._judge().find(line)
+        return self._judge().language.find(line)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """1, grammaticality, fluency, meaning in millionths, and 1 if better: (segments, 5)."""

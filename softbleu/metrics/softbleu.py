@@ -197,20 +197,16 @@ class Softbleu(Metric):
         assert words is not None
         single, best = chunk.by_reference(), best_references(self, chunk, words)
         chosen = Chunk(single.candidates.chosen(best), single.references.chosen(best), np.arange(len(chunk) + 1))
-        tables = self.word_similarities(chosen, words)
-        for number, table in zip((best - chunk.segment_offsets[:-1]).tolist(), tables, strict=True):
+        pairs = _pairs(chosen)
+        plain = self._similarities(chosen, pairs, words, choose_kernels("numpy"))
+        similarities = self._raised(plain, pairs, chosen, words)
+        for segment, number in enumerate((best - chunk.segment_offsets[:-1]).tolist()):
+            table = pairs.block(similarities, segment)
             yield SimilarityTable(table, number, *(np.arange(size) for size in table.shape))
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """For each word of a candidate the most similar one of its best reference, if any is, where they stand."""
         return pairs_of(chunk, self.tables(chunk, words))
-
-    def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
-        """Similarities of the words of each candidate of a chunk and of its only reference: a table each."""
-        pairs = _pairs(chunk)
-        plain = self._similarities(chunk, pairs, words, choose_kernels("numpy"))
-        similarities = self._raised(plain, pairs, chunk, words)
-        return [pairs.block(similarities, segment) for segment in range(len(chunk))]
 
     def _distinct(
         self, candidates: Tokens, references: Tokens, words: WordTable, kernels: Kernels

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Words
 
 _SHARES = math.lcm(*range(1, 17))  # Of a reference word: the mean length of up to 16 references is whole
 
@@ -77,22 +77,17 @@ class Ter(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
-        candidates, references = chunk.candidates.by_line(), chunk.references.by_line()
-        rows = []
-        for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
-            segment_references = references[start:stop]
-            words_in_all = sum(map(len, segment_references))
-            edits = min(fewest_edits(candidate, reference) for reference in segment_references)
-            rows.append((edits, round(_SHARES * words_in_all / len(segment_references))))
+        rows = [
+            (min(costs), round(_SHARES * sum(map(len, references)) / len(references)))
+            for _, references, costs in _compared(chunk)
+        ]
         return np.array(rows, np.int64)
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """The fewest edits and shifts that make a reference of each candidate, and the words that stay."""
-        candidates, references = chunk.candidates.by_line(), chunk.references.by_line()
-        for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
-            costs = [fewest_edits(candidate, reference) for reference in references[start:stop]]
+        for candidate, references, costs in _compared(chunk):
             number = costs.index(min(costs))
-            aligned = aligned_words(candidate, references[start + number])
+            aligned = aligned_words(candidate, references[number])
             yield tuple(WordPair(kind, at, size, number, *other) for at, size, *other, kind in aligned)
 
     def score(self, row: Integers) -> TerScore:
@@ -107,6 +102,13 @@ class Ter(Metric):
         edits, shares = np.asarray(rows, np.float64).T
         rates: Floats = 100 * np.divide(edits, shares / _SHARES, out=(edits > 0) * 1.0, where=shares > 0)
         return rates
+
+
+def _compared(chunk: Chunk) -> Iterator[tuple[Words, list[Words], list[int]]]:
+    """Candidate and references of each segment, and the fewest edits that each reference takes."""
+    lines, bounds = chunk.references.by_line(), pairwise(chunk.segment_offsets.tolist())
+    for candidate, (start, stop) in zip(chunk.candidates.by_line(), bounds, strict=True):
+        yield candidate, lines[start:stop], [fewest_edits(candidate, line) for line in lines[start:stop]]
 
 
 _ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
