@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -131,6 +132,33 @@ class BestReference(Aggregation):
         """Choose the row of each segment's best reference."""
         scores = self.metric.scores(rows)
         return best_rows(offsets, scores if self.metric.higher_is_better else -scores)
+
+
+def running_choice(
+    sums: Sequence[Sequence[float]],
+    offsets: Integers,
+    key: Callable[[Sequence[float], Sequence[float]], tuple[float, ...]],
+    *,
+    running: bool,
+) -> Integers:
+    """Choose of each segment the row with the greatest key, the first of equal ones.
+
+    A key is made of a row and, if `running`, of its sum with all rows that are chosen before, else of the row twice.
+    The rows of segment s are those from ``offsets[s]`` up to ``offsets[s + 1]``.
+
+    >>> rows, offsets = [[3, 1], [2, 0], [0, 5], [9, 9]], np.array([0, 2, 4])
+    >>> running_choice(rows, offsets, lambda row, total: (-total[1],), running=True)
+    array([1, 2])
+    """
+    before: Iterable[float] = repeat(0.0)
+    chosen: list[int] = []
+    for start, stop in pairwise(offsets.tolist()):
+        totals = [list(map(add, before, row)) for row in sums[start:stop]]
+        keys = [key(row, total) for row, total in zip(sums[start:stop], totals, strict=True)]
+        best = keys.index(max(keys))
+        chosen.append(start + best)
+        before = totals[best] if running else before
+    return np.array(chosen, np.int64)
 
 
 @dataclass(frozen=True)

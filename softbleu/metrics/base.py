@@ -123,11 +123,6 @@ def order_setting(default: int) -> Any:
     return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",), common=True)
 
 
-def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
-    """Inputs of a metric over the n-grams of a matcher, up to `order`: those of the matcher, and more by name."""
-    return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
-
-
 def tokenizer_setting(tokenizer: Tokenizer) -> Any:
     """Declare the tokenizer that a metric has unless another is given; settings name it in `tokenize`."""
     more: dict[str, Any] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
@@ -375,6 +370,13 @@ class MatcherMetric(Metric, MatcherFields):
         """Matcher, which says what counts as a match."""
         matcher: Matcher = self.matcher  # type: ignore[attr-defined]  # subclasses have it
         return matcher
+
+    @property
+    def requires(self) -> Requirements:
+        """Inputs that the matcher looks at."""
+        order: int = self.order  # type: ignore[attr-defined]  # subclasses have it
+        needs = self.matching.needs_vectors(order), self.matching.needs_frequencies(order)
+        return Requirements(vectors=needs[0], frequency=needs[1])
 
 
 def edit_language() -> Any:

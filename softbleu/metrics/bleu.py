@@ -15,16 +15,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, shared_counts
 from softbleu.metrics.aggregation import SumOfRows
-from softbleu.metrics.base import (
-    UNCORRECTED,
-    GivenMatcher,
-    Level,
-    MatcherMetric,
-    Requirements,
-    order_setting,
-    requirements_of,
-    tokenizer_setting,
-)
+from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
 from softbleu.metrics.protocols import no_mean, one_by_one
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
@@ -130,11 +121,6 @@ class Bleu(MatcherMetric):
         """The matcher's name where it is a soft one."""
         soft = self.name == "bleu" and self.matching.name != "exact"
         return self.matching.name if soft else self.name
-
-    @property
-    def requires(self) -> Requirements:
-        """Inputs that the matcher looks at."""
-        return requirements_of(self.matching, self.order)
 
     def at_level(self, level: Level) -> Self:
         """With effective order for segments only, unless told."""

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
-from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
@@ -275,19 +274,13 @@ class ChosenReferences(BestReference):
         if len(rows) == len(offsets) - 1:
             return np.arange(len(rows))
         running, ranked = self.metric.annotators == "running", self.metric.ranked
-        sums, before, chosen = self._weighed(rows, offsets).tolist(), [0.0] * len(KINDS), list[int]()
-        for start, stop in pairwise(offsets.tolist()):
-            totals = [[a + b for a, b in zip(before, row, strict=True)] for row in sums[start:stop]]
-            keys = [
-                (ranked(total)[0], row[HIT], -(row[WRONG] + row[OVER]), -row[UNDER], row[KEPT])
-                if running
-                else ranked(row)
-                for row, total in zip(sums[start:stop], totals, strict=True)
-            ]
-            best = keys.index(max(keys))
-            chosen.append(start + best)
-            before = totals[best]
-        return np.array(chosen, np.int64)
+
+        def key(row: Sequence[float], total: Sequence[float]) -> tuple[float, ...]:
+            if not running:
+                return ranked(row)
+            return ranked(total)[0], row[HIT], -(row[WRONG] + row[OVER]), -row[UNDER], row[KEPT]
+
+        return running_choice(self._weighed(rows, offsets).tolist(), offsets, key, running=running)
 
     def _weighed(self, rows: Integers, offsets: Integers) -> Any:
         """Sums of weights; lengths are compared with their mean in all segments."""

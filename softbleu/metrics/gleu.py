@@ -25,15 +25,7 @@ from softbleu.metrics.aggregation import (
     SumOfRows,
     best_rows,
 )
-from softbleu.metrics.base import (
-    GivenMatcher,
-    Level,
-    MatcherMetric,
-    Requirements,
-    lacking,
-    order_setting,
-    requirements_of,
-)
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, lacking, order_setting
 from softbleu.metrics.result import ReferenceScore, Score, column
 from softbleu.metrics.shown import CANDIDATE, Mark
 
@@ -170,7 +162,7 @@ class Gleu(MatcherMetric):
     @property
     def requires(self) -> Requirements:
         """The source, and what the matcher looks at."""
-        return requirements_of(self.matching, self.order, source=True)
+        return replace(super().requires, source=True)
 
     def at_level(self, level: Level) -> Self:
         """Without the smoothing of segment scores for a corpus."""

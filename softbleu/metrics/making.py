@@ -11,15 +11,8 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
 
-_NOT_SETTINGS = (
-    "version",
-    "level",
-    "nrefs",
-    "blank",
-    "against",
-    "resegment",
-    "documents",
-)  # What a signature says of a run, not of the metric
+_NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents")
+"""What a signature says of a run, not of the metric."""
 
 
 def make_metric(

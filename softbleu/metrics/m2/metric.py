@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import threshold_setting
 from softbleu.matching.similarity import WordTable, threshold_in_millionths
-from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
@@ -206,24 +205,14 @@ class _ChosenAnnotators(BestReference):
         if self.metric.annotators == "last":
             return offsets[1:] - 1
         weight, unit = self.metric.beta**2, SCALE if self.metric.soft else 1
-        counts = rows[:, :3].tolist()
-        before = (0, 0, 0)
-        chosen = []
-        for start, stop in pairwise(offsets.tolist()):
-            best, index = (-math.inf, 0, 0.0), start
-            for number in range(start, stop):
-                correct, proposed, gold = (a + b for a, b in zip(before, counts[number], strict=True))
-                below = weight * gold + proposed
-                # What the official scorer compares, in the same order of operations.
-                f_measure = (1 + weight) * correct / (unit * below) if below else float(not correct)
-                key = (f_measure, correct, -below)
-                if key > best:
-                    best, index = key, number
-            chosen.append(index)
-            if self.metric.annotators == "running":
-                correct, proposed, gold = (a + b for a, b in zip(before, counts[index], strict=True))
-                before = (correct, proposed, gold)
-        return np.array(chosen, np.int64)
+
+        def key(_: Sequence[float], total: Sequence[float]) -> tuple[float, ...]:
+            correct, proposed, gold = total
+            below = weight * gold + proposed
+            # What the official scorer compares, in the same order of operations.
+            return (1 + weight) * correct / (unit * below) if below else float(not correct), correct, -below
+
+        return running_choice(rows[:, :3].tolist(), offsets, key, running=self.metric.annotators == "running")
 
 
 def find_edits(
