@@ -7,6 +7,7 @@ import math
 import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from . import soft
 from .soft import NGram
@@ -31,7 +32,7 @@ class Options:
     swapped_bp: bool = False
     penalty: str = "exact"
     smooth: bool = False
-    matching: dict[str, object] = field(default_factory=dict)
+    matching: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Row:
 
 def masses(candidate: list[str], references: list[list[str]], options: Options) -> list[dict[NGram, float]]:
     """For every order, the mass that each candidate n-gram received, over all its occurrences."""
-    statistics = soft.bleu_statistics(candidate, references, order=options.order, **options.matching)  # type: ignore[arg-type]
+    statistics = soft.bleu_statistics(candidate, references, order=options.order, **options.matching)
     received: list[dict[NGram, float]] = []
     for j, pairs in enumerate(statistics.pairs, start=1):
         occurrences = soft.ngrams(candidate, j)

@@ -1,6 +1,6 @@
 """GLEU in every form equals the literal oracle; and what must hold whatever the text is."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from oracles import gleu as oracle
 from strategies import spoken
 
-from softbleu.corpora import Segments
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import make_matcher
 from softbleu.metrics.gleu import Gleu, GleuScore
@@ -31,40 +30,24 @@ class Case:
     sources: Lines
     candidates: Lines
     references: list[Lines]
-    variant: str = "gleu+"
-    order: int = 4
-    penalty: str = "exact"
-    weight: float = 1.0
-    swapped_bp: bool = False
-    smooth: bool = False
-    matcher: str = "exact"
-    matching: dict[str, Any] = field(default_factory=dict)
-    vectors: dict[str, list[float]] = field(default_factory=dict)
-
-    @property
-    def segments(self) -> Segments:
-        return spoken(self.candidates, self.references, self.sources)
+    options: oracle.Options
 
     @property
     def oracle_segments(self) -> list[oracle.Segment]:
-        rows = zip(self.sources, self.candidates, self.references, strict=True)
-        return [oracle.Segment(*row) for row in rows]
+        return list(map(oracle.Segment, self.sources, self.candidates, self.references))
 
-    @property
-    def options(self) -> oracle.Options:
-        matching = {"matcher": self.matcher, "vectors": self.vectors, "case": "exact", **self.matching}
-        return oracle.Options(**self.own, smooth=self.smooth, matching=matching)
-
-    @property
-    def own(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("variant", "order", "penalty", "weight", "swapped_bp")}
+    def with_options(self, **changed: Any) -> "Case":
+        return replace(self, options=replace(self.options, **changed))
 
     def metric(self, multi: str = "sample", **changed: Any) -> Gleu:
-        return Gleu(make_matcher(self.matcher, **self.matching), **self.own, multi=multi, **changed)
+        own = {name: getattr(self.options, name) for name in ("variant", "order", "penalty", "weight", "swapped_bp")}
+        matching = {key: each for key, each in self.options.matching.items() if key not in ("vectors", "case")}
+        return Gleu(make_matcher(matching.pop("matcher"), **matching), **own, multi=multi, **changed)
 
     def run(self, metric: Gleu, level: str = "corpus") -> Result:
-        measure = complete(metric, Whitespace(), VectorChoice(self.vectors, "exact"))
-        return score_corpus(self.segments, measure, level=level)[0]
+        vectors = VectorChoice(self.options.matching["vectors"], "exact")
+        corpus = spoken(self.candidates, self.references, self.sources)
+        return score_corpus(corpus, complete(metric, Whitespace(), vectors), level=level)[0]
 
 
 def line(longest: int = 8) -> st.SearchStrategy[list[str]]:
@@ -97,7 +80,8 @@ def cases(draw: st.DrawFn, *, most_segments: int = 4, most_references: int = 5, 
         "swapped_bp": draw(st.booleans()),
         "smooth": draw(st.booleans()),
     }
-    return Case(sources, candidates, references, **{**drawn, **fixed})
+    options = oracle.Options(**{**drawn, **fixed}, matching={"matcher": "exact", "vectors": {}, "case": "exact"})
+    return Case(sources, candidates, references, options)
 
 
 @st.composite
@@ -105,23 +89,24 @@ def soft_cases(draw: st.DrawFn, **fixed: Any) -> Case:
     dimension = draw(st.integers(1, 3))
     vector = st.lists(st.integers(-2, 3).map(float), min_size=dimension, max_size=dimension)
     known = draw(st.lists(st.sampled_from(WORDS[:-1]), min_size=1, unique=True))
-    return replace(
-        draw(cases(most_segments=3, most_references=3, **fixed)),
-        matcher=draw(st.sampled_from(["sleu", "vleu", "xleu"])),
+    case = draw(cases(most_segments=3, most_references=3, **fixed))
+    return case.with_options(
         matching={
+            "matcher": draw(st.sampled_from(["sleu", "vleu", "xleu"])),
             "threshold": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
             "assignment": draw(st.sampled_from(["exact-first", "sequential"])),
             "consumption": draw(st.sampled_from(["unit", "similarity"])),
             "composition": draw(st.sampled_from(["mean", "aligned"])),
+            "vectors": {word: draw(vector) for word in known},
+            "case": "exact",
         },
-        vectors={word: draw(vector) for word in known},
     )
 
 
 def assert_segments_agree(case: Case) -> None:
     segments, options = case.oracle_segments, case.options
     for multi in ("max", "mean"):
-        metric = case.metric(multi, segment_smoothing=case.smooth)
+        metric = case.metric(multi, segment_smoothing=case.options.smooth)
         found = [score.score for score in case.run(metric, "segment").segments or ()]
         expected = oracle.segment_scores(segments, options, multi)
         assert found == pytest.approx(expected, rel=0, abs=EXACT)
@@ -139,7 +124,7 @@ def assert_corpus_agrees(case: Case, sampling: str, iterations: int = 7) -> None
     samples = oracle.sampled([oracle.rows_of(each, options) for each in segments], options, iterations, sampling)
     mean, deviation = oracle.mean_and_deviation(samples)
     assert found.score == pytest.approx(mean, rel=0, abs=EXACT)
-    if case.variant == "gleu0" or all(len(texts) == 1 for texts in case.references):
+    if case.options.variant == "gleu0" or all(len(texts) == 1 for texts in case.references):
         assert (found.standard_deviation, found.interval) == (None, None)
         return
     assert found.standard_deviation == pytest.approx(deviation, rel=0, abs=1e-6)
@@ -149,7 +134,7 @@ def assert_corpus_agrees(case: Case, sampling: str, iterations: int = 7) -> None
 
 def assert_references_agree(case: Case) -> None:
     """Every number of every candidate beside every reference, and which reference is chosen."""
-    found = case.run(case.metric("max", segment_smoothing=case.smooth), "reference").references
+    found = case.run(case.metric("max", segment_smoothing=case.options.smooth), "reference").references
     assert found is not None
     expected = []
     for segment in case.oracle_segments:
@@ -164,12 +149,12 @@ def assert_references_agree(case: Case) -> None:
         assert (score.candidate_length, score.reference_length) == (row.candidate_length, row.reference_length)
         assert score.numerators == pytest.approx(row.numerators, rel=0, abs=EXACT)
         assert score.totals == row.denominators
-        if not case.smooth:
+        if not case.options.smooth:
             pairs = zip(row.numerators, row.denominators, strict=True)
             precisions = [100 * max(numerator, 0) / total if total else 100 for numerator, total in pairs]
             assert score.precisions == pytest.approx(precisions, rel=0, abs=EXACT)
             assert score.order_scores == pytest.approx([score.brevity_penalty * each for each in precisions])
-        expected_score = oracle.score(row, case.options, smooth=case.smooth)
+        expected_score = oracle.score(row, case.options, smooth=case.options.smooth)
         assert score.score == pytest.approx(expected_score, rel=0, abs=EXACT)
 
 
@@ -190,9 +175,10 @@ def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataOb
 def test_a_soft_score_rises_only_with_soft_precision(data: st.DataObject) -> None:
     """Whatever an edit takes out of the source; and what is as near to the reference scores as much as the source."""
     case = data.draw(soft_cases(variant="gleu+", order=2, penalty="progress", swapped_bp=False))
-    threshold = min(case.matching["threshold"], 0.5)
-    case = replace(case, matcher=data.draw(st.sampled_from(["vleu", "xleu"])), references=[case.references[0][:1]])
-    case = replace(case, sources=case.sources[:1], matching={**case.matching, "threshold": threshold})
+    drawn = {"threshold": min(case.options.matching["threshold"], 0.5)}
+    drawn["matcher"] = data.draw(st.sampled_from(["vleu", "xleu"]))
+    case = replace(case, sources=case.sources[:1], references=[case.references[0][:1]])
+    case = case.with_options(matching={**case.options.matching, **drawn})
     (source,), one = case.sources, case.candidates[0]
     other = list(one)
     for place in data.draw(st.lists(st.integers(0, max(len(one) - 1, 0)), max_size=2 if one else 0)):
