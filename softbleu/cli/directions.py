@@ -49,7 +49,7 @@ def directions(given: Given) -> None:
             Output.of(str(beside), files).write(write_html(page, output.layout))
             links[direction.name] = quote(beside.name)
 
-    how = read, given.metric, given.scores, given.lower
+    run: dict[str, Any] = {**given.values("against language encoding jobs"), "show": None if path is None else show}
     with given.progress("directions", many=1) as progress:
-        run: dict[str, Any] = given.values("against language encoding jobs")
-        output.write(score_directions(*how, **run, progress=progress, show=None if path is None else show))
+        table = score_directions(read, given.metric, given.scores, given.lower, progress=progress, **run)
+    output.write(table)

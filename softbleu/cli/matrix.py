@@ -1,5 +1,7 @@
 """`softbleu matrix`: every candidate with every reference."""
 
+from typing import Any
+
 from softbleu.cli.command import Given, command
 from softbleu.errors import InputError
 
@@ -35,8 +37,9 @@ def matrix(given: Given) -> None:
             texts = pair_systems(corpus)
             note_text(corpus, plan.metrics)
     with given.progress() as progress:
+        run: dict[str, Any] = {"jobs": given.jobs, "progress": progress}
         if level == "segment":
-            shown = None if lists else names
-            output.write(text_pair_records(score_pairs(texts, plan, jobs=given.jobs, progress=progress, names=shown)))
+            table = text_pair_records(score_pairs(texts, plan, names=None if lists else names, **run))
         else:
-            output.write(matrix_records(score_systems(texts, names, plan, jobs=given.jobs, progress=progress)))
+            table = matrix_records(score_systems(texts, names, plan, **run))
+    output.write(table)

@@ -8,7 +8,6 @@ def show_network(given: Given) -> None:
     """Write a network as source of a picture, or show its path closest to a candidate."""
     from softbleu.corpora.files import open_text
     from softbleu.errors import known_name
-    from softbleu.io.tabular import Records
     from softbleu.lattices.files import read_network
     from softbleu.lattices.texts import PARSERS, format_dot, format_line
     from softbleu.metrics.hyter import closest_path
@@ -20,15 +19,13 @@ def show_network(given: Given) -> None:
     notation = known_name("notation", given.notation, PARSERS)
     network = read_network(given.networks, given.line, notation, given.encoding)
     if given.beside is None:
-        target = given.open_place([given.networks])
-        target.write([write(network) + "\n"])
+        given.open_place([given.networks]).write([write(network) + "\n"])
         return
+    output = given.open_output([given.networks, given.beside], RECORD_WRITERS["text"])
     text = dict(enumerate(open_text(given.beside, given.encoding), start=1)).get(given.line, "")
     # Paths are sought as HyTER does, which folds case.
     split = make_tokenizer(given.tokenize or "13a", lowercase=True).splitter
     path = closest_path(network.split(split), split(text))
     rows = [(step.candidate, step.word, step.kind, round(step.cost, 2)) for step in path.steps]
     facts: dict[str, str | float] = {"edits": round(path.edits, 2), "path length": path.length}
-    target = given.open_place([given.networks, given.beside])
-    records = Records(("candidate", "path", "arc", "cost"), rows, facts)
-    target.write(RECORD_WRITERS["text"](records, target.layout(2)))
+    output.write_table(("candidate", "path", "arc", "cost"), rows, facts)
