@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ from softbleu.encoders.store import (
     TOKENIZER,
     WEIGHTS,
     EncoderArchitecture,
-    Tensor,
     encoder_fingerprint,
     map_tensors,
     write_weights,
@@ -115,7 +115,7 @@ def convert_encoder(
             f"{model / TOKENIZER}: does not fit, its greatest piece is {most}, and config.json knows "
             f"{architecture.vocabulary}: give the tokenizer of this model"
         )
-    tensors = _read_weights(model)
+    tensors = dict(chain.from_iterable(map_tensors(path).items() for path in _weight_files(model)))
     target = target.resolve()
     with store_draft(target) as draft:
         first = first_position(family, config, where)
@@ -150,27 +150,19 @@ def _read_config(path: Path) -> dict[str, Any]:
     return config
 
 
-def _read_weights(model: Path) -> dict[str, Tensor]:
-    """Map all arrays of a model, of one file or of several and their index."""
+def _weight_files(model: Path) -> list[Path]:
+    """Find the files with the arrays of a model: one, or those that an index names."""
     if (model / _MODEL).exists():
-        return map_tensors(model / _MODEL)
-    if (model / _INDEX).exists():
-        tensors: dict[str, Tensor] = {}
-        for part in _parts(model / _INDEX):
-            tensors |= map_tensors(part)
-        return tensors
+        return [model / _MODEL]
+    if (index := model / _INDEX).exists():
+        places = _read_config(index).get("weight_map")
+        names = sorted(set(map(str, places.values()))) if isinstance(places, dict) else []
+        if not names or any(Path(name).name != name for name in names):
+            raise VectorError(f"{index}: names no files beside it (weight_map); get the model again")
+        return [model / name for name in names]
     if (model / _PICKLE).exists():
         raise VectorError(
             f"{model / _PICKLE}: a pickle can run any code when it is opened, and is not read; get the model as "
             f"{_MODEL}, or save it so (save_pretrained)"
         )
     raise VectorError(f"{model}: a model without weights; {_MODEL} is needed")
-
-
-def _parts(index: Path) -> list[Path]:
-    content = _read_config(index)
-    places = content.get("weight_map")
-    names = sorted(set(map(str, places.values()))) if isinstance(places, dict) else []
-    if not names or any(Path(name).name != name for name in names):
-        raise VectorError(f"{index}: names no files beside it (weight_map); get the model again")
-    return [index.parent / name for name in names]
