@@ -95,6 +95,17 @@ def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> 
     assert (target / "text").read_text() == "third"
 
 
+def test_another_process_may_make_a_folder_first(tmp_path: Path) -> None:
+    keep_folder(tmp_path / "other", lambda folder: (folder / "text").write_text("theirs"))
+
+    def beaten(folder: Path) -> None:
+        (tmp_path / "other").rename(tmp_path / "one")
+        raise OSError(39, "Directory not empty")
+
+    keep_folder(tmp_path / "one", beaten)
+    assert (tmp_path / "one" / "text").read_text() == "theirs"
+
+
 def entries(count: int, size: int = 10) -> dict[bytes, bytes]:
     return {b"%08d" % number: bytes([number % 251]) * size for number in range(count)}
 
