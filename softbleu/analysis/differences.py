@@ -282,10 +282,8 @@ def differences_in(
     differences = NgramDifferences()
     for other, name in enumerate(prepared.systems):
         for one, two in ((index, other), (other, index)) if name != baseline else ():
-            apart = [(count - matched[two][ngram], ngram) for ngram, count in matched[one].items()]
-            texts = [
-                (-gain, tuple(prepared.words[code] for code in ngram), ngram) for gain, ngram in apart if gain > 0
-            ]
+            gains = (matched[one] - matched[two]).items()
+            texts = [(-gain, tuple(prepared.words[code] for code in ngram), ngram) for ngram, gain in gains]
             for _, ngram, codes in sorted(texts)[:top]:
                 counts = matched[one][codes], matched[two][codes], offered[codes]
                 differences.append(NgramDifference(prepared.systems[one], prepared.systems[two], ngram, *counts))

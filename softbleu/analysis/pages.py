@@ -265,12 +265,9 @@ def _matched(
 def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
     """Numbers that tables show of each segment's score, lists an entry an order."""
     shown = [[score.shown() for score in scores] for scores in segments]
-    columns = {name: [[part[name] for part in row] for row in shown] for name in (shown[0][0] if shown[0] else ())}
-    return {
-        name: values
-        for name, values in columns.items()
-        if all(isinstance(value, int | float) for row in values for value in row)
-    }
+    names = shown[0][0] if shown[0] else ()
+    numeric = (name for name in names if all(isinstance(part[name], int | float) for row in shown for part in row))
+    return {name: [[part[name] for part in row] for row in shown] for name in numeric}
 
 
 def _slider(metric: Metric) -> tuple[tuple[float, ...], int]:
@@ -318,11 +315,9 @@ def make_comparison_page(
         settings = significance or SignificanceSettings()
         tables = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
         page = _page_of(runner, statistics, "corpus", title, settings.documents, spans)
-        first = tables[0]
-        others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
-        pair = None
-        if others:
-            pair = corpus.systems.index(first.baseline), corpus.systems.index(others[0].name)
+        others = [row for row in tables[0].comparisons if row.name != baseline]
+        best = min(others, key=lambda row: row.rank, default=None)
+        pair = None if best is None else (corpus.systems.index(baseline), corpus.systems.index(best.name))
         return replace(page, pair=pair, tables=[*_tables(runner, statistics, tables), *page.tables])
 
 

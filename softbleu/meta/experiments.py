@@ -265,6 +265,7 @@ class Outcome:
         answers = (answer for by_data in self.answers.values() for answer in by_data.values())
         metrics = {name: signature for answer in answers for name, signature in answer.signatures.items()}
         vectors = dict.fromkeys(analysis.vectors for analyses in self.analyses.values() for analysis in analyses)
+        found = {"signatures": list(signatures), "metrics": metrics, "vectors": list(vectors)}
         return {
             "experiment": self.definition.name,
             "title": self.definition.title,
@@ -273,9 +274,7 @@ class Outcome:
             "started": self.started.isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 1),
             "inputs": self.definition.inputs(),
-            **({"signatures": list(signatures)} if signatures else {}),
-            **({"metrics": metrics} if metrics else {}),
-            **({"vectors": list(vectors)} if vectors else {}),
+            **{name: values for name, values in found.items() if values},
         }
 
 
