@@ -165,17 +165,13 @@ def _by_row(intervals: MatchIntervals, piece: Chunk, row: int) -> tuple[Integers
     )
 
 
-def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
+def _merged(columns: Sequence[Integers]) -> Integers:
     """Sort, and make one match of those that go on at the next threshold."""
-    row, order, start, matched, partner, partner_order, first, end = columns
-    ranked = np.lexsort((first, partner_order, partner, matched, start, order, row))
-    same = np.ones(max(len(ranked) - 1, 0), bool)
-    for column in (row, order, start, matched, partner, partner_order):
-        same &= column[ranked][1:] == column[ranked][:-1]
-    goes_on = same & (first[ranked][1:] == end[ranked][:-1])
-    begins = np.flatnonzero(np.concatenate(([True] * bool(len(ranked)), ~goes_on)))
-    last = np.append(begins[1:], len(ranked)) - 1
-    merged = [column[ranked][begins] for column in columns[:-1]]
-    merged.append(end[ranked][last] if len(ranked) else end)
-    again = np.lexsort((merged[6], merged[2], merged[1], merged[0]))
-    return [column[again] for column in merged]
+    # Six columns say what is matched; then come the first threshold, by number, and the end.
+    made = np.stack(columns)
+    made = made[:, np.lexsort(made[6::-1])]
+    goes_on = (made[:6, 1:] == made[:6, :-1]).all(axis=0) & (made[6, 1:] == made[7, :-1])
+    begins = np.flatnonzero(np.append(True, ~goes_on)[: made.shape[1]])
+    last = np.append(begins[1:], made.shape[1])[: len(begins)] - 1
+    merged = np.concatenate([made[:7, begins], made[7:, last]])
+    return merged[:, np.lexsort(merged[[6, 2, 1, 0]])]
