@@ -294,15 +294,8 @@ def _count(
     chunk: Chunk, order: int, matched: Counter[tuple[int, ...]], offered: Counter[tuple[int, ...]] | None
 ) -> None:
     """Add up how often each n-gram is matched, and how often references offer it."""
-    codes = chunk.positions.codes
     for n, ngrams in enumerate(chunk.ngrams(order), start=1):
-        starts = ngrams.starts[ngrams.exact]
-        matched.update(_counts(codes[starts[:, None] + np.arange(n)], np.ones(len(starts), np.int64)))
-        if offered is not None:
-            offered.update(_counts(codes[ngrams.pool_starts[:, None] + np.arange(n)], ngrams.capacity))
-
-
-def _counts(rows: Any, weights: Any) -> dict[tuple[int, ...], int]:
-    distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
-    counts = np.bincount(inverse.reshape(-1), weights, len(distinct)).astype(np.int64)
-    return dict(zip(map(tuple, distinct.tolist()), counts.tolist(), strict=True))
+        starts = ngrams.starts[ngrams.exact], np.repeat(ngrams.pool_starts, ngrams.capacity)
+        for counts, places in zip((matched, offered), starts, strict=True):
+            if counts is not None:
+                counts.update(map(tuple, chunk.positions.codes[places[:, None] + np.arange(n)].tolist()))

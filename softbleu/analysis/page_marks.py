@@ -75,16 +75,12 @@ def find_marks(corpus: Corpus, metric: Metric, text: CodedBlock, words: WordTabl
     `text` has the first segments of `corpus`, which are shown; `words` is the table of its words, if the metric needs
     one.
     """
-    lines: Iterable[Iterable[Mark]]
     if isinstance(metric, ShowsEdits):
-        lines = (
-            _edit_marks(line) for system in find_corrections(corpus, Plan((metric,))) for line in system[: len(text)]
-        )
-    elif isinstance(metric, ShowsMarks):
-        lines = chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks())
-    else:
-        return None
-    return ShownMarks.of(lines)
+        systems = find_corrections(corpus, Plan((metric,)))
+        return ShownMarks.of(_edit_marks(line) for system in systems for line in system[: len(text)])
+    if isinstance(metric, ShowsMarks):
+        return ShownMarks.of(chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks()))
+    return None
 
 
 def mark_spans(
@@ -149,13 +145,8 @@ def find_heat(metric: Metric, text: CodedBlock, words: WordTable | None) -> Show
             shown = np.rint(HEAT_STEPS * np.clip(table.values, 0, 1)).astype(np.uint8)
             shown[table.values < LEAST_HEAT] = 0
             values.append(shown.reshape(-1))
-    return ShownHeat(
-        list(labels),
-        np.array(heights, np.int64),
-        np.array(widths, np.int64),
-        np.array(names, np.int64),
-        np.concatenate(values),
-    )
+    tall, wide, named = (np.array(numbers, np.int64) for numbers in (heights, widths, names))
+    return ShownHeat(list(labels), tall, wide, named, np.concatenate(values))
 
 
 def _names(words: Sequence[str], numbers: Integers) -> list[str]:
@@ -178,19 +169,16 @@ def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
 
 def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
     """Edits, and missed gold edits where they should be; of edits that are like gold edits, how much."""
-    link = 0
-    for number, edit in enumerate(line.edits):
+    for link, edit in enumerate(line.edits):
         start, end, first, last = edit.spans
         said = f"{edit.verdict}, {edit.kind}: {end - start} words become “{' '.join(edit.text)}”"
         for one, other, share in line.links:
-            if one == number and share < 1:
+            if one == link and share < 1:
                 said += f"; {share:.2f} of “{' '.join(line.gold[other].text)}”"
         yield Mark(CANDIDATE, first, last - first, edit.verdict, link, said)
         yield Mark(SOURCE, start, end - start, edit.verdict, link, said)
-        link += 1
-    for edit in line.gold:
+    missed = (edit for edit in line.gold if edit.verdict == "missed")
+    for link, edit in enumerate(missed, start=len(line.edits)):
         start, end, _, _ = edit.spans
-        if edit.verdict == "missed":
-            said = f"missed, {edit.kind}: {end - start} words should become “{' '.join(edit.text)}”"
-            yield Mark(SOURCE, start, end - start, "missed", link, said)
-            link += 1
+        said = f"missed, {edit.kind}: {end - start} words should become “{' '.join(edit.text)}”"
+        yield Mark(SOURCE, start, end - start, "missed", link, said)
