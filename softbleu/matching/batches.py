@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,25 +120,14 @@ class Pool:
     @classmethod
     def of(cls, ngrams: Ngrams, chunk: Chunk, rules: Rules) -> Pool:
         """Spread the n-grams of a chunk."""
-
-        def spread(values: NDArray[Any], starts: Integers, empty: int) -> NDArray[Any]:
-            flat = np.full(chunk.size + 1, empty, values.dtype)
-            flat[starts] = values
-            return flat
-
-        starts, pool_starts = ngrams.starts, ngrams.pool_starts
-        exact_first = rules.exact_first
+        starts, pool_starts, size = ngrams.starts, ngrams.pool_starts, chunk.size + 1
+        index, pool_index, waiting = np.full(size, -1), np.full(size, len(pool_starts)), np.zeros(size, bool)
+        index[starts], pool_index[pool_starts] = np.arange(len(starts)), np.arange(len(pool_starts))
+        waiting[starts] = ~ngrams.exact if rules.exact_first else True
         counts, left = (np.zeros((*systems, len(pool_starts) + 1), np.int64) for systems in ((), (chunk.systems,)))
         counts[:-1] = ngrams.capacity
-        left[:, :-1] = ngrams.left(chunk.systems) if exact_first else ngrams.capacity
-        return cls(
-            ngrams,
-            index=spread(np.arange(len(starts)), starts, -1),
-            waiting=spread(~ngrams.exact if exact_first else np.ones(len(starts), bool), starts, 0),
-            pool_index=spread(np.arange(len(pool_starts)), pool_starts, len(pool_starts)),
-            counts=counts,
-            left=left,
-        )
+        left[:, :-1] = ngrams.left(chunk.systems) if rules.exact_first else ngrams.capacity
+        return cls(ngrams, index, waiting, pool_index, counts, left)
 
     def capacity(self, less_exact: bool, systems: Integers, starts: Integers) -> Integers:
         """Count the instances of pool n-grams that begin at `starts`, (batch, starts), for candidates of `systems`.
@@ -214,11 +204,18 @@ class BatchMatching:
         `partner` has the pool n-gram of each candidate n-gram, -1 for none, `value` the similarity in millionths:
         (batch, candidate n-grams).
         """
-        size = len(self.batch.lines)
-        for layer, order in enumerate(tables.orders):
-            rows = slice(layer * size, (layer + 1) * size)
-            pool_orders = np.array(tables.pool_orders[layer])
-            self._note(partner[rows], value[rows], order, pool_orders, matches[order - 1])
+        row, start = np.nonzero(partner >= 0)
+        layer, line = np.divmod(row, len(self.batch.lines))
+        block, place = np.divmod(partner[row, start], self.batch.reference.shape[1])
+        positions, partners = self.batch.candidate[line, start], self.batch.reference[line, place]
+        values = np.minimum(value[row, start], SCALE)
+        bounds = pairwise(np.searchsorted(layer, np.arange(len(tables.orders) + 1)).tolist())
+        for order, pool_orders, ends in zip(tables.orders, tables.pool_orders, bounds, strict=True):
+            some, made = slice(*ends), matches[order - 1]
+            entries = self.pools[order - 1].index[positions[some]]
+            made.matched[entries] = values[some]
+            made.partner_starts[entries] = partners[some]
+            made.partner_orders[entries] = np.array(pool_orders)[block[some]]
 
     def tables(self) -> Tables | None:
         """Similarities of all matches that are allowed, and what the pool offers; None if no match is."""
@@ -253,14 +250,6 @@ class BatchMatching:
                 block[...] = round_millionths(similarities)
         if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
             block[pool.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
-
-    def _note(self, partner: Integers, value: Integers, order: int, pool_orders: Integers, matches: Matches) -> None:
-        line, row = np.nonzero(partner >= 0)
-        block, place = np.divmod(partner[line, row], self.batch.reference.shape[1])
-        entries = self.pools[order - 1].index[self.batch.candidate[line, row]]
-        matches.matched[entries] = np.minimum(value[line, row], SCALE)
-        matches.partner_starts[entries] = self.batch.reference[line, place]
-        matches.partner_orders[entries] = pool_orders[block]
 
 
 def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) -> tuple[Integers, Integers]:
