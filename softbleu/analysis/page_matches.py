@@ -156,7 +156,7 @@ def _by_row(intervals: MatchIntervals, piece: Chunk, row: int) -> tuple[Integers
     return (
         row + segment,
         intervals.order,
-        intervals.starts - piece.candidate_positions[segment],
+        intervals.starts - piece.candidates.offsets[segment],
         intervals.matched,
         intervals.partner_starts - piece.reference_positions[segment],
         intervals.partner_orders,

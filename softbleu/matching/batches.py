@@ -55,7 +55,7 @@ def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
 
     A batch has at most `most_cells` pairs of tokens, or one candidate.
     """
-    candidate, reference = chunk.candidate_positions, chunk.reference_positions
+    candidate, reference = chunk.candidates.offsets, chunk.reference_positions
     height, width = candidate[1:] - candidate[:-1], np.tile(reference[1:] - reference[:-1], chunk.systems)
     ranked = np.lexsort((height, width))
     ranked = ranked[(height[ranked] > 0) & (width[ranked] > 0)]
@@ -137,15 +137,11 @@ class Pool:
         numbers = self.pool_index[starts]
         return self.left[systems[:, None], numbers] if less_exact else self.counts[numbers]
 
-    def ids(self, starts: Integers) -> Integers:
-        """Ids of the candidate n-grams that start at some positions; -1 for none."""
-        ids: Integers = np.append(self.ngrams.ids, -1)[self.index[starts]]
-        return ids
-
     def equal(self, candidate: Integers, reference: Integers) -> Flags:
         """Whether n-grams at two positions are equal: (batch, candidate starts, reference starts)."""
-        pool_ids = np.append(self.ngrams.pool_ids, -2)
-        same: Flags = self.ids(candidate)[:, :, None] == pool_ids[self.pool_index[reference]][:, None, :]
+        ids = np.append(self.ngrams.ids, -1)[self.index[candidate]]
+        pool_ids = np.append(self.ngrams.pool_ids, -2)[self.pool_index[reference]]
+        same: Flags = ids[:, :, None] == pool_ids[:, None, :]
         return same
 
     def start(self, order: int, rules: Rules) -> Matches:
@@ -162,7 +158,9 @@ class Tables:
     orders: list[int]  # Orders that may match approximately
     pool_orders: list[list[int]]  # Of each, the orders of the pool n-grams in its columns, in pool order
     similarities: NDArray[np.int32]
-    """In millionths, 0 or less where no match is allowed: (orders, batch, candidate n-grams, pool n-grams)."""
+    """In millionths, `EXACT` for equal n-grams, 0 or less where no match is allowed.
+
+    The shape is (orders, batch, candidate n-grams, pool n-grams)."""
     capacity: Integers  # Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)
 
     @property
@@ -171,8 +169,16 @@ class Tables:
         return int(self.capacity.shape[2])
 
     def assign(self, rules: Rules) -> tuple[Integers, Integers]:
-        """Match by the rules; order o's candidate s has the number o * batch + s."""
-        return assign(*self._stacked(), rules)
+        """Give pool n-grams to candidate n-grams by the rules; order o's candidate s has the number o * batch + s.
+
+        Found are the pool n-gram of each candidate n-gram, -1 for none, and the similarity of that match.
+        Similarities are overwritten.
+        """
+        similarities, capacity = self._stacked()
+        if rules.assignment == "optimal":
+            similarities[similarities <= rules.threshold] = 0
+            return _assign_optimally(similarities, capacity)
+        return assign_greedily(similarities, capacity, rules.unit, rules.threshold)
 
     def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
         """Match at every threshold (in millionths) by `kernels`; candidates are numbered as `assign` does."""
@@ -192,14 +198,8 @@ class BatchMatching:
     batch: Batch
     products: TokenProducts
 
-    def run(self, matches: list[Matches]) -> None:
-        """Match the batch and note the matches."""
-        tables = self.tables()
-        if tables is not None:
-            self.note(tables, *tables.assign(self.rules), matches)
-
     def note(self, tables: Tables, partner: Integers, value: Integers, matches: list[Matches]) -> None:
-        """Write into `matches`, order by order, the matches that `assign` made of tables.
+        """Write into `matches`, order by order, the matches that `Tables.assign` made.
 
         `partner` has the pool n-gram of each candidate n-gram, -1 for none, `value` the similarity in millionths:
         (batch, candidate n-grams).
@@ -250,27 +250,6 @@ class BatchMatching:
                 block[...] = round_millionths(similarities)
         if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
             block[pool.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
-
-
-def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) -> tuple[Integers, Integers]:
-    """Give pool n-grams to candidate n-grams as the rules say.
-
-    `similarities`, (batch, candidate n-grams, pool n-grams), are in millionths, `EXACT` for equal n-grams, 0 or less
-    where no match is allowed, and overwritten; `capacity`, (batch, pool n-grams), is in millionths of an instance.
-    Found are the pool n-gram of each candidate n-gram, -1 for none, and the similarity of that match.
-    """
-    if rules.assignment == "optimal":
-        similarities[similarities <= rules.threshold] = 0
-        return _assign_optimally(similarities, capacity)
-    unit = SCALE if rules.consumption == "unit" else 0
-    return assign_greedily(similarities, capacity, unit, rules.threshold)
-
-
-def consumed(similarities: Integers, rules: Rules) -> Integers:
-    """Compute how much matches take of their pool n-grams, in millionths, by their similarities and the rules."""
-    if rules.consumption == "unit":
-        return np.full(len(similarities), SCALE)
-    return np.minimum(similarities, SCALE)
 
 
 def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tuple[Integers, Integers]:

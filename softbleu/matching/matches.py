@@ -36,6 +36,11 @@ class Rules:
         return self.equal_is_one and self.assignment == "exact-first"
 
     @property
+    def unit(self) -> int:
+        """Millionths of a pool n-gram that a match uses; 0: as many as its similarity has."""
+        return SCALE if self.consumption == "unit" else 0
+
+    @property
     def max_order(self) -> int:
         """Greatest order."""
         return len(self.pool_orders)

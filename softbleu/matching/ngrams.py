@@ -149,11 +149,6 @@ class Chunk:
         """Number of tokens, candidates and references together."""
         return len(self.candidates.codes) + len(self.references.codes)
 
-    @property
-    def candidate_positions(self) -> Integers:
-        """Bounds of the candidates' lines among the positions."""
-        return self.candidates.offsets
-
     @cached_property
     def reference_positions(self) -> Integers:
         """Bounds of each segment's references among the positions (segments + 1 of them)."""
@@ -213,16 +208,10 @@ class Chunk:
 
     def closest_reference_lengths(self) -> Integers:
         """Length of each segment's closest reference; ties go to the shorter (as sacrebleu)."""
-        return self.references.lengths[self.closest_references()]
-
-    def closest_references(self) -> Integers:
-        """Line of each segment's closest reference by length; ties go to the shorter, then the first."""
-        counts = self.reference_numbers
         lengths = self.references.lengths
-        owner = np.repeat(np.arange(len(self)), counts)
+        owner = np.repeat(np.arange(len(self)), self.reference_numbers)
         distance = np.abs(lengths - self.candidates.lengths[owner])
-        ranked = np.lexsort((lengths, distance, owner))
-        return ranked[self.segment_offsets[:-1]]
+        return lengths[np.lexsort((lengths, distance, owner))[self.segment_offsets[:-1]]]
 
 
 def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[Integers]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches, consumed
+from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches
 from softbleu.matching.similarity import TokenVectors, Vectors
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
         if batch.is_long:
             match_long_segment(rules, pools, batch, text, matches)
         else:
-            BatchMatching(rules, pools, batch, text.products(batch)).run(matches)
+            matching = BatchMatching(rules, pools, batch, text.products(batch))
+            if (tables := matching.tables()) is not None:
+                matching.note(tables, *tables.assign(rules), matches)
     return matches
 
 
@@ -66,7 +68,7 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
         vectors.weighted(by_frequency=rules.composition.by_frequency).arrays,
         np.array([[m in pool_orders for m in orders] for pool_orders in rules.pool_orders]),
         rules.threshold,
-        SCALE if rules.consumption == "unit" else 0,
+        rules.unit,
     )
 
 
@@ -131,7 +133,7 @@ def _match_greedily(
         matching.note(tables, partner, value, matches)
         for order, columns, similarities in zip(tables.orders, partner, value, strict=True):
             matched = columns >= 0
-            np.subtract.at(left[order], columns[matched], consumed(similarities[matched], rules))
+            np.subtract.at(left[order], columns[matched], rules.unit or np.minimum(similarities[matched], SCALE))
         # Memory is for the next.
         del matching, tables
 
