@@ -244,20 +244,18 @@ def _follow(triple: Triple, *, begun: bool) -> list[AlignedColumn] | None:
         i, j, k = cell
         if begun and not (i and j and k):
             return None
-        for (down, across, onward), gaps, meet in MOVES:
-            if down > i or across > j or onward > k:
-                continue
-            one = source[i - 1] if down else _NO_WORD
-            other = candidate[j - 1] if across else _NO_WORD
-            third = reference[k - 1] if onward else _NO_WORD
-            unlike = (one != other, one != third, other != third)
-            before = here - gaps - MISMATCH * sum(map(bool.__and__, meet, unlike))
+        one = source[i - 1] if i else _NONE[0]
+        other = candidate[j - 1] if j else _NONE[1]
+        third = reference[k - 1] if k else _NONE[2]
+        unlike = (one != other, one != third, other != third)
+        for down, across, onward, price in _STEPS[(i > 0, j > 0, k > 0), unlike]:
             cell = (i - down, j - across, k - onward)
-            if cost_at(cell) == before:
+            if cost_at(cell) == here - price:
                 break
-        indices = zip(cell, (down, across, onward), strict=True)
-        columns.append((tuple(index if taken else None for index, taken in indices), _kinds_of(one, other, third)))
-        here = before
+        here -= price
+        kinds = _kinds_of(one if down else _NO_WORD, other if across else _NO_WORD, third if onward else _NO_WORD)
+        indices = cell[0] if down else None, cell[1] if across else None, cell[2] if onward else None
+        columns.append((indices, kinds))
     return columns
 
 

@@ -394,8 +394,7 @@ class Meteor(Metric):
 
     def resolved(self) -> Self:
         """With the data of the package where none is named, and none where no stage looks at it."""
-        data = needed_data(self.stages.split("+"), self.meteor_data)
-        return self if data == self.meteor_data else replace(self, meteor_data=data)
+        return replace(self, meteor_data=needed_data(self.stages.split("+"), self.meteor_data))
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count words, matches and chunks, of each segment with its best reference: (segments, 24)."""

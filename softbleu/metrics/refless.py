@@ -288,8 +288,7 @@ class Refless(Metric):
         alpha, beta, gamma = self._weights
         model, detector = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE), self._detector
         whole = replace(self, alpha=alpha, beta=beta, gamma=gamma, language_model=model, detector=detector)
-        whole = replace(whole, meteor_data=needed_data(STAGES if self.matched == "meteor" else (), self.meteor_data))
-        return self if whole == self else whole
+        return replace(whole, meteor_data=needed_data(STAGES if self.matched == "meteor" else (), self.meteor_data))
 
     @property
     def _is_small(self) -> bool:

@@ -151,8 +151,7 @@ class Softbleu(Metric):
 
     def resolved(self) -> Self:
         """With the data of the package where none is named, and none where nothing looks at it."""
-        data = needed_data(self._stages, self.meteor_data)
-        return self if data == self.meteor_data else replace(self, meteor_data=data)
+        return replace(self, meteor_data=needed_data(self._stages, self.meteor_data))
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Weights in millionths, (segments, 4 order): by order matched and all of candidate and of reference."""
