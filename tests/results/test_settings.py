@@ -130,6 +130,12 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
     assert language_of(read_metric(metric)) == language
 
 
+def notes_on(corpus: Segments, metrics: list[Any]) -> list[str]:
+    notes: list[str] = []
+    note_text(corpus, metrics, lambda *said: notes.append(spelt(said)))
+    return notes
+
+
 @pytest.mark.parametrize(
     ("metric", "candidates", "references", "named"),
     [
@@ -156,18 +162,9 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
     ],
 )
 def test_text_of_another_language_is_noted(metric: str, candidates: Any, references: Any, named: list[str]) -> None:
-    notes: list[str] = []
-    note_text(
-        Segments.of({"sys": candidates}, references), [read_metric(metric)], lambda *said: notes.append(spelt(said))
-    )
+    notes = notes_on(Segments.of({"sys": candidates}, references), [read_metric(metric)])
     assert len(notes) == bool(named)
     assert all(part in note for note in notes for part in named)
-
-
-def notes_on(corpus: Segments, metrics: list[Any]) -> list[str]:
-    notes: list[str] = []
-    note_text(corpus, metrics, lambda *said: notes.append(spelt(said)))
-    return notes
 
 
 def test_metrics_that_split_at_blanks_are_named_beside_those_whose_data_is_english() -> None:
