@@ -11,17 +11,16 @@ import numpy as np
 from softbleu.config.declare import Declared, Registry, setting
 from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
+from softbleu.kernels import Kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matches import Assignment, Consumption, Matches, Rules
-from softbleu.matching.similarity import COMPOSITIONS, threshold_in_millionths
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.similarity import COMPOSITIONS, Vectors, threshold_in_millionths
 from softbleu.matching.soft import soft_matches, soft_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors
     from softbleu.types import Integers
 
 DEFAULT_THRESHOLD = 0.8  # What a similarity must exceed where neither a person nor the vectors say

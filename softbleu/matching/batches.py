@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.io.limits import Limit
+from softbleu.kernels import Kernels
 from softbleu.kernels.assignment import Intervals, assign_greedily
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matches import Matches, Rules
+from softbleu.matching.ngrams import Chunk, Ngrams
 from softbleu.matching.similarity import TokenProducts, UnitVectors, Vectors, round_millionths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk, Ngrams
     from softbleu.types import Flags, Floats, Integers
 
 BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from softbleu.kernels.scale import SCALE
+from softbleu.matching.ngrams import Ngrams
+from softbleu.matching.similarity import Composition
 
 if TYPE_CHECKING:
-    from softbleu.matching.ngrams import Ngrams
-    from softbleu.matching.similarity import Composition
     from softbleu.types import Integers
 
 Assignment = Literal["exact-first", "sequential", "optimal"]

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.io.limits import Limit
+from softbleu.kernels import Kernels
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.batches import OPTIMAL, BatchMatching, Pool, WeighedText, assign_links, batches
+from softbleu.matching.batches import OPTIMAL, Batch, BatchMatching, Pool, Tables, WeighedText, assign_links, batches
+from softbleu.matching.matches import Matches, Rules
+from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors, Vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.kernels import Kernels
-    from softbleu.matching.batches import Batch, Tables
-    from softbleu.matching.matches import Matches, Rules
-    from softbleu.matching.ngrams import Chunk
     from softbleu.types import Integers
 
 STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time

@@ -14,12 +14,12 @@ from softbleu.kernels.assignment import serve_at
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import Matcher, SoftMatcher
 from softbleu.matching.batches import Batch, BatchMatching, Pool, WeighedText, batches
+from softbleu.matching.matches import Matches
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenProducts, Vectors, threshold_in_millionths
 from softbleu.matching.soft import MATCHED_WORDS, stripes_of, words_of
 
 if TYPE_CHECKING:
-    from softbleu.matching.matches import Matches
     from softbleu.types import Integers
 
 SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole

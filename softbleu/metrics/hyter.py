@@ -13,11 +13,13 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
+from softbleu.kernels import Kernels
 from softbleu.kernels.lattices import HUNDRED, CandidateTexts, EditPrices, PathSearch
 from softbleu.lattices.coding import LatticeLines, arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching.ngrams import Chunk
+from softbleu.matching.similarity import WordTable
 from softbleu.metrics.aggregation import best_rows, keep_best
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, idf_setting
@@ -27,8 +29,6 @@ from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 from softbleu.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
-    from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
     from softbleu.types import Integers
 
 Replacing = Literal["greater", "both"]
