@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoints
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 import softbleu
+from softbleu.cli.options import setting_options
 
 settings.register_profile(
     "ci",
@@ -130,3 +131,32 @@ def build_once(tmp_path_factory: pytest.TempPathFactory) -> BuildOnce:
         return folder
 
     return built
+
+
+@pytest.fixture
+def offer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Let a package offer metrics, matchers and tokenizers: classes, given by kind.
+
+    It returns what is loaded by name, which a test may change; an exception is raised.
+    """
+
+    def call(**kinds: list[Any]) -> dict[str, Any]:
+        loaded = {each.name: each for classes in kinds.values() for each in classes}
+
+        def entries(group: str) -> tuple[EntryPoint, ...]:
+            offered = kinds.get(group.removeprefix("softbleu."), [])
+            return tuple(EntryPoint(each.name, f"elsewhere:{each.name}", group) for each in offered)
+
+        def load(entry: EntryPoint) -> Any:
+            found = loaded[entry.name]
+            if isinstance(found, Exception):
+                raise found
+            return found
+
+        monkeypatch.setattr("softbleu.config.declare.entry_points_of", entries)
+        monkeypatch.setattr(EntryPoint, "load", load)
+        setting_options.cache_clear()
+        return loaded
+
+    yield call
+    setting_options.cache_clear()

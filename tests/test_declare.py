@@ -1,8 +1,8 @@
 """A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -204,22 +204,8 @@ class Halves(Tokenizer):
 
 
 @pytest.fixture
-def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    loaded: dict[str, Any] = {"pairs": Pairs, "steep": Steep, "halves": Halves}
-    groups = {"softbleu.matchers": ["pairs"], "softbleu.metrics": ["steep"], "softbleu.tokenizers": ["halves"]}
-
-    def entries(group: str) -> tuple[EntryPoint, ...]:
-        return tuple(EntryPoint(name, f"elsewhere:{name}", group) for name in groups[group])
-
-    def load(entry: EntryPoint) -> Any:
-        found = loaded[entry.name]
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    monkeypatch.setattr("softbleu.config.declare.entry_points_of", entries)
-    monkeypatch.setattr(EntryPoint, "load", load)
-    return loaded
+def plugins(offer: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    return offer(metrics=[Steep], matchers=[Pairs], tokenizers=[Halves])
 
 
 def test_other_packages_add_names_and_settings(plugins: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,12 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import softbleu
-from softbleu.cli.options import setting_options
 from softbleu.declare import Score, StringMetric, setting
 from softbleu.errors import InputError
 from softbleu.metrics import Metric, Requirements
@@ -78,23 +76,14 @@ class Length(StringMetric):
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, offer: Any) -> None:
     """A package with these metrics, and texts."""
-    named = {each.name: each for each in (Lacking, LackingCodes, Length, Broken)}
-
-    def entries(group: str) -> tuple[EntryPoint, ...]:
-        return tuple(EntryPoint(name, "own", group) for name in named if group == "softbleu.metrics")
-
-    monkeypatch.setattr("softbleu.config.declare.entry_points_of", entries)
-    monkeypatch.setattr(EntryPoint, "load", lambda entry: named[entry.name])
+    offer(metrics=[Lacking, LackingCodes, Length, Broken])
     monkeypatch.chdir(tmp_path)
     for name, lines in TEXTS.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (tmp_path / "c.txt").write_text("the cat sat\n\nx\nit\n", encoding="utf-8")
     (tmp_path / "human.tsv").write_text("system score\na 2\nb 1\nc 3\n", encoding="utf-8")
-    setting_options.cache_clear()
-    yield
-    setting_options.cache_clear()
 
 
 @pytest.mark.usefixtures("installed")

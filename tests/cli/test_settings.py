@@ -1,18 +1,18 @@
 """Options that are made of declarations, those of plug-ins among them; several metrics in one run."""
 
 import json
-import sys
-from importlib.metadata import EntryPoint
+from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
 import pytest
 from declarations import TOKENIZE
 
-from softbleu.cli.options import setting_options
-from softbleu.config.declare import all_settings
+from softbleu.config.declare import all_settings, setting
 from softbleu.config.signature import parse_signature
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS
+from softbleu.matching import MATCHERS, SoftMatcher
+from softbleu.metrics import METRICS, Metric, Score
 from softbleu.text.tokenizers import Tokenizer
 from softbleu.version import __version__
 
@@ -24,15 +24,7 @@ SETTINGS = {
 }
 SETTINGS |= {("tokenizer", "tokenize"): TOKENIZE}
 BAD = {"yes or no": None, "a whole number": "few", "a number": "few"}
-PLUG_IN = """
-from __future__ import annotations
-from dataclasses import dataclass
-from typing import ClassVar
-import numpy as np
-from softbleu.config.declare import setting
-from softbleu.matching import SoftMatcher
-from softbleu.metrics import Metric, Score
-from softbleu.text.tokenizers import Tokenizer
+
 
 @dataclass(frozen=True)
 class Excess(Metric):
@@ -42,44 +34,30 @@ class Excess(Metric):
     shape: str = setting("round", "Nothing", choices=("round", "flat"))
     name: ClassVar[str] = "excess"
     higher_is_better: ClassVar[bool] = False
+
     def statistics(self, chunk, vectors, kernels):
         return np.column_stack((chunk.candidates.lengths, chunk.closest_reference_lengths()))
+
     def score(self, row):
         return Score(self.per_word * float(row[0] - row[1]) + self.strict)
+
 
 @dataclass(frozen=True)
 class Near(SoftMatcher):
     reach: int = setting(1, "How many orders away", least=0, most=3)
     name: ClassVar[str] = "near"
+
     def pool_orders(self, order, max_order):
         return [n for n in range(1, max_order + 1) if abs(n - order) <= self.reach]
+
 
 @dataclass(frozen=True)
 class Cut(Tokenizer):
     size: int = setting(3, "Characters of a token", least=1)
     name: ClassVar[str] = "cut"
+
     def tokens(self, line):
-        return [line[k:k + self.size] for k in range(0, len(line), self.size)]
-"""
-
-
-@pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """A package with a metric, a matcher and a tokenizer of its own."""
-    (tmp_path / "odd_metric.py").write_text(PLUG_IN, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    groups = {"softbleu.metrics": "excess odd_metric:Excess", "softbleu.matchers": "near odd_metric:Near"}
-    groups |= {"softbleu.tokenizers": "cut odd_metric:Cut"}
-
-    def entries(group):
-        name, _, value = groups.get(group, "").partition(" ")
-        return (EntryPoint(name, value, group),) if name else ()
-
-    monkeypatch.setattr("softbleu.config.declare.entry_points_of", entries)
-    setting_options.cache_clear()
-    yield
-    sys.modules.pop("odd_metric", None)
-    setting_options.cache_clear()
+        return [line[k : k + self.size] for k in range(0, len(line), self.size)]
 
 
 @pytest.mark.parametrize(
@@ -214,8 +192,8 @@ def test_other_commands_choose_the_sample_too(command, subcommand):
     assert command("score", "--metric", "bleu", "m2", "--quiet", "--score-only").out == "81.33\t74.32\n"
 
 
-@pytest.mark.usefixtures("installed")
-def test_a_plug_in_brings_its_options(command, refused, files):
+def test_a_plug_in_brings_its_options(command, refused, files, offer):
+    offer(metrics=[Excess], matchers=[Near], tokenizers=[Cut])
     given = ("-c", files.candidate, "-r", files.reference)
     named = ("--metric", "excess", "--matcher", "near", "--tokenize", "cut")
     shown = " ".join(command("score", *named, "--help", environment={"COLUMNS": "200"}).out.split())
