@@ -40,8 +40,8 @@ def explain(given: Given) -> None:
 def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
 
-    >>> parse_segments(["7", "1-3", "2"], 10)
-    [7, 1, 2, 3]
+    >>> parse_segments(["7", "1-3", "2", "10"], 10)
+    [7, 1, 2, 3, 10]
     """
     numbers: dict[int, None] = {}
     for text in texts:

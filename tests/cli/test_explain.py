@@ -10,7 +10,6 @@ import pytest
 from cli.conftest import LINES, table_of
 
 import softbleu
-from softbleu.cli.explain import parse_segments
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics.making import make_metric
 from softbleu.results.explain import explain_corpus
@@ -45,10 +44,6 @@ def test_json_is_the_python_interface(command, arguments, files):
         "schema": 1,
         "segments": json.loads(json.dumps([asdict(explanation) for explanation in expected])),
     }
-
-
-def test_ranges():
-    assert parse_segments(["7", "1-3", "2", "10"], 10) == [7, 1, 2, 3, 10]
 
 
 def test_the_path_of_a_network_is_beside_the_candidate(command, tmp_path):

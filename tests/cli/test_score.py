@@ -56,15 +56,6 @@ def test_other_formats_and_encodings(command, files):
     assert scored(command, *arguments, "--encoding", "utf-16") == plain
 
 
-def test_without_input_the_sample_is_scored_and_said_so(command):
-    done = command("score")
-    assert done.code == 0
-    assert done.out.startswith("BLEU ")
-    assert "sample corpus" in done.err
-    assert done.err.count("\n") == 1
-    assert command("score", "--quiet").err == ""
-
-
 @pytest.fixture
 def arguments(files):
     return ("-c", files.candidate, "-r", files.reference, "--metric", "softbleu", "--vectors", files.vectors)

@@ -170,17 +170,18 @@ def test_expressions_and_options_say_the_same(command, files):
 
 
 SAMPLES = {
-    **dict.fromkeys(("bleu", "chrf", "vleu"), "candidate"),
-    **dict.fromkeys(("gleu(matcher=vleu)", "green", "m2", "imeasure"), "corrected"),
+    **dict.fromkeys(("bleu", "chrf", "vleu(threshold=0.8)"), "candidate"),
+    **dict.fromkeys(("gleu(matcher=vleu, threshold=0.8)", "green", "m2", "imeasure"), "corrected"),
 }
 
 
 @pytest.mark.parametrize("metric", SAMPLES)
-def test_every_metric_has_a_sample(command, metric):
-    done = command("score", "--metric", metric, "--quiet", "--format", "json")
+def test_every_metric_has_a_sample_and_a_note_says_so(command, metric):
+    done = command("score", "--metric", metric, "--format", "json")
     (system,) = json.loads(done.out)["systems"]
     assert system["name"] == SAMPLES[metric]
     assert 0 < system["score"] < 100
+    assert done.err == "softbleu: note: no input given (see --help), so this scores the bundled sample corpus\n"
 
 
 @pytest.mark.parametrize("subcommand", ["compare", "explain", "sweep"])
