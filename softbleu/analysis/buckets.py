@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.io.tabular import Records, Value
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.results.api import GivenMetrics, plan_metrics
 
@@ -166,18 +167,17 @@ def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> Records
     else:
         counts = np.bincount(text.references.codes, minlength=len(prepared.words))
         bucket_of_word, names = numbered(counts, FREQUENCIES)
-    counted = [_word_counts(chunk, bucket_of_word, len(names)) for chunk in text.chunks()]
+    counted = np.stack([_word_counts(chunk, bucket_of_word, len(names)) for chunk in text.chunks()])
     rows: list[tuple[_Naming, _Scores]] = []
-    for number, name in enumerate(names):
-        size = int(counted[0][2][number])
-        shares = [_shares(*(float(counts[number]) for counts in row)) for row in counted]
-        if size or any(row[1][number] for row in counted):
-            kinds = zip(("precision", "recall", "F1"), zip(*shares, strict=True), strict=True)
-            rows += [((kind, name, size), values) for kind, values in kinds]
+    for name, of_bucket in zip(names, np.moveaxis(counted, -1, 0).tolist(), strict=True):
+        shares = zip(*(_shares(*counts) for counts in of_bucket), strict=True)
+        if any(proposed or offered for _, proposed, offered in of_bucket):
+            kinds = zip(("precision", "recall", "F1"), shares, strict=True)
+            rows += [((kind, name, of_bucket[0][2]), values) for kind, values in kinds]
     return _table(["metric", by, "words"], prepared.systems, rows)
 
 
-def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[Integers, Integers, Integers]:
+def _word_counts(chunk: Chunk, bucket_of_word: Integers, buckets: int) -> tuple[Integers, Integers, Integers]:
     """Words of each bucket that are matched, that the candidates have, and that the references offer."""
     (ngrams,) = chunk.ngrams(1)
     codes = chunk.positions.codes
@@ -189,7 +189,7 @@ def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[In
     )
 
 
-def _shares(matched: float, proposed: float, offered: float) -> list[float | None]:
+def _shares(matched: int, proposed: int, offered: int) -> list[float | None]:
     """Precision, recall and F1 in per cent."""
     parts = (matched, proposed), (matched, offered), (2 * matched, proposed + offered)
     return [100 * part / whole if whole else None for part, whole in parts]

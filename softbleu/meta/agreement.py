@@ -318,8 +318,10 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
     ]
 
 
-def mean_agreement(agreements: list[AnnotatorAgreement], *, within: bool) -> AnnotatorAgreement:
-    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left.
+def mean_agreement(agreements: list[AnnotatorAgreement], *, within: bool) -> AnnotatorAgreement | None:
+    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons.
+
+    None where no pair has `FEWEST_COMMON` comparisons in common.
 
     Parameters
     ----------
@@ -334,8 +336,7 @@ def mean_agreement(agreements: list[AnnotatorAgreement], *, within: bool) -> Ann
         if (pair.one == pair.other) == within and pair.comparisons >= FEWEST_COMMON and pair.kappa is not None
     ]
     if not counted:
-        who = "annotator judged the same outputs twice" if within else "two annotators judged the same outputs"
-        raise InputError(f"no {who} at least {FEWEST_COMMON} times: there is no agreement to measure")
+        return None
     weights = [pair.comparisons for pair in counted]
     kappa, observed, expected = (
         float(np.average([getattr(pair, name) for pair in counted], weights=weights))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -362,15 +362,11 @@ def _without_one(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
 def _windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per metric and window of systems that judges rank next to one another: the correlations of these."""
     columns = evidence.of_systems()
-    rows: list[list[Value]] = [
-        [
-            *(side.human, agreement.metric, rank, rank + settings.window - 1, ", ".join(window.points)),
-            *agreement.values,
-        ]
-        for side in columns
-        for rank, window in neighbour_windows(side, settings.window)
-        for agreement in agreements(window, samples=0)
-    ]
+    rows: list[list[Value]] = []
+    for side in columns:
+        for rank, window in neighbour_windows(side, settings.window):
+            told = (rank, rank + settings.window - 1, ", ".join(window.points))
+            rows += [[side.human, one.metric, *told, *one.values] for one in agreements(window, samples=0)]
     names = ["human", "metric", "from_rank", "to_rank", "systems", *COEFFICIENTS]
     return _answer("windows", Records(names, rows, {"window": settings.window}), columns)
 
@@ -508,11 +504,9 @@ def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
         return _annotator_scores(evidence.assessments, settings)
     pairs = annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
-    rows: list[list[Value]] = []
-    for name, within in (("all, with others", False), ("all, with themselves", True)):
-        # There may be one kind of agreement without the other, or pairs too small for a mean.
-        with suppress(InputError):
-            rows.append([name, "", *_values(mean_agreement(pairs, within=within), names)])
+    means = {"all, with others": mean_agreement(pairs, within=False)}
+    means["all, with themselves"] = mean_agreement(pairs, within=True)
+    rows = [[name, "", *_values(mean, names)] for name, mean in means.items() if mean is not None]
     rows += [[pair.one, pair.other, *_values(pair, names)] for pair in pairs]
     table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
     return MetaEvaluation("annotators", table)

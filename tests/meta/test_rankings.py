@@ -110,5 +110,4 @@ def test_skill_is_seeded_and_meets_only_whom_it_was_compared_with() -> None:
 def test_bad_settings_and_too_few_judgements() -> None:
     refused(InputError, "number of samples", rank_by_skill, Comparisons.of(CLEAR), 0)
     found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
-    said = "no two annotators judged the same outputs at least 50 times"
-    refused(InputError, said, mean_agreement, found, within=False)
+    assert mean_agreement(found, within=False) is None
