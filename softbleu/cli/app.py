@@ -42,15 +42,14 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
     ),
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
-        "Word vectors: convert them, look into them, find neighbours.",
-        "convert info similarity neighbours list_sets",
+        "Word vectors: convert them, look into them, find neighbours, train your own.",
+        "convert info similarity neighbours train list_sets",
     ),
     "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
     "networks": ("Reference networks: many alternative references in one network.", "make show"),
 }
 REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
     "train": "python heads/recipe/train.py trains heads, in a checkout",
-    "embeddings train": "gensim trains vectors, which 'softbleu embeddings convert' takes",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
     "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
     "networks info": "",

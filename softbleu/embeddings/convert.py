@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -46,6 +46,7 @@ def convert_vectors(
     name: str | None = None,
     source: str | None = None,
     licence: str = "not stated",
+    extra: Mapping[str, object] | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
@@ -71,6 +72,8 @@ def convert_vectors(
         Keep only these words; of a model of fastText also words that it does not list, by their subwords.
     name, source, licence
         What ``meta.json`` says of the set; by default the name of the folder and that of the file.
+    extra
+        What ``meta.json`` says besides.
     force
         Replace a store that is there.
     progress
@@ -117,6 +120,7 @@ def convert_vectors(
                 "normalisation": "unit" if normalize else "none",
                 "source_sha256": "+".join(fingerprints),
                 "conversion": {**asdict(conversion), "limit": limit},
+                **(extra or {}),
             },
             measure=conversion.words - conversion.zero_rows > 1,
         )
