@@ -164,7 +164,14 @@ def train_vectors(
         source=source or "not stated",
         licence=licence,
         force=force,
-        extra={"training": {"settings": asdict(settings), **asdict(trained), "gensim": version("gensim"), **(facts or {})}},
+        extra={
+            "training": {
+                "settings": asdict(settings),
+                **asdict(trained),
+                "gensim": version("gensim"),
+                **(facts or {}),
+            }
+        },
     )
     return trained
 
@@ -189,7 +196,7 @@ def _write_lines(
 
 @dataclass(frozen=True)
 class _Lines:
-    """Tokens of a file, line by line, as often as they are asked for; gensim's own way drops the last ten thousand."""
+    """Tokens of a file, line by line, as often as they are asked for; gensim's own way drops the end."""
 
     path: Path
 

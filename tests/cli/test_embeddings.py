@@ -1,6 +1,8 @@
 """`softbleu embeddings`, command by command."""
 
 import json
+from dataclasses import asdict, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
 from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.training import TrainingSettings
 from softbleu.encoders import open_encoder
 from softbleu.engine.vectors import compare_words
 
@@ -78,6 +81,29 @@ def test_a_model_becomes_an_encoder(command, tmp_path):
     facts = json.loads(done.out)
     assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
+
+
+def test_every_setting_of_training_is_an_option(command, files):
+    settings = TrainingSettings("fasttext", "cbow", 6, 2, 2, 2, 3, True, 0.01, 0.04, 0.002, 2, 4, 70, 11, 2)
+    values = asdict(settings)
+    assert all(values[field.name] != field.default for field in fields(TrainingSettings))
+    options = []
+    for name, value in values.items():
+        options += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    text = files.write("corpus.txt", ["The cat sat on the mat.", "A small dog barked at the cat!"] * 20)
+    target = files.folder / "set"
+    options += ["--tokenize", "13a", "--lowercase", "--dtype", "int8", "--name", "mine"]
+    done = command("embeddings", "train", text, "-o", target, *options)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.split()[:2] == ["store", str(target)]
+    meta = json.loads((target / "meta.json").read_text())
+    digests = {str(text): sha256(text.read_bytes()).hexdigest()}
+    assert (meta["dtype"], meta["name"], meta["source"]) == ("int8", "mine", str(text))
+    training = meta["training"]
+    assert (training["settings"], training["words"], training["corpus"]) == (values, 12, digests)
+    assert (training["tokenizer"], training["lowercase"]) == ("13a", True)
+    texts = ("-c", files.candidate, "-r", files.reference)
+    assert command("score", *texts, "-m", "vleu(threshold=0.8)", "--vectors", target).code == 0
 
 
 def test_words_from_standard_input(command: Any, files: Any) -> None:

@@ -304,7 +304,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path
 def test_examples_run_in_their_order(command: Any, place: Path, name: str) -> None:
     shown = " ".join(command(*name.split(), "--help").out.replace("│", " ").split())
     assert len(EXAMPLES[name]) >= 1
-    if name != "embeddings convert":
+    if name not in ("embeddings convert", "embeddings train"):
         write_set(place / "my-vectors", ["cat", "dog", "car", "truck", *(f"w{number}" for number in range(700))])
     for example in EXAMPLES[name].values():
         assert example in shown

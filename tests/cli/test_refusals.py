@@ -29,6 +29,7 @@ NO_LISTS = enumerate((None, 3, "x", [None]))
 FILES: dict[str, list[str] | bytes] = {
     **LINES,
     "bad.txt": b"the cat\nna\xefve dog\nrain\n",
+    "corpus.txt": ["The cat sat on the mat.", "A small dog barked at the cat!"] * 20,
     "deep.jsonl": ['{"candidate": ' + "[" * 100_000],
     "digits.jsonl": ['{"candidate": 1' + "0" * 5000 + "}"],
     "long.json": ['{"system": "A", "score": 1' + "0" * 5000 + "}"],
@@ -36,6 +37,7 @@ FILES: dict[str, list[str] | bytes] = {
     "mark.txt": b"\xef\xbb\xbf",
     "none.vec": b"c\xff 1 2\n",
     "own.json": [json.dumps(WEIGHTS)],
+    "strange.txt": b"fine\nstr\xffnge\n",
     "turned.json": [json.dumps({**WEIGHTS, "fluency": [1, 0]})],
     "wide.tsv": ["x" * 200_000],
 }
@@ -64,7 +66,7 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, mo
     files.write("out.txt", ["precious"])
     for name in ("empty", "place.2"):
         (files.folder / name).mkdir()
-    output = None if above.startswith(WITHOUT_OUTPUT) else "out.txt"
+    output = None if above.startswith(WITHOUT_OUTPUT) else "set" if above == "embeddings train" else "out.txt"
     arguments = shlex.split(f"{above.replace('ENCODER', str(ENCODER))} {typed}")
     message = refused(*arguments, output=output)
     assert all(part in message for part in said.split(" … ")), message
@@ -150,7 +152,8 @@ def test_a_vector_that_is_too_long(refused, files, monkeypatch):
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
     path = files.write("long.vec", ["a 1 2 3", "b " + "1 " * 60])
     scored = ("score", "-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", path)
-    assert f"{path}, line 2: a line of more than 100 bytes" in refused(*scored)
+    for arguments in (scored, ("embeddings", "train", path, "-o", "set")):
+        assert f"{path}, line 2: a line of more than 100 bytes" in refused(*arguments)
 
 
 def test_every_command_allows_more(command, refused, files, monkeypatch):
@@ -236,6 +239,7 @@ OVER = [
     "embeddings convert out/vocab.txt out --force",
     "embeddings convert store+vectors.txt store --force",
     "embeddings convert vectors.txt store --force --vocabulary store/vocab.txt",
+    "embeddings train store/vocab.txt -o store --force --dimension 4 --epochs 1 --min-count 1",
 ]
 
 

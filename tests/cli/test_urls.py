@@ -439,7 +439,7 @@ def test_what_is_secret_in_urls_is_nowhere(command: Any, files: Any, monkeypatch
         ]
         ended += [
             command("score", *texts, "-o", named("o.jsom")),
-            command("embeddings", "convert", named("c"), "t"),
+            command("embeddings", "train", named("c"), "-o", "t"),
         ]
         both = ("-c", named(files.candidate), named("candidate.txt").replace("SECRET", "SECRET2"))
         ended += [command("score", *both, "-r", named(files.reference))]

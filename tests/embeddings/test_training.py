@@ -4,7 +4,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections import Counter
-from dataclasses import asdict, fields
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -172,5 +172,3 @@ def test_a_place_that_is_taken(tmp_path):
     # Found before the text is read.
     with pytest.raises(VectorError, match="no store"):
         train_vectors(iter([1]), tmp_path / "file", SMALL, force=True)
-
-

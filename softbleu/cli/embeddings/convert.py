@@ -6,7 +6,8 @@ OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed
 
 
 @command(
-    "source_file target dtype layers aligned limit vocabulary set_name set_source licence keep_lengths force format=text"
+    "source_file target dtype layers aligned limit vocabulary set_name set_source licence keep_lengths force "
+    "format=text"
 )
 def convert(given: Given) -> None:
     """Convert vectors, or a model for vectors in context, into a store that later runs open in milliseconds.
