@@ -97,15 +97,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 def map_array(path: Path) -> NDArray[Any]:
     """Map an array of a ``.npy`` file into memory, to be read: numbers, row after row."""
     size = _size_of(path)
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(12)
-            width = {1: 2, 2: 4, 3: 4}.get(start[6] if len(start) == 12 else 0, 0)
-            length = int.from_bytes(start[8 : 8 + width], "little")
-            stream.seek(8 + width)
-            header = _HEADER.fullmatch(stream.read(min(length, _LONGEST_HEADER)))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    with readable(path), path.open("rb") as stream:
+        start = stream.read(12)
+        width = {1: 2, 2: 4, 3: 4}.get(start[6] if len(start) == 12 else 0, 0)
+        length = int.from_bytes(start[8 : 8 + width], "little")
+        stream.seek(8 + width)
+        header = _HEADER.fullmatch(stream.read(min(length, _LONGEST_HEADER)))
     if start[:6] != _MAGIC or header is None:
         raise InputError(f"{path}: no array of numbers in NumPy's format")
     if header[2] == b"True":
@@ -120,8 +117,15 @@ def map_array(path: Path) -> NDArray[Any]:
         raise InputError(f"{path}: {size} bytes, where its header says {expected}")
     if not math.prod(shape):
         return np.empty(shape, dtype)
-    try:
+    with readable(path):
         return np.memmap(path, dtype, "r", 8 + width + length, shape)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Say that a file cannot be read, where that fails."""
+    try:
+        yield
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
@@ -263,9 +267,8 @@ def _read_text(path: Path) -> str:
     if _size_of(path) > MOST_BYTES:
         _refuse_size(str(path))
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        with readable(path):
+            return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}): save it as UTF-8") from None
 

@@ -22,7 +22,7 @@ from pathlib import Path, PureWindowsPath
 from typing import IO, Self
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import check_plain
+from softbleu.io.data_files import check_plain, readable
 from softbleu.io.forks import lock
 from softbleu.io.platform import exchange
 
@@ -83,11 +83,8 @@ def hash_files(*paths: Path) -> str:
     """Hex SHA-256 over the bytes of files, one after the other. InputError: one cannot be read."""
     digest = hashlib.sha256()
     for path in paths:
-        try:
-            with path.open("rb") as handle:
-                hashlib.file_digest(handle, lambda: digest)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        with readable(path), path.open("rb") as handle:
+            hashlib.file_digest(handle, lambda: digest)
     return digest.hexdigest()
 
 

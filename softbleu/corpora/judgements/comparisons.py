@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.rows import csv_lines, first_line, table_rows
 from softbleu.errors import InputError, Parameter
+from softbleu.io.data_files import whole_number
 from softbleu.io.limits import Limit
 from softbleu.io.progress import note
 
@@ -290,10 +291,7 @@ def _attribute(where: str, attributes: Mapping[str, str], tag: str, key: str) ->
 
 
 def _whole(where: str, what: str, text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        raise InputError(f"{where}: {what} is a whole number, not {text!r}") from None
+    number = whole_number(where, f"a whole number as {what}", text)
     if abs(number) > _MOST:
         raise InputError(f"{where}: {what} cannot be {number}")
     return number

@@ -14,7 +14,7 @@ from softbleu.corpora.judgements.rows import TableRow, is_json, json_values, tab
 from softbleu.corpora.judgements.scores import first_segment, segment_number
 from softbleu.corpora.parallel import name_files
 from softbleu.errors import InputError
-from softbleu.io.data_files import parse_whole
+from softbleu.io.data_files import whole_number
 
 MINOR, MAJOR = "minor", "major"
 _SEVERITIES = {MINOR: MINOR, MAJOR: MAJOR, "critical": MAJOR}
@@ -177,12 +177,7 @@ def _span(where: str, marked: Any) -> MarkedSpan | None:
     cells = [marked.get(key) for key in ("start_i", "end_i", "severity")] if inclusive else list(marked)
     if "missing" in cells[:2]:
         return None
-    try:
-        start, end = (parse_whole(str(cell)) for cell in cells[:2])
-    except ValueError:
-        raise InputError(
-            f"{where}: a span begins and ends at a character, not {cells[0]!r} and {cells[1]!r}"
-        ) from None
+    start, end = (whole_number(where, "the character where a span begins or ends", cell) for cell in cells[:2])
     if not 0 <= start <= end:
         raise InputError(f"{where}: a span cannot be from character {start} to {end}")
     return MarkedSpan(start, end + inclusive, _SEVERITIES.get(str(cells[2]).lower(), ""))
