@@ -13,7 +13,7 @@ from softbleu.cli.command import Given, command
 )
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.cli.output import Output
     from softbleu.corpora.labels import Documents
     from softbleu.errors import InputError, known_name
@@ -52,8 +52,9 @@ def compare(given: Given) -> None:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
+            from softbleu.meta.evidence import read_marks
 
-            run |= {"title": given.title or "", "spans": read_marks(given, corpus)}
+            run |= {"title": given.title or "", "spans": read_marks(given.spans, corpus, given.encoding)}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)

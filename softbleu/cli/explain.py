@@ -19,7 +19,8 @@ def explain(given: Given) -> None:
     For other metrics it shows the numbers that the score of a segment is made of.
     """
     from softbleu.analysis import choose_lines
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from
+    from softbleu.meta.evidence import read_marks
     from softbleu.report import EXPLAINERS
     from softbleu.results.explain import explain_corpus
 
@@ -33,7 +34,8 @@ def explain(given: Given) -> None:
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(given.segment or [f"1-{min(3, len(corpus))}"], len(corpus))
-        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=read_marks(given, corpus))
+        marks = read_marks(given.spans, corpus, given.encoding)
+        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=marks)
     output.write(explanations)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.plan import Plan
     from softbleu.metrics.base import Metric
-
-_OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}
-_SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
 
 
 def input_files(given: Given) -> list[str]:
@@ -36,22 +32,6 @@ def input_files(given: Given) -> list[str]:
         *given.files("reference", "source", "gold", "documents"),
         *settings,
     ]
-
-
-def read_marks(given: Given, corpus: Corpus) -> list[Any]:
-    """Spans of the files that --spans names, in outputs of the corpus."""
-    from softbleu.corpora import split_file
-    from softbleu.corpora.judgements import read_spans
-    from softbleu.meta.evidence import loaded
-
-    named = map(split_file, given.spans)
-    how: dict[str, Any] = {"encoding": given.encoding, "texts": lambda: loaded(corpus).candidates}
-    tables = [read_spans(file, label=label, **how) for label, file in named]
-    for table in tables:
-        if not table.outputs.keys() & {*corpus.systems}:
-            marked, shown = ", ".join(sorted(table.outputs)), ", ".join(corpus.systems)
-            raise InputError(f"{table.name} has spans of {marked}, and of none of the systems {shown}")
-    return tables
 
 
 def system_files(given: Given) -> dict[str, str]:
@@ -73,7 +53,7 @@ def open_corpus(given: Given, plan: Plan, *, by_document: bool = False) -> Itera
     from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.results.notes import note_text
 
-    against: Any = given.get("against") or read_signature(given).get("against", "references")
+    against: Any = given.get("against") or signed(given).get("against", "references")
     with _named_corpus(given, plan.metrics) as corpus:
         corpus = compared_with(corpus, against)
         if named := given.get("documents"):
@@ -98,40 +78,11 @@ def open_corpus(given: Given, plan: Plan, *, by_document: bool = False) -> Itera
         note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 
 
-def read_signature(given: Given) -> dict[str, str]:
-    """Read the signature that is run again: none of sacrebleu's, which say less than is needed to run them."""
-    from softbleu.config.signature import parse_signature
+def signed(given: Given) -> dict[str, str]:
+    """Keys and values of the signature that is run again, if one is."""
+    from softbleu.metrics.making import read_signature
 
-    if given.get("signature") is None:
-        return {}
-    pairs = dict(part.partition(":")[::2] for part in given.signature.strip().split("|"))
-    if pairs.get("case") in ("mixed", "lc") and "metric" not in pairs:
-        said = " ".join(_of_sacrebleu(pairs))
-        raise InputError(f"that is a signature of sacrebleu; the same here: softbleu score {said}")
-    return parse_signature(given.signature)
-
-
-def _of_sacrebleu(pairs: dict[str, str]) -> list[str]:
-    """Write the options that give the same score.
-
-    >>> _of_sacrebleu({"case": "lc", "eff": "no", "tok": "13a", "smooth": "floor[0.50]"})
-    ['-m bleu', '--tokenize 13a', '--smooth floor', '--smooth-value 0.50', '--lowercase']
-    >>> _of_sacrebleu({"case": "mixed", "eff": "yes", "nc": "6", "nw": "2", "space": "no"})
-    ['-m chrf', '--char-order 6', '--word-order 2']
-    """
-    lower = ["--lowercase"] if pairs["case"] == "lc" else []
-    if "nc" in pairs:
-        averaged = ["--eps-smoothing"] if pairs.get("eff") == "no" else []
-        blanks = ["--whitespace"] if pairs.get("space") == "yes" else []
-        orders = [f"--char-order {pairs['nc']}", f"--word-order {pairs.get('nw', 0)}"]
-        return ["-m chrf", *orders, *blanks, *averaged, *lower]
-    if "punct" in pairs:
-        more = [_OF_TER[pair] for pair in pairs.items() if pair in _OF_TER]
-        return ["-m ter", *(lower or ["--no-lowercase"]), *more]
-    smooth = zip(("--smooth", "--smooth-value"), _SMOOTH.findall(pairs.get("smooth", "exp"))[0], strict=True)
-    way = [f"{option} {value}" for option, value in smooth if value]
-    effective = ["--effective-order"] if pairs.get("eff") == "yes" else []
-    return ["-m bleu", f"--tokenize {pairs.get('tok', '13a')}", *way, *effective, *lower]
+    return {} if given.get("signature") is None else read_signature(given.signature)
 
 
 def _named_corpus(given: Given, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
@@ -142,7 +93,7 @@ def _named_corpus(given: Given, measures: Sequence[Metric]) -> AbstractContextMa
     references, source, gold = given.reference, given.source, given.gold
     blank: Any = given.get("blank_references")
     if blank is None and given.get("signature"):
-        blank = read_signature(given).get("blank", "empty")
+        blank = signed(given).get("blank", "empty")
     if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if given.get("resegment") and not given.candidate:
@@ -189,13 +140,13 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
     from softbleu.metrics.protocols import matcher_of
 
-    signed = read_signature(given)
+    keys = signed(given)
     if given.get("signature") is not None:
         if given.metric:
             raise InputError("--signature says what to compute: leave out --metric")
         named = ((option.setting, value) for option, value in given.chosen_settings())
         # Files that are named are not looked for where the signature has them.
-        files = {setting.name: value for setting, value in named if setting.hashed and setting.key in signed}
+        files = {setting.name: value for setting, value in named if setting.hashed and setting.key in keys}
         metrics: list[str | Metric] = [metric_from_signature(given.signature, **files)]
     else:
         metrics = list(given.get("metric") or ["bleu"] * (not given.get("scores")))

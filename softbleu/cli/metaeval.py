@@ -32,10 +32,8 @@ def metaeval(given: Given) -> None:
     asked = given.table or default_question(metrics, given.human or given.rankings, given.da)
     question = known_name("table", asked, QUESTIONS)
     inputs = [split_file(text)[1] for text in given.files("scores", "human")]
-    inputs += [
-        *system_files(given).values(),
-        *given.files("reference", "rankings", "da", "source", "gold", "documents"),
-    ]
+    inputs += given.files("rankings", "da", "reference", "source", "gold", "documents")
+    inputs += system_files(given).values()
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     output = given.open_output(inputs)

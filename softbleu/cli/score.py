@@ -16,7 +16,7 @@ def score(given: Given) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from, read_marks, read_signature
+    from softbleu.cli.inputs import input_files, open_corpus, plan_from, signed
     from softbleu.errors import InputError, known_name
     from softbleu.io.progress import note
     from softbleu.metrics.base import Level
@@ -33,7 +33,7 @@ def score(given: Given) -> None:
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
     output = given.open_output(input_files(given), write_numbers if given.score_only else write, ".score")
-    level = read_signature(given).get("level", "corpus") if given.level is None else given.level
+    level = signed(given).get("level", "corpus") if given.level is None else given.level
     run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), **given.values("jobs executor")}
     run["kernels"] = given.kernels.lower()
     shown: Any
@@ -42,10 +42,10 @@ def score(given: Given) -> None:
     with open_corpus(given, plan, by_document=by_document) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page
+            from softbleu.meta.evidence import read_marks
 
-            page = make_page(
-                corpus, plan, progress=progress, title=given.title or "", spans=read_marks(given, corpus), **run
-            )
+            marks = read_marks(given.spans, corpus, given.encoding)
+            page = make_page(corpus, plan, progress=progress, title=given.title or "", spans=marks, **run)
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)

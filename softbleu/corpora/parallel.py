@@ -14,11 +14,11 @@ from typing import Self, get_args
 
 from softbleu.config.signature import split_name
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment
-from softbleu.corpora.essays import aligned_essays, has_essays, note_groups
-from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
+from softbleu.corpora.essays import aligned_essays, begins_essay, has_essays, note_groups
+from softbleu.corpora.files import STDIN, TextFile, TextPart, open_text, read_parts
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.resegment import cut_texts
+from softbleu.corpora.resegment import cut_texts, resegment
 from softbleu.corpora.segments import (
     BLOCK,
     Against,
@@ -359,16 +359,22 @@ def _count_blank(references: Sequence[TextFile]) -> int:
     return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
 
 
-def read_segments_of(references: Sequence[str], encoding: str = "utf-8") -> list[tuple[str, ...]]:
-    """Read the references of all segments, to cut candidates by.
+def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
+    """Cut an output into the segments of its references, see `resegment`.
 
-    Raises `InputError`: there are none, they have different numbers of lines, or are standard input, which is read
-    once only.
+    Raises `InputError`: there are no references, they have different numbers of lines, or are standard input, which
+    is read once only; texts are essays.
     """
     if not references or STDIN in references:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
     with open_texts(references, encoding) as files:
-        return list(zip(*(file.all_lines() for file in files), strict=True))
+        segments = list(zip(*(file.all_lines() for file in files), strict=True))
+    lines = list(open_text(candidate, encoding))
+    if begins_essay(lines) or begins_essay(next(zip(*segments, strict=True), ())):
+        cut = "; cut them on the way, where they are scored, with ", Parameter("resegment")
+        see = ", or see which lines belong together with ", Parameter("groups")
+        raise InputError("there are essays (### essay_id = …), which are not cut as one text", *cut, *see)
+    return resegment(lines, segments).texts
 
 
 def _check_lines(

@@ -17,7 +17,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder
 from softbleu.types import Progress
 
-LONGEST_LINE = 10_000  # Tokens after which gensim drops the rest of a line; longer segments become several
+MOST_TOKENS = 10_000  # Tokens after which gensim drops the rest of a line; longer segments become several
 _INTEGER = 2**31 - 1
 
 
@@ -39,7 +39,7 @@ class TrainingSettings(Declared):
         "skipgram", "skipgram, the better one for small corpora, or cbow, the faster"
     )
     dimension: int = setting(100, "Length of each vector", least=1, most=10_000)
-    window: int = setting(5, "Greatest distance between word and context, in tokens", least=1, most=LONGEST_LINE)
+    window: int = setting(5, "Greatest distance between word and context, in tokens", least=1, most=MOST_TOKENS)
     min_count: int = setting(5, "Least count of a word that gets a vector", least=1, most=_INTEGER)
     epochs: int = setting(5, "Passes over the text", least=1, most=10_000)
     negative: int = setting(5, "Negative samples per word; 0: none", least=0, most=1000)
@@ -185,9 +185,9 @@ def _write_lines(
         if isinstance(segment, str):
             raise InputError(f"segment {segments} is text, not a list of tokens: split it")
         counts.update(segment)
-        for start in range(0, len(segment), LONGEST_LINE):
+        for start in range(0, len(segment), MOST_TOKENS):
             try:
-                write(" ".join(segment[start : start + LONGEST_LINE]) + "\n")
+                write(" ".join(segment[start : start + MOST_TOKENS]) + "\n")
             except UnicodeEncodeError as error:
                 raise InputError(f"segment {segments}: a token is no valid Unicode ({error.reason})") from error
             lines += 1

@@ -24,6 +24,7 @@ from softbleu.corpora.judgements import (
     file_stem,
     plain_names,
     read_scores,
+    read_spans,
 )
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.segments import compared_with, make_corpus
@@ -455,3 +456,15 @@ def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
     references = [tuple(map(clean, texts)) for block in blocks for texts in block.references]
     source = None if corpus.source is None else lines(block.source or () for block in blocks)
     return replace(Segments.of(candidates, references), source=source, documents=corpus.documents)
+
+
+def read_marks(spans: Sequence[str], corpus: Corpus, encoding: str = "utf-8") -> list[SpanTable]:
+    """Read spans of files, each maybe behind a name, in outputs of a corpus. InputError: a file has none of these."""
+    named = map(split_file, spans)
+    how: dict[str, Any] = {"encoding": encoding, "texts": lambda: loaded(corpus).candidates}
+    tables = [read_spans(file, label=label, **how) for label, file in named]
+    for table in tables:
+        if not table.outputs.keys() & {*corpus.systems}:
+            marked, shown = ", ".join(sorted(table.outputs)), ", ".join(corpus.systems)
+            raise InputError(f"{table.name} has spans of {marked}, and of none of the systems {shown}")
+    return tables

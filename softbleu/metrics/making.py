@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from softbleu.config.declare import Setting, all_settings, check_given
-from softbleu.config.signature import parse_expression, parse_signature, split_name
+from softbleu.config.signature import format_expression, parse_expression, parse_signature, split_name
 from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
@@ -54,15 +55,24 @@ def read_metric(text: str, **settings: Any) -> Metric:
     return make_metric(text, **settings)
 
 
+def read_signature(signature: str) -> dict[str, str]:
+    """Read a signature that is to be run again as `parse_signature`; of one of sacrebleu an error says the metric."""
+    if (same := _of_sacrebleu(signature)) is not None:
+        raise InputError(f"that is a signature of sacrebleu, which does not say enough; its metric is '{same}' here")
+    return parse_signature(signature)
+
+
 def metric_from_signature(signature: str, **settings: Any) -> Metric:
     """Make the metric of a published signature, with other settings where they are given.
+
+    Raises `InputError`: also for a signature of sacrebleu, which says less than is needed, with the metric.
 
     >>> str(metric_from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
     'vleu(threshold=0.8)'
     """
     pairs = {
         key: value
-        for key, value in parse_signature(signature).items()
+        for key, value in read_signature(signature).items()
         if key not in _NOT_SETTINGS and not key.startswith("test-")
     }
     metric = METRICS.find(pairs.pop("metric", "bleu"))
@@ -77,6 +87,35 @@ def metric_from_signature(signature: str, **settings: Any) -> Metric:
         if declared.name not in settings:
             signed[declared.name] = _signed(declared, value)
     return make_metric(metric.name, plain=True, **{**signed, **settings})
+
+
+def _of_sacrebleu(signature: str) -> str | None:
+    """Write the metric of a signature of sacrebleu as an expression; None of another signature.
+
+    >>> _of_sacrebleu("nrefs:1|case:lc|eff:no|tok:13a|smooth:floor[0.50]|version:2.6.0")
+    'bleu(tokenize=13a, smooth=floor, smooth_value=0.50, lowercase=yes)'
+    >>> _of_sacrebleu("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0")
+    'chrf(char_order=6, word_order=2)'
+    """
+    pairs = dict(part.partition(":")[::2] for part in signature.strip().split("|"))
+    if pairs.get("case") not in ("mixed", "lc") or "metric" in pairs:
+        return None
+    lower = {"lowercase": "yes"} if pairs["case"] == "lc" else {}
+    if "nc" in pairs:
+        orders = {"char_order": pairs["nc"], "word_order": pairs.get("nw", "0")}
+        said = _said(pairs, {("space", "yes"): "whitespace", ("eff", "no"): "eps_smoothing"})
+        return format_expression("chrf", orders | said | lower)
+    if "punct" in pairs:
+        named = {("norm", "yes"): "normalized", ("punct", "no"): "no_punct", ("asian", "yes"): "asian_support"}
+        return format_expression("ter", _said(pairs, named) | (lower or {"lowercase": "no"}))
+    way, value = re.findall(r"^(.*?)(?:\[(.*)\])?$", pairs.get("smooth", "exp"))[0]
+    split = {"tokenize": pairs.get("tok", "13a"), "smooth": way, **({"smooth_value": value} if value else {})}
+    return format_expression("bleu", split | _said(pairs, {("eff", "yes"): "effective_order"}) | lower)
+
+
+def _said(pairs: Mapping[str, str], settings: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """Settings that are chosen by entries of a signature."""
+    return {setting: "yes" for entry, setting in settings.items() if entry in pairs.items()}
 
 
 def _signed(declared: Setting, value: str) -> Any:

@@ -24,7 +24,7 @@ from softbleu.report.layout import fit, lay_out
 from softbleu.text.tokenizers import TOKENIZERS
 
 EXAMPLES = tomllib.loads(Path(options.__file__).with_name("examples.toml").read_text(encoding="utf-8"))
-OF_WHITE_SPACE = "-m chrf --char-order 6 --word-order 0 --whitespace --eps-smoothing --lowercase"
+OF_WHITE_SPACE = "chrf(char_order=6, word_order=0, whitespace=yes, eps_smoothing=yes, lowercase=yes)"
 
 
 def commands(made, *names):
@@ -147,25 +147,25 @@ def test_case_does_not_matter(command, files):
     assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
 
 
-INTL = "-m bleu --tokenize intl --smooth add-k --smooth-value 2.00 --effective-order --lowercase"
+INTL = "bleu(tokenize=intl, smooth=add-k, smooth_value=2.00, effective_order=yes, lowercase=yes)"
 
 
 @pytest.mark.parametrize(
-    ("signature", "options"),
+    ("signature", "metric"),
     [
-        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "-m bleu --tokenize 13a --smooth exp"),
-        ("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "-m bleu --tokenize 13a --smooth exp"),
+        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "bleu(tokenize=13a, smooth=exp)"),
+        ("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "bleu(tokenize=13a, smooth=exp)"),
         ("nrefs:2|case:lc|eff:yes|tok:intl|smooth:add-k[2.00]|version:2.4.0", INTL),
-        ("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0", "-m chrf --char-order 6 --word-order 2"),
+        ("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0", "chrf(char_order=6, word_order=2)"),
         ("nrefs:1|case:lc|eff:no|nc:6|nw:0|space:yes|version:2.6.0", OF_WHITE_SPACE),
-        ("nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0", "-m ter --lowercase"),
-        ("nrefs:1|case:mixed|tok:tercom|norm:yes|punct:yes|asian:no", "-m ter --no-lowercase --normalized"),
+        ("nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0", "ter(lowercase=yes)"),
+        ("nrefs:1|case:mixed|tok:tercom|norm:yes|punct:yes|asian:no", "ter(normalized=yes, lowercase=no)"),
     ],
 )
-def test_signatures_of_sacrebleu(command, refused, signature, options):
-    said = f"softbleu: error: that is a signature of sacrebleu; the same here: softbleu score {options}\n"
-    assert refused("score", "--signature", signature) == said
-    assert command("score", *options.split(), "-q").code == 0
+def test_signatures_of_sacrebleu(command, refused, signature, metric):
+    said = f"that is a signature of sacrebleu, which does not say enough; its metric is '{metric}' here"
+    assert refused("score", "--signature", signature) == f"softbleu: error: {said}\n"
+    assert command("score", "-m", metric, "-q").code == 0
 
 
 def test_a_threshold_that_nobody_gave_is_said(command, files):

@@ -11,7 +11,7 @@ import pytest
 from refusing import refused
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.training import LONGEST_LINE, TrainingSettings, train_vectors
+from softbleu.embeddings.training import MOST_TOKENS, TrainingSettings, train_vectors
 from softbleu.errors import InputError, VectorError
 
 SMALL = TrainingSettings(dimension=8, min_count=1, epochs=2, bucket=50)
@@ -116,7 +116,7 @@ def test_meta_says_how_it_was_made(tmp_path):
 
 def test_long_segments_are_not_cut_short(tmp_path):
     """Words after the ten-thousandth token of a segment are trained too: their vectors move."""
-    long = [["a", "b"] * (LONGEST_LINE // 2) + ["c", "d"] * 3000]
+    long = [["a", "b"] * (MOST_TOKENS // 2) + ["c", "d"] * 3000]
 
     def rows(alpha):
         settings = TrainingSettings(dimension=8, min_count=1, epochs=1, sample=0, alpha=alpha, min_alpha=1e-9)

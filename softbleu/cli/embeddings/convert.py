@@ -30,8 +30,7 @@ def convert(given: Given) -> None:
     if strange:
         kind = "encoders" if of_model else "word vectors"
         raise InputError(f"--{strange[0].replace('_', '-')} means nothing for {kind}: leave it out")
-    said = given.values("dtype name source licence force")
-    store = {name: value for name, value in said.items() if value is not None}
+    store = given.values("dtype name source force") | {"licence": given.licence or "not stated"}
     facts = {"store": given.target, "dtype": given.dtype}
     if of_model:
         layers = None if given.layers is None else parse_layers(given.layers)

@@ -26,7 +26,6 @@ def train(given: Given) -> None:
     lines = (line for name in given.corpus for line in open_text(name, given.encoding))
     hashes = {name: hash_files(Path(name)) for name in given.corpus if Path(name).is_file()}
     facts = {"corpus": hashes, "tokenizer": tokenizer.name, "lowercase": tokenizer.lowercase}
-    said = given.values("dtype name licence force")
     with given.progress("training", many=2) as progress:
         trained = train_vectors(
             map(tokenizer.splitter, lines),
@@ -35,6 +34,7 @@ def train(given: Given) -> None:
             source=given.source or ", ".join(given.corpus),
             facts=facts,
             progress=progress,
-            **{name: value for name, value in said.items() if value is not None},
+            licence=given.licence or "not stated",
+            **given.values("dtype name force"),
         )
     output.write_table(("what", "count"), list(asdict(trained).items()), {"store": given.output_folder})
