@@ -221,6 +221,8 @@ class Bleu(MatcherMetric):
         `candidate_length` and `reference_length` are those of the corpus, in tokens, of which the brevity penalty is
         made.
 
+        Examples
+        --------
         The VLEU of Morgan 2014, Table 5, which the paper prints as 0.1957:
 
         >>> bleu = Bleu(smooth="none")
