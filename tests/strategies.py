@@ -174,9 +174,9 @@ def cases(
     return case.with_options(threshold=draw(st.one_of(*choices, *([st.sampled_from(near)] if near else []))))
 
 
-BY_ONE = {"softbleu.matching.batches.BATCH_CELLS": 1}
-LONG = {**BY_ONE, "softbleu.matching.batches.LONG_CELLS": 0}
-NARROW = {**LONG, "softbleu.matching.soft.STRIPE_CELLS": 40}
+BY_ONE = {"softbleu.matching.matchers.BATCH_CELLS": 1}
+LONG = {**BY_ONE, "softbleu.matching.matchers.LONG_CELLS": 0}
+NARROW = {**LONG, "softbleu.matching.matchers.STRIPE_CELLS": 40}
 PATHS = {"batch": {}, "one by one": BY_ONE, "long": LONG, "long, narrow stripes": NARROW}
 """Limits under which segments take each way through the matching."""
 

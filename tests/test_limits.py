@@ -86,8 +86,8 @@ def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callabl
     module, name = f"softbleu.{CASES[case][0]}".rsplit(".", 1)
     limit = getattr(import_module(module), name)
     if case in ("n-grams, vleu", "optimal"):
-        monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 1)
-        monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
+        monkeypatch.setattr("softbleu.matching.matchers.LONG_CELLS", 1)
+        monkeypatch.setattr("softbleu.matching.matchers.BATCH_CELLS", 1)
     return limit, lambda most: monkeypatch.setattr(f"{module}.{name}", replace(limit, most=most))
 
 

@@ -12,8 +12,7 @@ from softbleu.engine.encode import CodedBlock
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.limits import Limit
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.matching.base import SoftMatcher
-from softbleu.matching.batches import LONG_CELLS
+from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import MatchIntervals, match_each, match_intervals
 

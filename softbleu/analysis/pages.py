@@ -25,7 +25,7 @@ from softbleu.engine.statistics import Statistics, make_results
 from softbleu.errors import InputError, Parameter
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.matching.base import SoftMatcher
+from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, matcher_of
 from softbleu.results.api import GivenMetrics, plan_metrics
 from softbleu.results.significance import (

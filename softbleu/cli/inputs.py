@@ -50,7 +50,7 @@ def open_corpus(given: Given, plan: Plan, *, by_document: bool = False) -> Itera
     """
     from softbleu.corpora.labels import Documents
     from softbleu.corpora.segments import compared_with
-    from softbleu.matching.base import DEFAULT_THRESHOLD
+    from softbleu.matching.matchers import DEFAULT_THRESHOLD
     from softbleu.results.notes import note_text
 
     against: Any = given.get("against") or signed(given).get("against", "references")

@@ -64,7 +64,7 @@ class Kernels(Protocol):
     def sum_matches(
         self,
     ) -> Callable[[Tokens, Tokens, Integers, WordArrays, Flags, int, int], Integers | None] | None:
-        """Sum the matches of similar n-grams (`numba_matching`); None: `softbleu.matching.soft` does, on arrays."""
+        """Sum the matches of similar n-grams (`numba_matching`); None: `softbleu.matching` does, on arrays."""
 
     @property
     def multiply_pairs(self) -> Callable[..., Floats] | None:

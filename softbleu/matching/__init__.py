@@ -1,6 +1,5 @@
 """Matchers: how much of a candidate n-gram the references account for."""
 
-from softbleu.matching.base import MATCHERS, Matcher, SoftMatcher, make_matcher
-from softbleu.matching.matches import Matches
+from softbleu.matching.matchers import MATCHERS, Matcher, Matches, SoftMatcher, make_matcher
 
 __all__ = ["MATCHERS", "Matcher", "Matches", "SoftMatcher", "make_matcher"]

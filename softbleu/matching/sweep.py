@@ -12,12 +12,21 @@ from softbleu.errors import InputError
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.assignment import serve_at
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.base import Matcher, SoftMatcher
-from softbleu.matching.batches import Batch, BatchMatching, Pool, WeighedText, batches
-from softbleu.matching.matches import Matches
+from softbleu.matching.matchers import (
+    MATCHED_WORDS,
+    Batch,
+    BatchMatching,
+    Matcher,
+    Matches,
+    Pool,
+    SoftMatcher,
+    WeighedText,
+    batches,
+    stripes_of,
+    words_of,
+)
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenProducts, Vectors, threshold_in_millionths
-from softbleu.matching.soft import MATCHED_WORDS, stripes_of, words_of
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -25,7 +25,7 @@ from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
 from softbleu.io.tasks import run_in_order
-from softbleu.matching.base import SoftMatcher
+from softbleu.matching.matchers import SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.credit import DESERVED, CreditTally, Judge, approximate

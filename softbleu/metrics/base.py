@@ -28,7 +28,7 @@ from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.forks import cached_property
-from softbleu.matching.base import MATCHERS, Matcher
+from softbleu.matching.matchers import MATCHERS, Matcher
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer, Whitespace
 
 if TYPE_CHECKING:

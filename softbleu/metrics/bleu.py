@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.base import Exact, SleuMatcher, VleuMatcher, XleuMatcher
+from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, shared_counts
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting

@@ -14,7 +14,7 @@ from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.base import Exact, Matcher
+from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import (
     Aggregation,

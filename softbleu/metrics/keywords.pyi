@@ -10,7 +10,7 @@ from softbleu.embeddings import VectorLocation
 from softbleu.embeddings.choice import Similarity
 from softbleu.language.locate import ModelChoice
 from softbleu.lattices.rules import NetworkVectors
-from softbleu.matching.base import Matcher
+from softbleu.matching.matchers import Matcher
 from softbleu.metrics.heads import TrainedHead
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.refless import CoefficientsFile

@@ -9,7 +9,7 @@ from typing import Any
 from softbleu.config.declare import Setting, all_settings, check_given
 from softbleu.config.signature import format_expression, parse_expression, parse_signature, split_name
 from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
-from softbleu.matching.base import MATCHERS
+from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
 
 _NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.edits import EditedSegment
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
-    from softbleu.matching.base import Matcher
+    from softbleu.matching.matchers import Matcher
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.metrics.edits.judged import JudgedEdits
     from softbleu.metrics.hyter import ClosestPath

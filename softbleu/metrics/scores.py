@@ -16,7 +16,7 @@ from softbleu.corpora.parallel import split_file
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
-from softbleu.matching.base import MATCHERS
+from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.aggregation import ChosenSums, SumOfRows
 from softbleu.metrics.base import METRICS, Metric, Requirements
 from softbleu.metrics.result import Score

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.assignment import assign_greedily
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.batches import EXACT
+from softbleu.matching.matchers import EXACT
 
 BACKENDS = ["numpy", *(["numba"] if find_spec("numba") else [])]
 LEVELS = [-1, 0, 1, 250_000, 300_000, 500_000, 700_000, 999_999, SCALE]

@@ -73,7 +73,7 @@ def test_lines_shorter_than_every_soft_order(matcher, assignment, candidate, ref
 @pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
 def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, monkeypatch):
     if long:
-        monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
-        monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
+        monkeypatch.setattr("softbleu.matching.matchers.BATCH_CELLS", 1)
+        monkeypatch.setattr("softbleu.matching.matchers.LONG_CELLS", 0)
     found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"

@@ -15,7 +15,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.matching import make_matcher
-from softbleu.matching.base import VleuMatcher
+from softbleu.matching.matchers import VleuMatcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
@@ -26,7 +26,7 @@ ASSIGNMENTS = [*product(("exact-first", "sequential"), ("unit", "similarity")), 
 COMPOSITIONS = ("mean", "aligned", "sif")
 CELLS = "softbleu.matching.sweep.SWEEP_CELLS"
 SWEEP_PATHS = {name: {**values, **({CELLS: 1} if values else {})} for name, values in PATHS.items()}
-MIXED = dict.fromkeys((*(f"softbleu.matching.batches.{name}_CELLS" for name in ("BATCH", "LONG")), CELLS), 12)
+MIXED = dict.fromkeys((*(f"softbleu.matching.matchers.{name}_CELLS" for name in ("BATCH", "LONG")), CELLS), 12)
 """Some segments are long, others are not; what is not matched alone is never long."""
 
 
@@ -151,10 +151,10 @@ def test_lives_of_a_long_segment_are_refused():
     case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
     chunk, vectors = chunk_of(case)
     matcher = VleuMatcher()
-    with limits({"softbleu.matching.batches.LONG_CELLS": 6}):
+    with limits({"softbleu.matching.matchers.LONG_CELLS": 6}):
         assert len(match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
     with (
-        limits({"softbleu.matching.batches.LONG_CELLS": 5}),
+        limits({"softbleu.matching.matchers.LONG_CELLS": 5}),
         pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
     ):
         match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)

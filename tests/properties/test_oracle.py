@@ -174,7 +174,7 @@ def test_sizes_of_pieces_change_nothing(
     case = replace(case, matcher="exact") if exact else case
     sizes = dict(zip(SIZES, (piece, 1, kernel, block, block, tokens), strict=True))
     expected, whole = case.scores(), corpus_score(case)
-    with limits({**sizes, "softbleu.matching.batches.BATCH_CELLS": batch}):
+    with limits({**sizes, "softbleu.matching.matchers.BATCH_CELLS": batch}):
         assert case.scores() == expected
         assert corpus_score(case) == whole
 

@@ -14,7 +14,7 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.base import threshold_setting
+from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.similarity import WordTable, threshold_in_millionths
 from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import Metric, Requirements, lacking
