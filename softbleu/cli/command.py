@@ -21,8 +21,8 @@ from softbleu.cli.options import (
     setting_options,
 )
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
-from softbleu.io.forks import cached_property
 from softbleu.io.limits import allow
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

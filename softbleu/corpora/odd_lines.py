@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.segments import Segments
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 _FARTHER = 0.1  # Mean share of the words of four lines that fit their neighbours better
 TWIN_WORDS = 20  # Words from which an equal text is no accident

@@ -23,7 +23,7 @@ from softbleu.encoders import Encoder, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter
 from softbleu.io.files import Content
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 ExactWords = Literal["one", "cosine"]
 NO_VECTORS = "none"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import VectorCase, WordVectors
 from softbleu.errors import VectorError
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.io.streams import open_stream
 
 _MAGIC = b"\xba\x16\x4f\x2f"

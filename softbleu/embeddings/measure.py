@@ -19,7 +19,7 @@ from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, Parameter, VectorError
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers

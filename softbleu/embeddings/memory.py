@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from softbleu.embeddings.store import LOOKUP_FROM
 from softbleu.embeddings.vectors import Selection, VectorCase, VectorSource, WordVectors
 from softbleu.errors import VectorError
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 _ROWS_AT_ONCE = 4096
 _MOST = 1 << 17  # Words that are kept of a large set

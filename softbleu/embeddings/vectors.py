@@ -9,7 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 VectorCase = Literal["exact", "fallback"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.encoders.store import EncoderArchitecture
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 States = NDArray[np.float32]
 

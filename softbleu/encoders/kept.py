@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from softbleu.encoders import Encoder, Pieces, open_encoder
 from softbleu.encoders.pieces import in_texts
-from softbleu.io.forks import lock
 from softbleu.io.line_cache import kept_lines
+from softbleu.io.platform import lock
 
 _LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
 _MOST = 64_000_000  # Bytes that are kept in memory

@@ -26,7 +26,7 @@ from softbleu.encoders.store import (
 )
 from softbleu.errors import VectorError
 from softbleu.io.executors import single_threaded_blas
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from softbleu.config.languages import find_language
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError, Parameter
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking
 from softbleu.metrics.protocols import NeedsData, ReadsRows, matcher_of

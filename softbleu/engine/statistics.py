@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.executors import single_threaded_blas
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Coverage, DocumentScore, Result, Score
 

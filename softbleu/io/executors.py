@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from softbleu.io.arguments import check_run
-from softbleu.io.forks import lock
-from softbleu.io.platform import end_processes
+from softbleu.io.platform import end_processes, lock
 from softbleu.io.progress import hush
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pathlib import Path
 from softbleu.errors import InputError
 from softbleu.io.cache import cache_folder, make_cache_folder
 from softbleu.io.files import open_own
-from softbleu.io.forks import lock
+from softbleu.io.platform import lock
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
 DEFAULT_LIMIT = 4096  # Megabytes

@@ -1,7 +1,8 @@
-"""Tricks of systems and libraries that a measurement defends, which stands beside each; nothing else uses such."""
+"""Tricks of systems and libraries, each with the measurement that defends it; nothing else uses such."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterator
@@ -12,14 +13,49 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from softbleu.io.forks import lock
+if sys.version_info >= (3, 12) or TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801
+        """A property that is computed once, without the lock that Python 3.11 has for all objects of a class.
+
+        A process that is forked while another thread computes it never waits for that thread.
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            # Where two threads compute it, both get the value of the first.
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+
+def free_at_forks(held: Any) -> None:
+    """Have the process forked only while no other thread has a lock; parent and child then have it free."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=held.acquire, after_in_parent=held.release, after_in_child=held.release)
+
+
+def lock() -> RLock:
+    """Make a lock that no other thread holds when the process is forked.
+
+    >>> with lock():
+    ...     pass
+    """
+    made = RLock()
+    free_at_forks(made)
+    return made
+
+
 _PRINTING = lock()
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
-from softbleu.io.forks import free_at_forks
-from softbleu.io.platform import load_njit
+from softbleu.io.platform import free_at_forks, load_njit
 from softbleu.io.progress import note
 
 _njit = partial(load_njit(), nogil=True, cache=True, no_cfunc_wrapper=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.text.tokens import chosen_places
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

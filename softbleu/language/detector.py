@@ -8,9 +8,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from softbleu.errors import MissingExtraError
-from softbleu.io.forks import cached_property
 from softbleu.io.line_cache import kept_lines
-from softbleu.io.platform import without_prints
+from softbleu.io.platform import cached_property, without_prints
 
 if TYPE_CHECKING:
     from harper import Linter

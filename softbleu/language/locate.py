@@ -11,7 +11,7 @@ from typing import Self
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.io.files import Content
-from softbleu.io.forks import lock
+from softbleu.io.platform import lock
 from softbleu.io.resources import package_folder, required_resource
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import Harper

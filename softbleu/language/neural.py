@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from softbleu.errors import InputError
 from softbleu.io.data_files import check_plain, load_tokenizer, read_json
-from softbleu.io.forks import cached_property
 from softbleu.io.line_cache import kept_lines
+from softbleu.io.platform import cached_property
 from softbleu.language.gguf_model import TOKENIZER, missing_extra
 from softbleu.language.ngrams import LineJudgements
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -15,7 +15,7 @@ from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork
 from softbleu.lattices.texts import PARSERS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.kernels.positions import Positions, first_places, ngram_ids, reference_counts
 from softbleu.text.tokens import Tokens
 

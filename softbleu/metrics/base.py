@@ -27,7 +27,7 @@ from softbleu.config.signature import format_expression, signature_of
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import MATCHERS, Matcher
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer, Whitespace
 

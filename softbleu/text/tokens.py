@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 _PARTS = 1 << 14  # Words whose parts are remembered
 _MANY = range(1 << 10, 1 << 17)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, MissingExtraError, Parameter
-from softbleu.io.forks import lock
+from softbleu.io.platform import lock
 
 _STEMMING = lock()  # A stemmer has its word in itself: of two threads at once, one would get half of the other's
 

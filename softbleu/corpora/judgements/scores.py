@@ -16,7 +16,7 @@ from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import is_json, outside_rows, score_rows, text_of
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import parse_score, whole_number
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.io.forks import cached_property
+from softbleu.io.platform import cached_property
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits.ends import common_ends
 from softbleu.types import Words
