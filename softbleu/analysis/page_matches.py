@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.engine.encode import CodedBlock
 from softbleu.engine.worker import MINI_BATCH
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.matching.ngrams import Chunk

@@ -21,7 +21,7 @@ from softbleu.cli.options import (
     setting_options,
 )
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
-from softbleu.io.limits import allow
+from softbleu.io.arguments import allow
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from softbleu.corpora.files import open_text
 from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.io.resources import find_resource
 
 TOLERANCE = 0.01  # How far from 1 probabilities may sum, as in NLTK

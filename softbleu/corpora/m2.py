@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from softbleu.corpora.edits import NO_CORRECTION, Annotation, Edit, GoldSegment
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError
+from softbleu.io.arguments import Limit
 from softbleu.io.data_files import parse_whole
-from softbleu.io.limits import Limit
 
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
+from softbleu.io.arguments import Limit
 from softbleu.io.cache import kept_arrays
-from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

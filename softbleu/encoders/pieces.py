@@ -18,8 +18,8 @@ from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.store import advised
 from softbleu.encoders.base import Pieces
 from softbleu.errors import VectorError
+from softbleu.io.arguments import Limit
 from softbleu.io.data_files import load_tokenizer, no_panic
-from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

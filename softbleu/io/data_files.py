@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
-from softbleu.io.limits import number_from
+from softbleu.io.arguments import number_from
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.io.arguments import Limit
 from softbleu.io.data_files import check_plain
 from softbleu.io.files import draft_folder, put_in_place
-from softbleu.io.limits import Limit
 from softbleu.io.resources import required_resource
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels.lattices import HUNDRED
 
 if TYPE_CHECKING:

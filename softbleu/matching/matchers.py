@@ -17,7 +17,7 @@ import numpy as np
 from softbleu.config.declare import Declared, Registry, setting
 from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels
 from softbleu.kernels.assignment import Intervals, assign_greedily
 from softbleu.kernels.scale import SCALE

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with
 from softbleu.errors import InputError, known_name
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
 from softbleu.meta.agreement import Columns
 from softbleu.meta.correlation import Estimate, divide, draw_batches, draw_counts, redraw

@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, idf_setting

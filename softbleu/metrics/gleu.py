@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk

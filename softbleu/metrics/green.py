@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels.positions import ngram_ids
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import keep_best

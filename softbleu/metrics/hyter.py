@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels
 from softbleu.kernels.lattices import HUNDRED, CandidateTexts, EditPrices, PathSearch
 from softbleu.lattices.coding import LatticeLines, arc_words, lattices_of, network_tokenizer

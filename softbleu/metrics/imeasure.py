@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, Parameter
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels.beam import best_matches
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.matching.ngrams import Chunk

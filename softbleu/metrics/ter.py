@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
 from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column

@@ -16,7 +16,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.io.resources import required_resource
 from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.spelling import WordList, split_words

@@ -15,7 +15,7 @@ from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
 from softbleu.metrics.aggregation import BestReference

@@ -15,8 +15,7 @@ from softbleu.engine.plan import Plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
-from softbleu.io.arguments import is_whole_number, listed
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels.scale import SCALE
 from softbleu.language.values import Finding

@@ -18,8 +18,7 @@ from softbleu.engine.lists import ListCorpus
 from softbleu.engine.plan import Plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
-from softbleu.io.arguments import listed
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit, listed
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
 from softbleu.results.api import GivenMetric, plan_metrics

@@ -18,7 +18,7 @@ from cli.conftest import LINES
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
-from softbleu.io.limits import FACTOR, Limit
+from softbleu.io.arguments import FACTOR, Limit
 from softbleu.language import VALUES
 from softbleu.metrics.bleu import Bleu
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.rows import csv_lines, first_line, table_rows
 from softbleu.errors import InputError, Parameter
+from softbleu.io.arguments import Limit
 from softbleu.io.data_files import whole_number
-from softbleu.io.limits import Limit
 from softbleu.io.progress import note
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.io.limits import Limit
+from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import threshold_setting
