@@ -1,0 +1,531 @@
+"""Readers of texts: parallel files, whole segments in one file, gold edits in `.m2` files, and what each refuses."""
+
+import gzip
+import io
+import json
+import os
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from refusing import refused
+from shared_data import shared
+
+from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
+from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized
+from softbleu.corpora.grammar import parse_grammar
+from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
+from softbleu.corpora.m2 import write_m2
+from softbleu.corpora.parallel import joined
+from softbleu.errors import InputError
+from softbleu.metrics import Bleu, Cleme, Gleu
+from softbleu.metrics.edits.extract import edit_texts
+from softbleu.results.api import score_corpus
+
+TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
+ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030")
+READ = [
+    *(
+        (mark + (end.join(TEXT) + last).encode(), "utf-8", TEXT)
+        for mark, end in product((b"", b"\xef\xbb\xbf"), ("\n", "\r\n"))
+        for last in ("", end)
+    ),
+    (b"a\r\nb\nc\r\n", "utf-8", ["a", "b", "c"]),
+    *((b"\n" * count, "utf-8", [""] * count) for count in (1, 2)),
+    (b"a\n\n", "utf-8", ["a", ""]),
+    (b"na\xefve\n\xa0caf\xe9\n", "latin-1", ["naïve", "\u00a0café"]),
+    *((f"a{each}b\nc\n".encode(), "utf-8", [f"a{each}b", "c"]) for each in "\r\x0b\x0c\x1c\x85\u2028\u2029"),
+    *(("\n".join(TEXT).encode(encoding), encoding, TEXT) for encoding in ENCODINGS),
+]
+
+
+@pytest.fixture(params=[(1024, 1 << 20), (1, 1), (2, 3), (3, 7), (5, 2)], ids=str)
+def _sizes(request, monkeypatch):
+    """Blocks of so many lines, files read in pieces of so many bytes."""
+    block, piece = request.param
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
+
+
+def loaded(corpus):
+    """Candidates by system and references of all blocks, read as lines, after seeing that bytes say the same."""
+    candidates, references = {system: [] for system in corpus.systems}, []
+    for block in corpus.blocks():
+        part = block.load()
+        assert len(part) == len(block)
+        for system, texts in part.candidates.items():
+            candidates[system] += texts
+        references += part.references
+        by_reference, by_system, _ = block.texts()
+        assert_bytes_are_lines(by_reference, zip(*part.references, strict=True))
+        assert_bytes_are_lines(by_system, part.candidates.values())
+    assert len(references) == len(corpus)
+    return candidates, references
+
+
+def assert_bytes_are_lines(texts, expected):
+    assert all(text.endswith(b"\n") for text in texts)
+    found = [[line.split() for line in text.decode().removesuffix("\n").split("\n")] for text in texts]
+    assert found == [[line.split() for line in lines] for lines in expected]
+
+
+def read_back(path, encoding="utf-8"):
+    """Candidate lines of a file."""
+    with ParallelFiles.open([path], [path], encoding=encoding) as corpus:
+        candidates, references = loaded(corpus)
+    (lines,) = candidates.values()
+    assert [(text,) for text in lines] == references
+    return lines
+
+
+@pytest.mark.usefixtures("_sizes")
+class TestLines:
+    @pytest.mark.parametrize(("content", "encoding", "expected"), READ)
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_ends_and_encodings(self, content, encoding, expected, packed, written):
+        assert read_back(written(gzip.compress(content) if packed else content), encoding) == expected
+
+    @pytest.mark.parametrize(("encoding", "end"), [("utf-8-sig", "\r\n"), ("utf-16", "\n")])
+    def test_standard_input(self, encoding, end, written, monkeypatch):
+        path = written("\n".join(TEXT).encode(encoding))
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(end.join(TEXT).encode(encoding))))
+        with ParallelFiles.open(["-"], [path], encoding=encoding.removesuffix("-sig")) as corpus:
+            assert loaded(corpus)[0] == {"-": TEXT}
+
+    def test_pipes_are_read_once(self, written):
+        """As the shell's process substitution gives them: a pipe that cannot be opened a second time."""
+        reader, writer = os.pipe()
+        try:
+            os.write(writer, "\n".join(TEXT).encode())
+            os.close(writer)
+            with ParallelFiles.open([f"/dev/fd/{reader}"], [written(TEXT)]) as corpus:
+                assert list(loaded(corpus)[0].values()) == [TEXT]
+        finally:
+            os.close(reader)
+
+    @pytest.mark.parametrize("line", [1, 3, 5])
+    @pytest.mark.parametrize("kernels", ["numpy", "numba"])
+    def test_invalid_utf8_names_file_line_and_byte(self, line, kernels, written):
+        if kernels == "numba":
+            pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+        lines = [text.encode() for text in TEXT]
+        lines[line - 1] = "né".encode() + b"\xff" + lines[line - 1]
+        with (
+            ParallelFiles.open([written(b"\n".join(lines), "bad.txt")], [written(TEXT)]) as corpus,
+            pytest.raises(InputError, match=rf"^\S*bad.txt, line {line}, byte 4: not UTF-8 \(0xff\)"),
+        ):
+            score_corpus(corpus, Bleu(), kernels=kernels)
+        refused(InputError, r"line 3, byte 4: not UTF-8 \(0xc3\)", read_back, written(b"a\nb\ncaf\xc3"))
+
+    def test_threads_find_the_same_lines(self, written, monkeypatch):
+        started = []
+
+        def make(threads):
+            started.append(threads)
+            return ThreadPoolExecutor(threads)
+
+        monkeypatch.setattr("softbleu.corpora.parallel.ThreadPoolExecutor", make)
+        monkeypatch.setattr(os, "cpu_count", lambda: 3)
+        path, found = written("\n".join(TEXT)), []
+        for jobs in (1, 2, 1000):
+            with ParallelFiles.open([path], [path], jobs=jobs) as corpus:
+                found.append([block.load() for block in corpus.blocks()])
+        assert started == [2, 3]
+        assert found[1:] == found[:1] * 2
+
+    def test_joined_blocks_are_those_of_the_same_lines(self, written):
+        path = written("\n".join(TEXT), "c")
+        with ParallelFiles.open([path], [path]) as corpus:
+            parts = [block.load() for block in joined(list(corpus.blocks()))]
+            assert [text for part in parts for text in part.candidates["c"]] == TEXT
+            assert [text for part in parts for (text,) in part.references] == TEXT
+            carried = [block.carried() for block in corpus.blocks()]
+            assert list(joined(carried)) == carried
+        with ParallelFiles.open([path], [], gold=written([f"S {text}\n" for text in "abcde"], "g.m2")) as corpus:
+            blocks = list(corpus.blocks())
+            found = list(joined(blocks))
+            assert len(found) == -(-len(blocks) // 4)
+            assert [gold for block in found for gold in block.gold or ()] == list(corpus.gold or ())
+            assert [text for block in found for text in block.load().candidates["c"]] == TEXT
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "message"),
+    [
+        ("a b\n".encode("utf-16") + b"A", "utf-16", "bad.txt.*not utf-16"),
+        ("a\ud83d".encode("utf-16", "surrogatepass"), "utf-16", "bad.txt.*not utf-16"),
+        (b"\x80\x81\xff\n", "gb18030", r"bad.txt: not gb18030 \(0x80\); name its encoding"),
+        (b"a\n", "utf-9", r"unknown encoding 'utf-9'; e\.g\. utf-8"),
+    ],
+)
+def test_other_encodings(content, encoding, message, written):
+    refused(InputError, message, read_back, written(content, "bad.txt"), encoding)
+
+
+def test_damaged_gzip_and_files_that_make_no_sense(written, tmp_path):
+    packed = gzip.compress(bytes(range(256)), mtime=0)
+    for content in (packed[:5], packed[:12], packed[:25], packed[:-1], packed[:-6] + bytes(6)):
+        refused(InputError, r"c\.txt\.gz: broken gzip data", read_back, written(content, "c.txt.gz"))
+    for candidates, references, message in (
+        ([written("a\n")], [str(tmp_path)], "is a folder: name a file in it"),
+        ([], ["r"], "no candidate file: name one with candidates"),
+        (["c"], [], "no reference file: name one with references"),
+        (["-"], ["-"], "can be read once only"),
+        (["c", "c"], ["r"], "the same candidate file is named twice"),
+    ):
+        refused(InputError, message, ParallelFiles.open, candidates, references)
+
+
+def test_copies_go_when_files_are_closed_or_refused(written, tmp_path, monkeypatch):
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(copies))
+    packed, short = written(gzip.compress(b"a\nb\n"), "c.gz"), written(gzip.compress(b"a\n"), "short.gz")
+    with ParallelFiles.open([packed], [packed]):
+        assert len(list(copies.rglob("*.txt"))) == 2
+    assert list(copies.iterdir()) == []
+    refused(InputError, "different numbers of lines", ParallelFiles.open, [packed], [short])
+    assert list(copies.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ("a/x.1.txt a/y.txt.gz", "x.1 y"),
+        ("a/x.txt b/x.txt", "a/x.txt b/x.txt"),
+        ("a/x.txt a/x.out", "x.txt x.out"),
+        ("x -", "x -"),
+        ("a/x.txt a/x.txt.gz", "x.txt x.txt.gz"),
+    ],
+)
+def test_name_files(paths, expected):
+    assert name_files(paths.split()) == dict(zip(expected.split(), paths.split(), strict=True))
+
+
+ESSAYS = "### essay_id = 7\n\nhe go home\nit rain\n\n### essay_id = b 2\nall is well\n"
+
+
+def test_essays(written):
+    """Headings and blank lines are no segments; a reference may lack an essay, or have it in other lines."""
+    source, one = written(ESSAYS), written(ESSAYS.replace("go", "goes").replace("rain", "rains"), "1.md")
+    some = written("### essay_id=7\nhe went home\nit rained", "2.md")
+    whole = written("### essay_id = b 2\nall is well\n\n### essay_id = 7\nhe went home it rains", "c.md")
+    with ParallelFiles.open([whole], [one, some], source, resegment=True) as corpus:
+        (block,) = corpus.blocks()
+        assert corpus.documents.numbers.tolist() == [0, 0, 1]
+        assert (block.load().source, block.load().candidates["c"]) == (
+            ["he go home", "it rain", "all is well"],
+            ["he went home", "it rains", "all is well"],
+        )
+        assert block.load().present()[1:] == [("it rains", "it rained"), ("all is well",)]
+    # A merged and a split sentence are one segment each.
+    split = written(ESSAYS.replace("home\nit", "home, it").replace("is well", "is well.\nVery well."), "3.md")
+    with ParallelFiles.open([whole], [split], source, resegment=True) as corpus:
+        (block,) = corpus.blocks()
+        assert corpus.documents.numbers.tolist() == [0, 1]
+        assert (block.load().source, block.load().references, block.load().candidates["c"]) == (
+            ["he go home it rain", "all is well"],
+            [("he go home, it rain",), ("all is well. Very well.",)],
+            ["he went home it rains", "all is well"],
+        )
+    refused(
+        InputError, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment", ParallelFiles.open, [whole], [one]
+    )
+    refused(InputError, "2.md lacks essay 'b 2', which .*1.md has", ParallelFiles.open, [some], [one])
+    refused(InputError, "has an essay 'b 2', which .*2.md lacks", ParallelFiles.open, [one], [some])
+    plain = written("a\nb\nc\n", "p.txt")
+    refused(InputError, "1.md has essays .*p.txt has none", ParallelFiles.open, [plain], [one])
+    twice = written(ESSAYS.replace("b 2", "7"))
+    refused(InputError, "line 6: a second essay '7'", ParallelFiles.open, [twice], [one])
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "numba"])
+def test_blank_references(kernels, written, monkeypatch):
+    """They are missing beside others with text, in files as in memory; of many segments a few are empty texts."""
+    if kernels == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 2)
+    lines, one, two = ["a b c d", "b c", "", "d"], ["a b c x", "b c", "", "d e"], ["a b y d", " ", "", "\u3000"]
+    ragged = [tuple(filter(str.strip, texts)) or texts for texts in zip(one, two, strict=True)]
+
+    def scores(corpus):
+        metrics = [Gleu(iterations=9), Bleu(order=2), Cleme()]
+        return [(found.score, found.signature) for found in score_corpus(corpus, metrics, kernels=kernels)]
+
+    without = scores(Segments.of({"c": lines}, ragged, lines))
+    for chosen, many in ((None, 1), ("missing", 101), (None, 101), ("empty", 1)):
+        pairs = list(zip(one, two, strict=True)) * many
+        made = Segments.of({"c": lines * many}, pairs, lines * many)
+        assert (made.blank, made.blank_references) == (2 * many, "missing")
+        paths = [written(text * many, name) for name, text in zip("c12", (lines, one, two), strict=True)]
+        with ParallelFiles.open(paths[:1], paths[1:], paths[0], blank_references=chosen) as corpus:
+            if chosen == "empty":
+                assert scores(corpus) != scores(made)
+                assert all("blank" not in signature for _, signature in scores(corpus))
+            else:
+                assert scores(corpus) == scores(made)
+                assert many > 1 or [score for score, _ in scores(made)] == [score for score, _ in without]
+                assert all("|blank:missing|" in signature for _, signature in scores(corpus))
+    few = Segments.of(["a"] * 200, [["a", ""], *[["a", "b"]] * 199])
+    assert (few.blank, few.blank_references) == (1, "empty")
+
+
+PAIRS = "a cat ||| the cat ||| one cat\n||| empty\nx|||\n"
+TSV = "id\tsource\tcandidate\treference\treference2\n1\tS1\ta cat\tthe cat\tone cat\n2\tS2\t\tempty\n3\tS3\tx\t\t\n"
+JSONL = (
+    '{"candidate": "a cat", "references": ["the cat", "one cat"], "source": "S1"}\n'
+    '{"candidate": "", "reference": "empty", "source": "S2", "more": [1]}\n'
+    '{"candidate": "x", "references": ["", null, ""], "source": "S3"}\n'
+)
+RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
+
+
+@pytest.fixture
+def read(written):
+    return lambda content, name, **options: read_segments(written(content, name), **options)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "last", "source"),
+    [
+        (PAIRS, "corpus.txt", ("",), None),
+        (TSV, "corpus.tsv", ("", ""), ["S1", "S2", "S3"]),
+        (JSONL, "corpus.jsonl", ("", ""), ["S1", "S2", "S3"]),
+    ],
+)
+def test_formats(content, name, last, source, read):
+    found = read(content, name)
+    assert found == Segments({"candidate": ["a cat", "", "x"]}, [*RAGGED[:2], last], source)
+    # The format goes before the suffix.
+    assert read(content, "other.txt", file_format=name.split(".")[1].replace("txt", "pairs")) == found
+
+
+def test_several_systems(read):
+    expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
+    tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"
+    assert read(tsv, "x.tsv").candidates == expected
+    rows = ({"candidate": {"A": f"a{n}", "B": f"b{n}"}, "reference": f"r{n}"} for n in (1, 2))
+    assert read("\n".join(map(json.dumps, rows)), "x.jsonl").candidates == expected
+
+
+@pytest.mark.parametrize(("content", "name"), [(PAIRS, "c.txt"), (TSV, "c.tsv"), (JSONL, "c.jsonl")])
+def test_kinds_of_files(content, name, read, monkeypatch):
+    expected, data = read(content, name), content.encode()
+    assert read(gzip.compress(data), f"{name}.gz") == expected
+    for other in (data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, data.removesuffix(b"\n")):
+        assert read(other, name) == expected
+    for encoding in ("utf-16", "latin-1"):
+        assert read(content.encode(encoding), name, encoding=encoding) == expected
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", 1)
+    assert read(data, name) == expected
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
+    assert read_segments("-").references == RAGGED
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1 << 20])
+def test_bytes(piece, read, tmp_path, monkeypatch):
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
+    with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
+        read(b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
+    refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, b"a ||| caf\xc3", "c.txt")
+    refused(InputError, "c.txt.gz: broken gzip data", read, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
+    refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
+    assert read("a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
+
+
+def test_segments_in_memory(monkeypatch):
+    assert Segments.of(["a", "b"], ["c", ["d", "e"]]).references == [("c",), ("d", "e")]
+    assert Segments.of(["a", "b"], [["c", None], [None, "e"]]).references == [("c",), ("e",)]
+    assert Segments.of(["a"], ["b"]).systems == ("candidate",)
+    assert Segments.of({"A": ["a"], "B": ["b"]}, ["c"]).systems == ("A", "B")
+    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 2)
+    corpus = Segments.of({"A": list("abcde")}, list("vwxyz"), list("12345"))
+    blocks = list(corpus.blocks())
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    assert [text for block in blocks for text in block.candidates["A"]] == list("abcde")
+    assert [texts for block in blocks for texts in block.references] == corpus.references
+    assert [text for block in blocks for text in block.source or ""] == list("12345")
+    assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
+    refused(InputError, "1 segments but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
+    refused(InputError, "source, number 1: text is needed, not int", Segments.of, ["a"], ["b"], [5])
+
+
+@pytest.mark.parametrize("systems", [list("abc"), {"A": list("abc")}])
+def test_transposed_references_are_refused(systems):
+    message = (
+        r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed, as sacrebleu has them; "
+        r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
+    )
+    references = [list("abc"), list("def")]
+    refused(InputError, message, Segments.of, systems, references)
+    # The advice works; other lengths are not called transposed.
+    found = Segments.of(systems, list(zip(*references, strict=True)))
+    assert found.references == [("a", "d"), ("b", "e"), ("c", "f")]
+    with pytest.raises(InputError, match=r"^3 candidates( of 'A')? but references for 2 segments$"):
+        Segments.of(systems, [["a"], ["b", "c"]])
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references", "message"),
+    [
+        ("abc", ["a", "b", "c"], "a list with an entry per segment, .* not one text"),
+        (["a"], "a", "a list with an entry per segment, .* not one text"),
+        (["a", 5], ["a", "b"], "candidate of 'candidate', number 2: text is needed, not int"),
+        ([None], ["a"], "candidate of 'candidate', number 1: text is needed, not NoneType"),
+        ([b"a"], ["a"], "text is needed, not bytes"),
+        (["a"], [["a", 5]], "reference of segment 1, number 2: text is needed, not int"),
+        (["a", "b"], ["a", 5], "segment 2 are text, or a list of texts, not int"),
+        (["a"], [b"a"], "segment 1 are text, or a list of texts, not bytes"),
+        (["a"], [{"a": "b"}], "segment 1 are text, or a list of texts, not dict"),
+        (["a"], [{"a", "b"}], "segment 1 are text, or a list of texts, not a set, which has no order"),
+        ({"a", "b"}, ["a", "b"], "candidates are .*, not a set, which has no order"),
+        ({"A": frozenset("ab")}, ["a", "b"], "candidates of 'A' are .*, not a frozenset, which has no order"),
+        (["a", "b"], {"a", "b"}, "references are .*, not a set, which has no order"),
+        ({1: ["a"], "1": ["b"]}, ["a"], "two systems are called '1': 1 and '1' are the same text"),
+        (["a"], [[["a"]]], "reference of segment 1, number 1: text is needed, not list"),
+        ([], [], "an empty corpus"),
+        ({"A": []}, [], "an empty corpus"),
+        ({}, ["a"], "no candidates at all"),
+        (["a", "b"], [["a"], ["b"], ["c"]], "2 candidates but references for 3 segments"),
+        ({"A": list("abc"), "B": list("ab")}, list("abc"), "2 candidates of 'B' but references for 3"),
+        *((["a", "b"], [["a"], entry], "segment 2 has no reference") for entry in (None, [], [None], (None, None))),
+    ],
+)
+def test_what_is_no_corpus(candidates, references, message):
+    refused(InputError, message, Segments.of, candidates, references)
+
+
+GOLD = """S He eat a apple .
+A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0
+A 2 3|||ArtOrDet|||an||the|||REQUIRED|||-NONE-|||0
+A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||2
+
+S All is well .
+
+S They they go  home
+A 1 2|||Dup||||||REQUIRED|||twice|||1
+A 4 4|||Mec|||.|||OPTIONAL|||-NONE-|||1
+A 2 3|||Um|||-NONE-|||REQUIRED|||-NONE-|||0
+"""
+
+
+def test_what_a_file_says(written):
+    first, second, third = read_m2(written(GOLD))
+    assert first.source == "He eat a apple ."
+    edits = (Edit(1, 2, "Vform", ("eats",)), Edit(2, 3, "ArtOrDet", ("an", "the")))
+    assert first.annotations == (Annotation(0, edits), Annotation(2, ()))
+    assert second == GoldSegment("All is well .", (Annotation(0, ()),))
+    assert third.source == "They they go home"
+    edits = (Edit(1, 2, "Dup", ("",), comment="twice"), Edit(4, 4, "Mec", (".",), "OPTIONAL"))
+    assert third.annotations == (Annotation(0, (Edit(2, 3, "Um", ()),)), Annotation(1, edits))
+
+
+def test_references_are_the_corrected_texts(written):
+    segments = read_m2(written(GOLD))
+    others = [("All is well .",), ("They they -NONE- home", "They go home .")]
+    assert [each.references() for each in segments] == [("He eats an apple .", "He eat a apple ."), *others]
+    references = GoldReferences(segments)
+    assert (len(references), references[1:3][1][1], references[0][1]) == (3, "They go home .", "He eat a apple .")
+    third = read_m2(written(GOLD))[2]
+    coded = third.coded(lambda text: tuple(map(len, text.split())))
+    assert coded.annotators == (0, 1)
+    assert coded.edits == (((2, 3, ((),)),), ((1, 2, ((),)), (4, 4, ((1,),))))
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([(0, 0, "x"), (0, 0, "y")], "x y a b"),
+        ([(2, 2, "z"), (1, 2, "w")], "a w z"),
+        ([(1, 1, "i"), (1, 2, "w")], "a i w"),
+        ([(0, 2, "")], "a b"),
+        ([(0, 1, ""), (1, 2, "")], "a"),
+        ([(0, 1, "one,two")], "one , two b"),
+        ([(0, 2, "x"), (1, 2, "w")], "x"),
+        ([(1, 2, "w v"), (0, 2, "x")], "x v"),
+        ([(0, 0, "x"), (0, 2, "")], "x a b"),
+    ],
+)
+def test_how_edits_meet(edits, expected):
+    annotation = Annotation(0, tuple(Edit(start, end, "X", (text,)) for start, end, text in edits))
+    assert GoldSegment("a b", (annotation,)).references() == (expected,)
+
+
+def test_words_that_need_no_tokenizer_are_left_alone_by_it():
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    for text in ("a", "well-known", "eats an apple", "x , y ; z", "end .", "3 apples", "cannot", "gonna go", "it's"):
+        assert _tokenized(text) == NLTKWordTokenizer().tokenize(text)
+
+
+def test_forms_of_the_file(written):
+    expected = read_m2(written(GOLD))
+    spaced = GOLD.replace("\n\n", "\n\n\n") + "\n\n"
+    for name, data in {
+        "zipped.m2.gz": gzip.compress(b"\xef\xbb\xbf" + GOLD.replace("\n", "\r\n").encode()),
+        "spaced.m2": spaced.encode(),
+        "unfinished.m2": GOLD.rstrip("\n").encode(),
+        "noted.m2": GOLD.replace("A 1 2|||V", "I note\nA 1 2|||V").encode(),
+    }.items():
+        assert read_m2(written(data, name)) == expected, name
+    assert read_m2(written("S é\n".encode("latin-1")), "latin-1")[0].source == "é"
+    assert read_m2(written("S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
+
+
+def test_segments_with_gold_edits(written):
+    gold = read_m2(written(GOLD))
+    segments = Segments.of_gold({"x": ["one", "two", "three"]}, gold)
+    assert (len(segments), segments.systems, segments.only("x").gold) == (3, ("x",), gold)
+    refused(InputError, "2 candidates but gold edits for 3 segments", Segments.of_gold, ["one", "two"], gold)
+    refused(InputError, "2 candidates of 'x'", Segments.of_gold, {"x": ["one", "two"]}, gold)
+    source = ["He eat a apple .", "Else", "They they go home"]
+    refused(InputError, "source, line 2: not the sentence", Segments.of_gold, list("abc"), gold, source)
+    refused(InputError, r"pass softbleu\.corpora\.read_m2", Segments.of_gold, ["one"], ["one"])
+
+
+def test_what_is_written_is_read_again(tmp_path, written):
+    edits = (Edit(0, 1, "", ("",)), Edit(1, 1, "x", ("a b", "c"), "OPTIONAL", "why"), Edit(2, 3, "y", ("", "e")))
+    segments = [
+        GoldSegment("a b c", (Annotation(0, ()), Annotation(3, (*edits, Edit(3, 3, "z", ()))))),
+        GoldSegment("", (Annotation(0, ()),)),
+    ]
+    assert read_m2(written("".join(write_m2(segments)))) == segments
+    barred = edit_texts(["a", "b"], ["a || b |", "| &#124; b &verbar; &verbarx;"])
+    file = tmp_path / "barred.m2"
+    file.write_text("".join(write_m2(barred)), encoding="utf-8")
+    assert read_m2(str(file)) == barred
+
+
+@pytest.mark.parametrize("name", ["gold.m2", "errant/references.m2"])
+def test_real_files_are_written_as_they_are_read(written, name):
+    segments = read_m2(str(shared("data", "conll14", *name.split("/"))))
+    assert read_m2(written("".join(write_m2(segments)))) == segments
+
+
+KNOWN = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+ROWS = [(reader, row) for reader, rows in KNOWN["refused"].items() for row in rows]
+READERS = {
+    "rankings": read_rankings,
+    "scores": read_scores,
+    "assessments": read_assessments,
+    "spans": read_spans,
+    "m2": read_m2,
+    "segments": read_segments,
+    "aligned": lambda path: list(read_aligned(path)),
+    "grammars": lambda path: parse_grammar(path, Path(path).read_text(encoding="utf-8").splitlines()),
+}
+
+
+@pytest.mark.parametrize(("reader", "row"), ROWS)
+def test_refused(reader, row, written):
+    text, old = KNOWN["texts"].get(row.get("of"), ""), row.get("old", "")
+    assert old in text
+    path = written(text.replace(old, row.get("new", ""), 1) + row.get("text", ""), row.get("name", "bad"))
+    said = refused(InputError, "", READERS[reader], path)
+    assert said.startswith(path)
+    assert all(part in said for part in row["said"].split(" … ")), said
