@@ -1,10 +1,12 @@
-"""Every reader on damaged files: a result, or one line, and nothing else.
+"""Readers on damaged files: a result, or one line, and nothing else; and what is kept of earlier runs, damaged.
 
 ``SOFTBLEU_CAMPAIGN`` is the number of times that each is tried with seeds never used before (``just damage``).
 """
 
 import random
+import shutil
 import signal
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ from adversarial.samples import READERS, Reader, copy, mishandled
 from cli.conftest import contents
 
 from softbleu.encoders.kept import _OPEN
+from softbleu.engine import runner
 
 SECONDS = 60
 
@@ -72,3 +75,86 @@ def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> No
         for name in left:
             path = place / name
             path.unlink()
+
+
+CACHES = {
+    "lines": "score -c c.txt -r r.txt -m bertscore --vectors enc -f json",
+    "graphs": "score -c c.txt -r r.txt -m vleu -t 0.5 --vectors v.txt --neighbours 3 -f json",
+    "meteor": "score -c c.txt -r r.txt -m meteor --meteor-data met -f json",
+    "language": "score -c c.txt -s s.txt -m refless --language-model tiny.gguf --coefficients weights.json -f json",
+    "remote": "score -c c.txt -r r.txt -m vleu -t 0.5 --vectors file:///{folder}/v.txt -f json",
+}
+JOURNALS = {
+    "score": "score -c long.txt -r long.txt -m bleu chrf -f json --resume -o o.json",
+    "sweep": "sweep -c c.txt d.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7 -f json -o o.json",
+}
+
+
+@pytest.fixture
+def cached(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the samples and a cache of its own."""
+    copy(samples, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def forget() -> None:
+    """What a process remembers of files that it has opened."""
+    _OPEN.clear()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("softbleu."):
+            for value in vars(module).values():
+                getattr(value, "cache_clear", lambda: None)()
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def run_quietly(command: Any, *arguments: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return command(*arguments, "-q")
+
+
+@pytest.mark.parametrize("name", CACHES)
+def test_caches(command: Any, cached: Path, name: str) -> None:
+    arguments = CACHES[name].format(folder=cached).split()
+    forget()
+    whole = run_quietly(command, *arguments)
+    assert whole.code == 0, whole.err
+    kept = cached / "kept"
+    (cached / "cache").rename(kept)
+    assert any(name in str(path) for path in files_of(kept))
+    for seed in SEEDS:
+        draw = random.Random(f"{seed} {name}")
+        shutil.rmtree(cached / "cache", ignore_errors=True)
+        shutil.copytree(kept, cached / "cache")
+        target = draw.choice(files_of(cached / "cache"))
+        target.write_bytes(damaged(target.read_bytes(), draw))
+        forget()
+        assert run_quietly(command, *arguments) == whole, f"seed {seed}: {target}"
+
+
+@pytest.mark.parametrize("name", JOURNALS)
+def test_journals(command: Any, cached: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is damaged is computed anew."""
+    arguments, output = JOURNALS[name].split(), cached / "o.json"
+    monkeypatch.setattr(runner, "EVERY", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr("softbleu.engine.checkpoint.remove_checkpoint", lambda _: None)
+        assert run_quietly(command, *arguments).code == 0
+    journal = cached / f".o.json.{name}"
+    assert journal.exists()
+    journal.rename(cached / "kept")
+    whole = output.read_bytes()
+    for seed in SEEDS:
+        draw = random.Random(f"{seed} {name}")
+        output.unlink()
+        shutil.copytree(cached / "kept", journal)
+        target = draw.choice(files_of(journal))
+        target.write_bytes(damaged(target.read_bytes(), draw))
+        done = run_quietly(command, *arguments)
+        assert (done.code, done.err, output.read_bytes()) == (0, "", whole), f"seed {seed}"
+        assert not journal.exists()

@@ -1,4 +1,4 @@
-"""Correlations, Williams' test and tau: literal versions, scipy, laws, and bad input."""
+"""Agreement with people: correlations, tau, rankings and spans; literal versions, laws and bad input."""
 
 from itertools import combinations
 from pathlib import Path
@@ -14,14 +14,26 @@ from refusing import refused
 from scipy import stats
 
 import softbleu
-from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
+from softbleu.corpora.judgements import Assessments, Comparisons, MarkedOutput, MarkedSpan, ScoreTable, SpanTable
+from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.meta import rankings
 from softbleu.meta.accuracy import TAUS, preference_taus
-from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
+from softbleu.meta.agreement import (
+    agreements,
+    annotator_agreement,
+    compare_metrics,
+    join_systems,
+    leave_one_out,
+    mean_agreement,
+)
 from softbleu.meta.correlation import COEFFICIENTS, correlate, difference, williams
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
-from softbleu.meta.rankings import play_matches
+from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
+from softbleu.meta.spans import Marks, span_agreements
 from softbleu.metrics import Bleu
+from softbleu.results.significance import rank_ranges
+from softbleu.results.spans import unmatched_spans
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -344,3 +356,161 @@ def test_differences_about_systems_are_of_the_same_samples() -> None:
     (row,) = [each for each in found if each["measure"] == "spearman of systems"]
     assert (row["better"], row["worse"], row["difference"]) == ("one", "other", pytest.approx(apart.value))
     assert (row["low"], row["high"]) == pytest.approx(apart.interval)
+
+
+NAMES = st.sampled_from("ABCD")
+COMPARISON = st.tuples(st.integers(0, 3), NAMES, NAMES, st.integers(-1, 1), st.sampled_from("xyz"))
+COMPARED = st.lists(COMPARISON.filter(lambda row: row[1] != row[2]), min_size=1, max_size=60)
+CLEAR = [(n, *pair, 1, "x") for n in range(30) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
+
+
+@given(COMPARED)
+def test_expected_wins(rows: list[oracle.Row]) -> None:
+    literal = oracle.expected_wins(rows)
+    comparisons = Comparisons.of(rows)
+    if any(np.isnan(score) for score in literal.values()):
+        with pytest.raises(InputError, match="has ties only"):
+            expected_wins(comparisons)
+    else:
+        assert expected_wins(comparisons) == pytest.approx(literal, abs=1e-12)
+
+
+@given(COMPARED)
+def test_kappa(rows: list[oracle.Row]) -> None:
+    found = {(each.one, each.other): each for each in annotator_agreement(Comparisons.of(rows))}
+    for one, other in (("x", "x"), ("x", "y"), ("y", "z")):
+        literal = oracle.kappa(rows, one, other)
+        if literal is None:
+            assert (one, other) not in found
+            continue
+        each = found[one, other]
+        assert (each.observed, each.expected) == pytest.approx(literal, abs=1e-12)
+        if each.kappa is None:
+            assert literal[1] == 1
+        else:
+            assert each.kappa == pytest.approx((literal[0] - literal[1]) / (1 - literal[1]))
+
+
+def test_clear_order() -> None:
+    ranked = rank_by_wins(Comparisons.of(CLEAR), samples=200)
+    found = [(each.name, each.best, each.worst, each.cluster) for each in ranked]
+    assert found == [("A", 1, 1, 1), ("B", 2, 2, 2), ("C", 3, 3, 3)]
+    assert [(each.wins, each.ties, each.losses) for each in ranked] == [(60, 0, 0), (30, 0, 30), (0, 0, 60)]
+
+
+def test_samples_are_of_segments() -> None:
+    rows = [(n // 3, *pair, (n * 7) % 3 - 1, "x") for n in range(40) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
+    comparisons = Comparisons.of(rows)
+    drawn = np.random.default_rng(5).integers(14, size=(20, 14))
+    found = rankings.redraw_tallies(comparisons, 20, 5)
+    for each, tallies in zip(drawn, found, strict=True):
+        chosen = np.concatenate([np.flatnonzero(comparisons.segment == number) for number in each])
+        assert (comparisons.at(chosen).tallies() == tallies).all()
+    # All that is said of a segment is said once: the ranges of ranks are as wide as those of one comparison each.
+    ten = Comparisons.of([row for row in rows for _ in range(10)])
+    ranges = [[(each.best, each.worst) for each in rank_by_wins(of, samples=300)] for of in (comparisons, ten)]
+    assert ranges[0] == ranges[1]
+
+
+def test_ranges_leave_out_what_is_rare() -> None:
+    usual, rare = [[2.0, 1.0]] * 98, [[1.0, 2.0]] * 2
+    assert [ends.tolist() for ends in rank_ranges(np.array(usual + rare))] == [[1, 2], [1, 2]]
+    often = [[1.0, 2.0]] * 6
+    assert [ends.tolist() for ends in rank_ranges(np.array(usual[:94] + often))] == [[1, 1], [2, 2]]
+    # Clusters do not overlap.
+    assert cut_clusters([1, 1, 2, 4], [1, 4, 3, 4]) == [1, 1, 1, 1]
+    assert cut_clusters([1, 2, 3], [1, 2, 3]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("beta", [0.3, 5.0, 1000.0])
+def test_matches_are_rated_as_by_the_package(beta: float) -> None:
+    pytest.importorskip("trueskill", reason="trueskill is not installed")
+    generator = np.random.default_rng(0)
+    runs = np.arange(60)
+    one, other = (runs, np.zeros(60, np.int64)), (runs, np.full(60, 2))
+    start = (generator.normal(0, 0.4, (60, 3)), generator.uniform(0.05, 0.3, (60, 3)))
+    rated = []
+    for make_rating in (rankings.make_rating, oracle.make_rating):
+        mean, variance = (part.copy() for part in start)
+        make_rating(beta, rankings.DRAWS)(mean, variance, one, other, runs % 3 - 1)
+        rated.append((mean, variance))
+    # The package approximates the error function to 7 digits.
+    for mine, package, before in zip(*rated, start, strict=True):
+        assert np.abs(mine - package).max() < 1e-6
+        assert (mine[:, 1] == before[:, 1]).all()
+        assert np.abs(mine - before).max() > 1e-8
+
+
+def test_skill_is_seeded_and_meets_only_whom_it_was_compared_with() -> None:
+    comparisons = Comparisons.of(CLEAR)
+    one, same, other = (rank_by_skill(comparisons, runs=5, seed=seed) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert [each.name for each in one] == ["A", "B", "C"]
+    apart = Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")])
+    assert np.isfinite(rankings.play_matches(apart, runs=4)).all()
+
+
+def test_bad_settings_and_too_few_judgements() -> None:
+    refused(InputError, "number of samples", rank_by_skill, Comparisons.of(CLEAR), 0)
+    found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
+    assert mean_agreement(found, within=False) is None
+
+
+LENGTH = 12
+PLACES = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(sorted)
+SPANS = st.lists(
+    st.tuples(PLACES, st.sampled_from(["minor", "major"])).map(lambda s: MarkedSpan(*s[0], s[1])), max_size=3
+)
+OUTPUTS = st.lists(st.tuples(st.lists(SPANS, min_size=1, max_size=2), SPANS), min_size=1, max_size=5)
+
+
+def table(outputs: list[list[list[MarkedSpan]]]) -> SpanTable:
+    return SpanTable(
+        "m", {"A": {n: [MarkedOutput("", tuple(s)) for s in marked] for n, marked in enumerate(outputs)}}
+    )
+
+
+@given(OUTPUTS)
+def test_agreement_is_the_literal_one(outputs: list[tuple[list[list[MarkedSpan]], list[MarkedSpan]]]) -> None:
+    """In every sample of segments, with the texts and without; as many random characters are an expectation."""
+    judged, predicted = table([judges for judges, _ in outputs]), table([[spans] for _, spans in outputs])
+    texts = {"A": ["abcd efgh ij"] * len(outputs)}
+    (found,) = span_agreements(Marks(judged, [predicted], texts), samples=5, seed=3)
+    rows = [[(LENGTH, spans, said) for spans in judges] for judges, said in outputs]
+    expected = oracle.span_scores([row for group in rows for row in group])
+    shown = [np.nan if value is None else value for value in (found.precision, found.recall, found.f1.value)]
+    assert shown == pytest.approx(expected, nan_ok=True)
+    drawn = np.random.default_rng(3).integers(len(rows), size=(5, len(rows)))
+    samples = [oracle.span_scores([row for n in numbers for row in rows[n]])[2] for numbers in drawn]
+    assert found.f1.drawn == pytest.approx(samples, nan_ok=True)
+
+
+def test_random_characters_are_expected() -> None:
+    """Of the ten that are no blanks, five are predicted; the judge marks four, one of them a blank."""
+    judged, predicted = (table([[[MarkedSpan(*places, "minor")]]]) for places in ((3, 7), (0, 6)))
+    (found,) = span_agreements(Marks(judged, [predicted], {"A": ["abcd efgh ij"]}), samples=0)
+    assert found.random.value == pytest.approx(2 * (3 * 0.5) / (5 + 4))
+
+
+@pytest.mark.parametrize(
+    "metric", ["bleu(tokenize=13a)", "ter", "sleu", "vleu(vectors=none)", "softbleu(vectors=none)"]
+)
+def test_what_is_unmatched_is_marked(metric: str) -> None:
+    corpus = Segments.of({"A": ["the dog  barks xyzzy qwrtp now"]}, ["the dog barks now"])
+    made = unmatched_spans(corpus, softbleu.read_metric(metric), severity="major")
+    assert made.records() == [
+        {"system": "A", "segment": 1, "start": 15, "end": 26, "severity": "major", "text": "xyzzy qwrtp"}
+    ]
+
+
+def test_computed_spans_are_compared_with_those_of_a_file(tmp_path: Path) -> None:
+    files = {"a.txt": "a cat sits\nit rains\n", "r.txt": "a cat sat\nit rains\n"}
+    files["j.tsv"] = "system\tsegment\tstart\tend\tseverity\na\t1\t6\t10\tmajor\na\t2\t\t\t\n"
+    a, r, judged = (str(tmp_path / name) for name in files)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (row,) = softbleu.metaeval(
+        "spans", assessments=judged, candidates=[a], references=[r], metrics=["bleu"]
+    ).records()
+    assert (row["precision"], row["recall"], row["f1"], row["marked"], row["judgements"]) == (0.5, 0.5, 0.5, 4, 2)

@@ -1,0 +1,380 @@
+"""Where systems differ: buckets, lines and n-grams, and edits by kind, against literal counts."""
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusing import refused
+
+import softbleu
+from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, find_corrections, ngram_differences
+from softbleu.analysis.buckets import FREQUENCIES, LENGTHS
+from softbleu.corpora import Segments
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.corpora.labels import Documents
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.metrics.cleme import Cleme2Score
+from softbleu.metrics.making import make_metric
+from softbleu.text.tokenizers import Whitespace
+
+REFERENCES = [
+    ("the cat sat on the mat", "a cat was on the mat"),
+    ("it rained",),
+    ("a dog barked at the old man who walked by the river",),
+    ("it rained on the mat",),
+]
+SYSTEMS = {
+    "A": ["the cat sat on a mat", "it rained", "a dog barked at an old man who went by the river", "the the mat"],
+    "B": ["the the the cat", "rain", "dogs bark at people that walk by the river", "it rained on the mat mat"],
+}
+CORPUS = Segments.of(SYSTEMS, REFERENCES)
+TEXT = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=5).map(" ".join)
+
+
+@pytest.mark.parametrize("metric", ["bleu(order=2)", "chrf", "ter"])
+def test_a_bucket_of_segments_scores_as_a_corpus(metric: str) -> None:
+    rows = bucket_scores(CORPUS, metric).records()
+    lengths = [len(references[0].split()) for references in REFERENCES]
+    expected = []
+    for low, high in pairwise([*LENGTHS, 1000]):
+        if chosen := [number for number, length in enumerate(lengths) if low <= length < high]:
+            systems = {name: [texts[number] for number in chosen] for name, texts in SYSTEMS.items()}
+            found = softbleu.score(systems, [REFERENCES[number] for number in chosen], metric=metric)
+            expected.append((len(chosen), *(each.score for each in found)))
+    assert [(row["segments"], row["A"], row["B"]) for row in rows] == expected
+    assert len(expected) == 2
+    assert [row["length"] for row in rows] == ["0–9", "10–19"]
+    assert rows[0]["difference"] == rows[0]["B"] - rows[0]["A"]
+
+
+@given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6))
+def test_words_are_counted_one_by_one(lines: list[tuple[str, str, str]]) -> None:
+    corpus = Segments.of([line[0] for line in lines], [line[1:] for line in lines])
+    frequency = Counter(word for line in lines for text in line[1:] for word in text.split())
+    matched, own, offered = (Counter[int]() for _ in range(3))
+    for candidate, *references in lines:
+        counts = [Counter(reference.split()) for reference in references]
+        most = counts[0] | counts[1]
+        for word in {*candidate.split(), *most}:
+            bucket = max(number for number, start in enumerate(FREQUENCIES) if start <= frequency[word])
+            matched[bucket] += min(candidate.split().count(word), most[word])
+            own[bucket] += candidate.split().count(word)
+            offered[bucket] += most[word]
+    expected: list[tuple[Any, ...]] = []
+    for bucket in range(len(FREQUENCIES)):
+        right, size, all_own = matched[bucket], offered[bucket], own[bucket]
+        if all_own or size:
+            expected.append(("precision", size, 100 * right / all_own if all_own else None))
+            expected.append(("recall", size, 100 * right / size if size else None))
+            expected.append(("F1", size, 200 * right / (all_own + size)))
+    found = bucket_scores(corpus, "bleu(tokenize=none)", by="rarity").records()
+    assert [(row["metric"], row["words"], row["candidate"]) for row in found] == expected
+
+
+def test_words_with_a_vector_and_orders() -> None:
+    vectors = {"cat": [1.0, 0.0], "mat": [0.0, 1.0], "the": [1.0, 1.0]}
+    corpus = Segments.of(["the dog sat"], ["the cat sat"])
+    rows = bucket_scores(corpus, make_metric("vleu", vectors=vectors, tokenize="none"), by="coverage")
+    found = {(row["coverage"], row["metric"]): (row["words"], row["candidate"]) for row in rows.records()}
+    assert [found["with a vector", name] for name in ("recall", "precision")] == [(2, 50.0), (2, 100.0)]
+    assert [found["without", name] for name in ("recall", "precision")] == [(1, 100.0), (1, 50.0)]
+    (result,) = softbleu.score({"A": SYSTEMS["A"]}, REFERENCES)
+    rows = bucket_scores(CORPUS.only("A"), by="order")
+    assert [(row["metric"], row["order"], row["A"]) for row in rows.records()] == [
+        ("bleu P", str(number), value) for number, value in enumerate(result.numbers.precisions, start=1)
+    ]
+
+
+def test_labels_of_a_file_and_of_a_column(tmp_path: Path) -> None:
+    plain, table, commas = (tmp_path / name for name in ("labels.txt", "labels.tsv", "labels.csv"))
+    plain.write_text("b\na\nb\na\n")
+    table.write_text("doc\tdomain\n1\tb\n1\ta\n2\tb\n2\ta\n")
+    commas.write_text('domain,x\n"b",1\na,1\nb,1\na,1\n')
+    expected = bucket_scores(CORPUS, by=str(plain)).records()
+    assert [(row["labels.txt"], row["segments"]) for row in expected] == [("a", 2), ("b", 2)]
+    parts = {name: [texts[0], texts[2]] for name, texts in SYSTEMS.items()}
+    assert expected[1]["B"] == softbleu.score(parts, [REFERENCES[0], REFERENCES[2]])["B"].score
+    for place in (f"{table}:domain", f"{commas}:domain"):
+        rows = bucket_scores(CORPUS, by=place).records()
+        assert [(row["domain"], row["A"]) for row in rows] == [(row["labels.txt"], row["A"]) for row in expected]
+    # Documents come in the order of the text, and level `document` has the same scores.
+    placed = replace(CORPUS, documents=Documents.of(["b", "a", "b", "a"]))
+    documents = bucket_scores(placed, by="document").records()
+    assert [{"labels.txt": row.pop("document"), **row} for row in documents][::-1] == expected
+    scored = softbleu.score(SYSTEMS, REFERENCES, documents=["b", "a", "b", "a"], level="document")
+    assert [(part.document, part.segments) for part in scored["B"].documents] == [("b", 2), ("a", 2)]
+    assert [row["score"] for row in scored["B"].records()] == [row["B"] for row in documents]
+    assert scored["B"].score == softbleu.score(SYSTEMS, REFERENCES)["B"].score
+    plain.write_text("".join(f"{number}\n" for number in range(201)))
+    with pytest.raises(InputError, match="201 different labels"):
+        bucket_scores(Segments.of(["a"] * 201, ["a"] * 201), by=str(plain))
+
+
+LINES = ["a cat sat", "it is late", "who are you", "nothing", "a dog barked"]
+OUTPUTS = {
+    "A": ["a cat sat", "it was late", "you are who", "", "a dog"],
+    "B": ["a dog sat", "it is late", "who", "nothing", "dogs barked"],
+    "C": ["cat", "late", "who are you", "none", "a dog barked"],
+}
+FIVE = Segments.of(OUTPUTS, LINES)
+
+
+def scores(metric: str) -> dict[str, list[float]]:
+    found = softbleu.score(OUTPUTS, LINES, metric=metric, level="segment")
+    return {each.name: [one.score for one in each.segments] for each in found}
+
+
+@pytest.mark.parametrize("metric", ["chrf", "ter"])
+def test_the_worst(metric: str) -> None:
+    sign = -1 if metric == "ter" else 1
+    every = sorted(
+        (sign * score, place, number)
+        for place, own in enumerate(scores(metric).values())
+        for number, score in enumerate(own, start=1)
+    )
+    found = choose_lines(FIVE, metric, "worst", top=6)
+    assert [(line.segment, line.systems, line.by) for line in found] == [
+        (segment, ("ABC"[place],), sign * score) for score, place, segment in every[:6]
+    ]
+
+
+def test_the_most_different() -> None:
+    found = scores("chrf")
+    every = [(found[name][number] - found["B"][number], name, number + 1) for name in "AC" for number in range(5)]
+    every.sort(key=lambda each: -abs(each[0]))
+    lines = choose_lines(FIVE, "chrf", "different", top=4, baseline="B")
+    assert [(line.by, line.systems, line.segment) for line in lines] == [
+        (by, ("B", name), segment) for by, name, segment in every[:4]
+    ]
+    assert lines[0].candidates == tuple(OUTPUTS[name][lines[0].segment - 1] for name in lines[0].systems)
+    assert len(choose_lines(FIVE, "chrf", "different", top=100)) == 10
+
+
+def test_those_about_which_metrics_disagree() -> None:
+    metrics = ("chrf", "ter")
+    values = []
+    for metric, sign in zip(metrics, (1, -1), strict=True):
+        flat = [sign * score for own in scores(metric).values() for score in own]
+        less = [sum(other < each - 1e-12 for other in flat) for each in flat]
+        same = [sum(abs(other - each) <= 1e-12 for other in flat) for each in flat]
+        values.append([(a + (b - 1) / 2) / (len(flat) - 1) for a, b in zip(less, same, strict=True)])
+    apart = [other - one for one, other in zip(*values, strict=True)]
+    order = sorted(range(len(apart)), key=lambda place: -abs(apart[place]))
+    found = choose_lines(FIVE, metrics, "disagreeing", top=5)
+    assert [line.by for line in found] == pytest.approx([apart[place] for place in order[:5]])
+    assert [len(line.scores[0]) for line in found] == [2] * 5
+    assert abs(found[0].by) > 0.2
+
+
+def test_rows_have_all() -> None:
+    corpus = Segments.of(OUTPUTS, LINES, ["source"] * 5)
+    (row,) = choose_lines(corpus, ["chrf", "bleu"], "different", top=1).records()
+    assert list(row) == [
+        *("segment", "different", "system_1", "chrf_1", "bleu_1", "candidate_1"),
+        *("system_2", "chrf_2", "bleu_2", "candidate_2", "reference", "source"),
+    ]
+    assert row["different"] == row["chrf_2"] - row["chrf_1"]
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=6)
+
+
+def grams(words: list[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[at : at + n]) for n in range(1, order + 1) for at in range(len(words) - n + 1))
+
+
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=5), st.integers(1, 3))
+def test_all_of_them(lines: list[tuple[list[str], ...]], order: int) -> None:
+    texts = [[" ".join(words) for words in line] for line in lines]
+    corpus = Segments.of(
+        {"A": [line[0] for line in texts], "B": [line[1] for line in texts]}, [line[2:] for line in texts]
+    )
+    found = ngram_differences(corpus, order=order, top=1000, tokenizer=Whitespace())
+    one, other, offered = (Counter[tuple[str, ...]]() for _ in range(3))
+    for a, b, first, second in lines:
+        most = grams(first, order) | grams(second, order)
+        offered += most
+        one += grams(a, order) & most
+        other += grams(b, order) & most
+    expected = []
+    for better, worse, mine, theirs in (("A", "B", one, other), ("B", "A", other, one)):
+        gains = sorted((theirs[gram] - mine[gram], gram) for gram in mine if mine[gram] > theirs[gram])
+        expected += [(better, worse, gram, mine[gram], theirs[gram], offered[gram]) for _, gram in gains]
+    assert [tuple(vars(each).values()) for each in found] == expected
+
+
+def test_few_each_way_and_every_system_beside_the_baseline() -> None:
+    systems = {"A": ["a b c"], "B": ["d e f"], "C": ["a b f"]}
+    found = ngram_differences(Segments.of(systems, ["a b c d e f"]), order=1, top=2, baseline="B")
+    assert [(each.better, each.worse, each.ngram[0]) for each in found] == [
+        *[("B", "A", "d"), ("B", "A", "e"), ("A", "B", "a"), ("A", "B", "b")],
+        *[("B", "C", "d"), ("B", "C", "e"), ("C", "B", "a"), ("C", "B", "b")],
+    ]
+    assert found.records()[0]["order"] == 1
+
+
+def test_edits_of_lines_by_kind() -> None:
+    """The metric that chooses lines may be another than the one that judges edits."""
+    edits = (Edit(1, 2, "R:VERB", ("eats",)), Edit(2, 3, "R:DET", ("an",)))
+    gold = [GoldSegment("he eat a apple", (Annotation(0, edits),)), GoldSegment("all is well", (Annotation(0, ()),))]
+    systems = {"A": ["he eats a apple", "all is well"], "B": ["he ate the apple", "all was so well"]}
+    (first, second) = choose_lines(Segments.of_gold(systems, gold), ["gleu", "m2"], "different", by="type")
+    assert {line.segment: line.kinds for line in (first, second)} == {
+        1: ("hit R:VERB; missed R:DET", "wrong R:VERB"),
+        2: ("no edits", "over other"),
+    }
+
+
+GIVEN = [(1, 2, "Vform", ("eats", "ate")), (2, 3, "ArtOrDet", ("an",)), (4, 4, "Prep", ("at",)), (5, 6, "Mec", ("",))]
+EDITS = tuple(Edit(*each) for each in GIVEN)
+GOLD = [
+    GoldSegment("he eat a apple school , today", (Annotation(0, EDITS),)),
+    GoldSegment("it rain", (Annotation(0, ()), Annotation(1, (Edit(1, 2, "SVA", ("rains",)),)))),
+]
+CORRECTED = {
+    "good": ["he ate an apple at school today", "it rains"],
+    "mixed": ["he eats the apple school , tomorrow", "it rained"],
+    "copy": [segment.source for segment in GOLD],
+}
+EDITED = Segments.of_gold(CORRECTED, GOLD)
+# Else M2 joins neighbouring edits that are no gold edits.
+APART = make_metric("m2", max_unchanged_words=0)
+
+
+def told(system: str, by: Any = "type") -> list[list[tuple[Any, ...]]]:
+    lines = find_corrections(EDITED, APART, by)[list(CORRECTED).index(system)]
+    return [[(*edit.spans, " ".join(edit.text), edit.verdict, edit.kind) for edit in line.edits] for line in lines]
+
+
+GOOD = [(1, 2, 1, 2, "ate"), (2, 3, 2, 3, "an"), (4, 4, 4, 5, "at"), (5, 6, 6, 6, "")]
+KINDS = {
+    "type": ["Vform", "ArtOrDet", "Prep", "Mec", "SVA"],
+    "operation": ["replacement", "replacement", "missing", "unnecessary", "replacement"],
+}
+
+
+@pytest.mark.parametrize("by", KINDS)
+def test_every_edit_is_told(by: str) -> None:
+    first = [(*edit, "hit", kind) for edit, kind in zip(GOOD, KINDS[by], strict=False)]
+    assert told("good", by) == [first, [(1, 2, 1, 2, "rains", "hit", KINDS[by][-1])]]
+    assert told("copy", by) == [[], []]
+
+
+def test_verdicts() -> None:
+    eats, the = (1, 2, 1, 2, "eats", "hit", "Vform"), (2, 3, 2, 3, "the", "wrong", "ArtOrDet")
+    last = [(1, 2, 1, 2, "rained", "over", "other")]
+    assert told("mixed") == [[eats, the, (6, 7, 6, 7, "tomorrow", "over", "other")], last]
+    (_, mixed, _) = find_corrections(EDITED, APART)
+    assert [edit.verdict for edit in mixed[0].gold] == ["hit", "wrong", "missed", "missed"]
+    assert [edit.spans for edit in mixed[0].gold] == [(1, 2, 1, 2), (2, 3, 2, 3), (4, 4, 4, 5), (5, 6, 6, 6)]
+    assert mixed[1].annotator == 0
+
+
+@pytest.mark.parametrize("by", ["type", "operation"])
+@pytest.mark.parametrize(
+    ("annotators", "soft"), [("running", False), ("best", False), ("last", False), ("running", True)]
+)
+def test_all_kinds_together_are_the_score(by: Any, annotators: str, soft: Any) -> None:
+    # Soft M2: of `ate`, `eats` is another spelling, so that more than equal edits are correct.
+    soft = {"threshold": 0.2, "characters": 1.0} if soft else {}
+    measure = make_metric("m2", annotators=annotators, **soft)
+    kinds = correction_kinds(EDITED, measure, by)
+    for result in softbleu.score_corpus(EDITED, measure):
+        own = [each for each in kinds if each.system == result.name]
+        whole, *others = own
+        numbers = result.numbers
+        assert (whole.kind, whole.f) == ("all", numbers.score)
+        for name in ("correct", "proposed", "gold", "precision", "recall"):
+            assert getattr(whole, name) == getattr(numbers, name)
+        for name in ("correct", "proposed", "gold", "hits", "wrong", "missed", "over"):
+            assert sum(getattr(each, name) for each in others) == pytest.approx(getattr(whole, name), abs=1e-9)
+        assert whole.hits + whole.wrong + whole.missed == whole.gold
+
+
+CHUNKS = ["cleme", "cleme2", "cleme(assumption=independent)"]
+
+
+@pytest.mark.parametrize("metric", [*CHUNKS, "errant", "errant(counting=token)"])
+@pytest.mark.parametrize("texts", [False, True])
+def test_all_kinds_of_chunks_together_are_the_score(metric: str, texts: bool) -> None:
+    references = [segment.references() for segment in GOLD]
+    own = Segments.of(CORRECTED, references, [segment.source for segment in GOLD]) if texts else EDITED
+    measure = make_metric(metric)
+    kinds = {each.system: each for each in correction_kinds(own, measure, "type") if each.kind == "all"}
+    for result in softbleu.score_corpus(own, measure):
+        counts, numbers = kinds[result.name], result.numbers
+        missed = counts.missed if metric in CHUNKS else counts.gold - counts.hits
+        found = (counts.hits, counts.proposed - counts.hits, missed)
+        if isinstance(numbers, Cleme2Score):
+            expected = (numbers.hits, numbers.wrong_corrections + numbers.over_corrections, numbers.under_corrections)
+        else:
+            expected = (numbers.true_positives, numbers.false_positives, numbers.false_negatives)
+        assert found == expected
+        assert counts.hits == counts.correct
+
+
+def test_chunks_are_told() -> None:
+    (line, _), _, _ = find_corrections(EDITED, make_metric("cleme"))
+    assert [(edit.spans, " ".join(edit.text), edit.verdict, edit.kind) for edit in line.edits] == [
+        ((1, 3, 1, 3), "ate an", "hit", "Vform"),
+        ((4, 4, 4, 5), "at", "hit", "Prep"),
+        ((5, 6, 6, 6), "", "hit", "Mec"),
+    ]
+    assert line.links == ((0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0))
+
+
+class StubErrant:
+    """What ERRANT's package offers, with types that say what was asked of it."""
+
+    asked: list[Any]
+
+    def parse(self, text: str) -> str:
+        return text
+
+    def import_edit(self, source: str, corrected: str, edit: list[int], *, min: bool) -> Any:
+        self.asked.append((source, corrected, edit, min))
+        start, end, first, last = edit
+        kind = "M" if start == end else "U" if first == last else "R"
+        return SimpleNamespace(type=f"{kind}:{''.join(corrected.split()[first:last]).upper()}")
+
+
+@pytest.fixture
+def errant(monkeypatch: pytest.MonkeyPatch) -> StubErrant:
+    stub = StubErrant()
+    stub.asked = []
+    monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: {"en": stub}[language]))
+    return stub
+
+
+def test_errant_is_asked_for_the_types_of_all_edits(errant: StubErrant) -> None:
+    (line, _), mixed, _ = find_corrections(EDITED, APART, "errant")
+    assert [edit.kind for edit in line.edits] == ["R:ATE", "R:AN", "M:AT", "U:"]
+    # Of several corrections the first stands in the annotator's text.
+    assert [edit.kind for edit in line.gold] == ["R:EATS", "R:AN", "M:AT", "U:"]
+    assert [edit.kind for edit in mixed[0].edits] == ["R:EATS", "R:THE", "R:TOMORROW"]
+    assert errant.asked[0] == (GOLD[0].source, CORRECTED["good"][0], [1, 2, 1, 2], False)
+    assert errant.asked[4][:2] == (GOLD[0].source, "he eats an apple at school today")
+
+
+def test_without_errant_or_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "errant", None)
+    refused(MissingExtraError, r"softbleu\[errant\]", correction_kinds, EDITED, make_metric("m2"), "errant")
+
+    def load(language: str) -> None:
+        raise OSError("[E050] Can't find model 'en_core_web_sm'.")
+
+    monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=load))
+    refused(InputError, "spacy download", correction_kinds, EDITED, make_metric("m2"), "errant")
+
+
+def test_what_has_no_edits() -> None:
+    refused(InputError, "take m2", correction_kinds, EDITED, make_metric("gleu"))
+    refused(InputError, "with gold|give gold=", correction_kinds, Segments.of(["a"], ["a"]), make_metric("m2"))
+    refused(UnknownNameError, "operation", correction_kinds, EDITED, make_metric("m2"), "colour")
