@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from softbleu.meta.spurious import spurious as spurious
     from softbleu.meta.sweep import sweep as sweep
     from softbleu.metrics import Metric as Metric
+    from softbleu.metrics.base import read_metric as read_metric
     from softbleu.metrics.bertscore import BertScore as BertScore
     from softbleu.metrics.bleu import Bleu as Bleu
     from softbleu.metrics.bleu import Sleu as Sleu
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.hyter import Hyter as Hyter
     from softbleu.metrics.imeasure import IMeasure as IMeasure
     from softbleu.metrics.m2 import M2 as M2
-    from softbleu.metrics.making import read_metric as read_metric
     from softbleu.metrics.meteor import Meteor as Meteor
     from softbleu.metrics.refless import Refless as Refless
     from softbleu.metrics.result import Result as Result
@@ -80,6 +80,7 @@ _HOMES = {  # Modules, and what is theirs
     "meta.spurious": "spurious",
     "meta.sweep": "sweep",
     "metrics": "Metric",
+    "metrics.base": "read_metric",
     "metrics.bertscore": "BertScore",
     "metrics.bleu": "Bleu Sleu Vleu Xleu",
     "metrics.chrf": "Chrf",
@@ -92,7 +93,6 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.hyter": "Hyter",
     "metrics.imeasure": "IMeasure",
     "metrics.m2": "M2",
-    "metrics.making": "read_metric",
     "metrics.meteor": "Meteor",
     "metrics.refless": "Refless",
     "metrics.result": "Result Results",

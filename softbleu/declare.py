@@ -2,6 +2,6 @@
 
 from softbleu.config.declare import setting
 from softbleu.metrics import Score, column
-from softbleu.metrics.strings import StringMetric
+from softbleu.metrics.base import StringMetric
 
 __all__ = ["Score", "StringMetric", "column", "setting"]

@@ -15,8 +15,7 @@ from softbleu.errors import InputError, VectorError
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
-from softbleu.metrics.base import Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import Metric, make_metric
 from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(

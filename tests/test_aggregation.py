@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure, Requirements
-from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.cleme import Cleme2
 from softbleu.metrics.protocols import matcher_of, shares_matches
+from softbleu.metrics.result import BestReference
 
 SET: dict[str, Any] = {"idf": "references", "parts": ("spelling",)}
 

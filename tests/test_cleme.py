@@ -20,9 +20,8 @@ from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
-from softbleu.metrics.base import METRICS
+from softbleu.metrics.base import METRICS, make_metric, metric_from_signature
 from softbleu.metrics.cleme import PARTS
-from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
 

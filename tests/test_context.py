@@ -22,7 +22,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.encoders import kept
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics import Metric
-from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.metrics.base import make_metric, metric_from_signature
 from softbleu.results.api import score_corpus
 from softbleu.results.explain import explain_corpus
 

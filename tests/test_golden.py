@@ -14,7 +14,7 @@ from shared_data import SHARED, shared
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results.api import score_corpus
 from softbleu.text.tokenizers import Whitespace, make_tokenizer
 

@@ -9,7 +9,7 @@ from meteor_data import PARAPHRASES, SYNSETS, write_meteor_data
 from oracles import softbleu as oracle
 
 import softbleu
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 
 PLAIN: dict[str, Any] = {"order": 1, "power": 1.0, "rarity": 0.0, "position": 0.0, "characters": 0.0}
 PLAIN |= {"credit": "greedy", "tokenize": "none", "vectors": {"unknown": [1.0]}}

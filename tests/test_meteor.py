@@ -26,7 +26,7 @@ from softbleu.corpora.segments import make_corpus
 from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
-from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.metrics.base import make_metric, metric_from_signature
 from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS
 from softbleu.text.meteor_data import PACKAGE, MeteorData
 from softbleu.thesaurus.resources import open_tables, stem

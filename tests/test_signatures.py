@@ -8,7 +8,7 @@ from meteor_data import write_meteor_data
 
 from softbleu.config.signature import parse_signature
 from softbleu.errors import InputError
-from softbleu.metrics.making import metric_from_signature
+from softbleu.metrics.base import metric_from_signature
 from softbleu.results.api import score_corpus
 from softbleu.results.samples import open_sample
 from softbleu.text.meteor_data import PACKAGE

@@ -137,7 +137,7 @@ def test_all_metrics_for_some_seconds() -> None:
 
 FORKS = """
 import os, threading, time
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 
 metrics = [make_metric("vleu"), make_metric("bertscore")]
 

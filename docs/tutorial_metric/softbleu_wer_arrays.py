@@ -9,7 +9,7 @@ import numpy as np
 
 from softbleu.declare import Score, column, setting
 from softbleu.metrics import Metric
-from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.result import BestReference
 
 PARTS = 1000  # Of an edit: statistics are whole numbers
 

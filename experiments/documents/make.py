@@ -25,8 +25,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.meta.agreement import Columns, agreements, join_assessments, join_systems
 from softbleu.meta.correlation import Estimate, difference
 from softbleu.meta.evidence import make_score_tables
-from softbleu.metrics.base import Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import Metric, make_metric
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[2] / "shared" / "data"

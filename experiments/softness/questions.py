@@ -28,7 +28,7 @@ from cells import IN_CONTEXT, NO_VECTORS, metrics_of
 from measures import accuracy, between, judge, pearson, weights, within
 from sets import DATA, HERE, KEPT, Set, read_definitions, read_set, rows_of
 
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results.explain import explain
 
 OTHERS = {  # Neither LLMs nor tuned from one, as the plan has them

@@ -23,7 +23,7 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError
 from softbleu.meta.evidence import name_outputs
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.version import __version__
 
 HERE = Path(__file__).resolve().parent

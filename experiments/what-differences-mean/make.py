@@ -20,7 +20,7 @@ from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
 from softbleu.meta.evidence import make_score_tables, open_outputs, read_human, read_metrics
 from softbleu.meta.rankings import expected_wins
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared" / "data"

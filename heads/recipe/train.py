@@ -32,8 +32,8 @@ from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import InputError
 from softbleu.meta.correlation import FEWEST_POINTS, Estimate, correlate, difference
+from softbleu.metrics.base import make_metric
 from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
-from softbleu.metrics.making import make_metric
 from softbleu.metrics.trained import POINT_PARTS, Trained
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments" / "challenges"))

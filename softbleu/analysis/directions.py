@@ -17,7 +17,7 @@ from softbleu.corpora.segments import Against, compared_with
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def input_files(given: Given) -> list[str]:
     """Files that will be read, and what else text in the settings may name."""
     from softbleu.corpora import split_file
-    from softbleu.metrics.making import read_settings
+    from softbleu.metrics.base import read_settings
 
     read = [read_settings(expression)[1] for expression in given.get("metric", ())]
     settings = [value for option, value in given.chosen_settings() if option.setting.hashed]
@@ -80,7 +80,7 @@ def open_corpus(given: Given, plan: Plan, *, by_document: bool = False) -> Itera
 
 def signed(given: Given) -> dict[str, str]:
     """Keys and values of the signature that is run again, if one is."""
-    from softbleu.metrics.making import read_signature
+    from softbleu.metrics.base import read_signature
 
     return {} if given.get("signature") is None else read_signature(given.signature)
 
@@ -136,8 +136,7 @@ def plan_from(given: Given, *, one: bool = False, also: Collection[str] = ()) ->
     from softbleu.config.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
-    from softbleu.metrics.base import Metric
-    from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
+    from softbleu.metrics.base import Metric, make_metric, metric_from_signature, read_settings
     from softbleu.metrics.protocols import matcher_of
 
     keys = signed(given)

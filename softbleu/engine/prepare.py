@@ -21,8 +21,7 @@ from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors, WordTable
-from softbleu.metrics.base import Requirements
-from softbleu.metrics.idf import IdfCorpus, rarity_of
+from softbleu.metrics.base import IdfCorpus, Requirements, rarity_of
 from softbleu.text.tokenizers import Tokenizer
 from softbleu.text.tokens import Tokens, Vocabulary, sorted_once, word_features
 

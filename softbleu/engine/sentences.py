@@ -16,7 +16,7 @@ from softbleu.engine.plan import check_requirements, make_plan
 from softbleu.engine.prepare import prepare_segment
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
-from softbleu.metrics.rows import checked_rows
+from softbleu.metrics.base import checked_rows
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import GoldSegment

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.labels import Documents
     from softbleu.corpora.segments import Against
     from softbleu.engine.worker import BlockStatistics
-    from softbleu.metrics.aggregation import Aggregation
+    from softbleu.metrics.result import Aggregation
     from softbleu.types import Integers
 
 

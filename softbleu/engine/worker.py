@@ -21,9 +21,9 @@ from softbleu.io.tasks import count_workers, shares_files
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, checked_rows
 from softbleu.metrics.protocols import average_statistics, pair_statistics, shares_matches
-from softbleu.metrics.rows import check_widths, checked_rows
+from softbleu.metrics.result import check_widths
 from softbleu.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:

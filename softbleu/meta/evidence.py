@@ -37,8 +37,7 @@ from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import FEWEST_POINTS, check_samples
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.meta.spans import Marks
-from softbleu.metrics.base import Level, Metric
-from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.metrics.base import Level, Metric, make_metric, metric_from_signature
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better

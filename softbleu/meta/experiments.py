@@ -24,8 +24,7 @@ from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
 from softbleu.meta.spurious import spurious
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
-from softbleu.metrics.base import Metric, every_setting
-from softbleu.metrics.making import make_metric, read_settings
+from softbleu.metrics.base import Metric, every_setting, make_metric, read_settings
 from softbleu.types import Progress
 from softbleu.version import __version__
 

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.matchers import MATCHERS, SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, make_metric
 from softbleu.metrics.protocols import matcher_of
 
 PLAIN = "plain"

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.tabular import Records, Value
 from softbleu.meta.metaeval import MetaEvaluation, default_question, metaeval
-from softbleu.metrics.aggregation import normal_interval
+from softbleu.metrics.result import normal_interval
 
 if TYPE_CHECKING:
     from softbleu.corpora.directions import Direction

@@ -22,8 +22,7 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
-from softbleu.metrics.base import Metric, every_setting
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import Metric, every_setting, make_metric
 from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Coverage, Result
 from softbleu.results.notes import note_coverage

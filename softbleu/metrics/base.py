@@ -1,15 +1,20 @@
-"""Base of metrics: statistics of segments, which add up, and a score of their sum."""
+"""Base of metrics: statistics of segments, which add up, and a score of their sum; metrics made from text."""
 
 from __future__ import annotations
 
+import math
+import re
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, Unpack, overload
+
+import numpy as np
 
 from softbleu.config.declare import (
     Declared,
@@ -23,13 +28,22 @@ from softbleu.config.declare import (
 )
 from softbleu.config.interface import interface
 from softbleu.config.languages import Language, find_language
-from softbleu.config.signature import format_expression, signature_of
+from softbleu.config.signature import (
+    format_expression,
+    parse_expression,
+    parse_signature,
+    signature_of,
+    split_name,
+)
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
-from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, keys_named
+from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import MATCHERS, Matcher
-from softbleu.text.tokenizers import TOKENIZERS, Tokenizer, Whitespace
+from softbleu.metrics.result import Score, SumOfRows, failure_of, is_ours, scored
+from softbleu.text.tokenizers import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace
+from softbleu.text.tokens import texts_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -39,9 +53,8 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.metrics.aggregation import Aggregation
     from softbleu.metrics.keywords import MatcherFields, PartFields
-    from softbleu.metrics.result import Result, Results, Score
+    from softbleu.metrics.result import Aggregation, Result, Results
     from softbleu.text.tokens import WordFeature
     from softbleu.types import Floats, Integers, Progress
 
@@ -56,6 +69,10 @@ MAX_ORDER = 16
 UNCORRECTED = "in corrections, the source left as it is"
 IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
 """Presets that are taken by themselves where vectors are those of tokens in context, and where there are none."""
+_NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents")
+"""What a signature says of a run, not of the metric."""
+_MOST = float(1 << 63)  # Of numbers in rows, which add up
+_PARTS = 10**8  # Of a point: scores are added up as whole numbers, so that no order of adding changes a digit
 
 
 @dataclass(frozen=True)
@@ -127,6 +144,43 @@ def tokenizer_setting(tokenizer: Tokenizer) -> Any:
     """Declare the tokenizer that a metric has unless another is given; settings name it in `tokenize`."""
     more: dict[str, Any] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
     return setting(tokenizer, "How lines are split into tokens (see `softbleu tokenizers`)", name="tokenize", **more)
+
+
+def edit_language() -> Any:
+    """Declare the language of a metric of edits."""
+    return setting(None, "Language by whose rules edits are found", unset="English", signed_if_set=True)
+
+
+class IdfCorpus(Content):
+    """A text whose lines, a segment each, say how rare words are."""
+
+
+def read_idf(text: str) -> IdfCorpus | Literal["references"]:
+    """Read where rarity comes from: `references`, or a file, which is hashed."""
+    return "references" if text == "references" else IdfCorpus.of(text)
+
+
+def idf_setting(weighed: str) -> Any:
+    """Declare what says how rare `words`, or `pieces`, are: nothing unless given, the references, or a text."""
+    return setting(
+        None,
+        f"Weigh {weighed} by inverse document frequency in the lines of a text, or in the `references`",
+        metavar="FILE",
+        unset=f"{weighed} have equal weight",
+        read=lambda text: None if text == "none" else read_idf(text),
+        hashed=True,
+    )
+
+
+def rarity_of(documents: Integers, total: int) -> Floats:
+    """Compute the rarity of words, log((N + 2) / (d + 1)): d `documents`, (words,), of a `total` of N have the word.
+
+    >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
+    [2.398, 0.095]
+    """
+    # Above 0 even for a word that all have: a corpus of one segment has no other words.
+    rarity: Floats = math.log(total + 2) - np.log(documents + 1)
+    return rarity
 
 
 class SettingsSignature(Signature):
@@ -347,17 +401,11 @@ class Metric(PartFields, metaclass=MetricClass):
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows, or sums of rows, at once."""
-        import numpy as np
-
-        from softbleu.metrics.rows import scored
-
         return np.array([scored(self, row).score for row in rows], np.float64)
 
     @property
     def aggregation(self) -> Aggregation:
         """How rows reduce to scores of segments and of a corpus: by their sum, unless the metric has another way."""
-        from softbleu.metrics.aggregation import SumOfRows
-
         return SumOfRows(self)
 
 
@@ -379,11 +427,6 @@ class MatcherMetric(Metric, MatcherFields):
         return Requirements(vectors=needs[0], frequency=needs[1])
 
 
-def edit_language() -> Any:
-    """Declare the language of a metric of edits."""
-    return setting(None, "Language by whose rules edits are found", unset="English", signed_if_set=True)
-
-
 class EditMetric(Metric):
     """A metric of edits, which are given, or else found in the texts by the rules of its `language`."""
 
@@ -400,8 +443,134 @@ class EditMetric(Metric):
         return Requirements(references=False, source=True, edits=True, language=self.language)
 
 
+@dataclass(frozen=True, repr=False)
+class StringMetric(Metric):
+    """A metric of the strings of a segment; a subclass says by `evaluate` how they compare.
+
+    Lines come as they stand in the text, in lower case where that is set; ``self.tokenizer.split`` splits them.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Exact(StringMetric):
+    ...     def evaluate(self, candidate, references, source):
+    ...         return 100.0 if candidate in references else 0.0
+    >>> Exact().corpus_score(["a cat", "a dog"], ["a cat", "the dog"]).score
+    50.0
+    """
+
+    @abstractmethod
+    def evaluate(self, candidate: str, references: Sequence[str], source: str | None) -> float | Sequence[int]:
+        """Compare a candidate with its references, and with the source where `requires` asks for it.
+
+        Returns
+        -------
+        float or sequence of int
+            A score between 0 and 100, of which a corpus has the mean; or counts, of which a corpus has the sums. Of
+            counts the score is 100 times the first over the second, unless the metric has its own `score`.
+        """
+
+    def complete(self) -> None:
+        """Take a tokenizer that keeps the text of lines."""
+        object.__setattr__(self, "tokenizer", TextTokenizer(self.tokenizer.plain))
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Counts of each segment, a score being counts, too: (segments, k)."""
+        candidates, references = texts_of(chunk.candidates), texts_of(chunk.references)
+        sources: Sequence[str | None] = [None] * len(chunk) if chunk.source is None else texts_of(chunk.source)
+        bounds = pairwise(chunk.segment_offsets.tolist())
+        return np.array(
+            [
+                self._counts(self.evaluate(candidate, references[start:stop], source))
+                for candidate, (start, stop), source in zip(candidates, bounds, sources, strict=True)
+            ]
+        )
+
+    def _counts(self, value: Any) -> Any:
+        if isinstance(value, tuple | list | np.ndarray):
+            return value
+        if not isinstance(value, float | int | np.number):
+            raise TypeError(f"evaluate must return a score or counts, not {value!r}")
+        if not 0 <= value <= 100:
+            raise ValueError(f"{value} is no score between 0 and 100")
+        return round(value * _PARTS), 100 * _PARTS
+
+    def score(self, row: Integers) -> Score:
+        """Score a row of counts, or a sum of rows: 100 times the first over the second."""
+        return Score(100 * int(row[0]) / max(int(row[1]), 1))
+
+
 _ELSEWHERE = {"spbleu": "it is bleu with the tokenizer flores200"}
 METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
+
+
+def make_metric(
+    metric: str | Metric = "bleu", *, unused: list[str] | None = None, plain: bool = False, **changed: Any
+) -> Metric:
+    """Make a metric from a name (of a matcher: BLEU over it), an expression or a value, and settings of any part.
+
+    Settings in `changed` go before those of the expression.
+
+    `unused` and `plain` are those of `softbleu.metrics.base.with_settings`.
+
+    >>> metric = make_metric("vleu", threshold=0.8)
+    >>> metric.matcher.threshold, str(metric)
+    (0.8, 'vleu(threshold=0.8)')
+    >>> read_metric("bleu(matcher=vleu, threshold=0.8)") == metric
+    True
+    """
+    if isinstance(metric, str):
+        name, settings = read_settings(metric)
+        metric, changed = METRICS.find(name)(called=split_name(metric)[0] or ""), {**settings, **changed}
+    if not isinstance(metric, Metric):
+        raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
+    return with_settings(metric, changed, unused, plain=plain)
+
+
+def read_metric(text: str, **settings: Any) -> Metric:
+    """Read the text of an expression, such as ``vleu(threshold=0.8)``; `settings` go before those in it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        The expression cannot be read, or names no metric or setting.
+
+    Examples
+    --------
+    >>> read_metric("vleu(threshold=0.8)", order=2)
+    vleu(threshold=0.8, order=2)
+    """
+    return make_metric(text, **settings)
+
+
+def read_settings(text: str) -> tuple[str, dict[str, Any]]:
+    """Read the name of the metric and the settings of an expression, maybe behind a name: `NAME=METRIC`.
+
+    >>> read_settings("xleu(threshold=0.5, lowercase=yes)")
+    ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
+    """
+    head, texts = parse_expression(split_name(text)[1])
+    if MATCHERS.has_module(head) or (not METRICS.has_module(head) and MATCHERS.has(head)):
+        head, texts = "bleu", {"matcher": head.lower(), **texts}
+    elif not METRICS.has(head):
+        raise METRICS.unknown(head, MATCHERS.names())
+    known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
+    settings: dict[str, Any] = {}
+    for name, value in texts.items():
+        if name not in known and name not in ("preset", "language"):
+            valid = [*known, "preset", "language"]
+            raise UnknownNameError("setting", name, valid)
+        settings[name] = value
+        if name in known:
+            with keys_named(lambda error: f"expression {text!r}"):
+                settings[name] = known[name].parse(value)
+                check_given(known[name], settings[name])
+    return head.lower(), settings
+
+
+def settings_of(named: Mapping[str, Any]) -> list[Setting]:
+    """All settings of the metric that is named there, over the matcher and tokenizer that are named there."""
+    return list(all_settings(METRICS.find(named.get("metric", "bleu")), named, shared=True))
 
 
 def with_settings(
@@ -537,3 +706,158 @@ def _named(metric: Metric, settings: Mapping[str, Any]) -> str:
     matcher = settings.get("matcher")
     matcher = matcher.name if isinstance(matcher, Declared) else matcher
     return f"{metric.name} over {matcher!r}" if matcher else metric.name
+
+
+def read_signature(signature: str) -> dict[str, str]:
+    """Read a signature that is to be run again as `parse_signature`; of one of sacrebleu an error says the metric."""
+    if (same := _of_sacrebleu(signature)) is not None:
+        raise InputError(f"that is a signature of sacrebleu, which does not say enough; its metric is '{same}' here")
+    return parse_signature(signature)
+
+
+def metric_from_signature(signature: str, **settings: Any) -> Metric:
+    """Make the metric of a published signature, with other settings where they are given.
+
+    Raises `InputError`: also for a signature of sacrebleu, which says less than is needed, with the metric.
+
+    >>> str(metric_from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
+    'vleu(threshold=0.8)'
+    """
+    pairs = {
+        key: value
+        for key, value in read_signature(signature).items()
+        if key not in _NOT_SETTINGS and not key.startswith("test-")
+    }
+    metric = METRICS.find(pairs.pop("metric", "bleu"))
+    by_key = {key: one for one in settings_of({**pairs, "metric": metric.name}) for key in (one.key, *one.earlier)}
+    # Short signatures of earlier versions left these out where they had the defaults of then.
+    earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact"}
+    signed: dict[str, Any] = {name: value for name, value in earlier.items() if name in by_key}
+    for key, value in pairs.items():
+        if key not in by_key:
+            raise UnknownNameError("signature key", key, sorted(by_key))
+        declared = by_key[key]
+        if declared.name not in settings:
+            signed[declared.name] = _signed(declared, value)
+    return make_metric(metric.name, plain=True, **{**signed, **settings})
+
+
+def _of_sacrebleu(signature: str) -> str | None:
+    """Write the metric of a signature of sacrebleu as an expression; None of another signature.
+
+    >>> _of_sacrebleu("nrefs:1|case:lc|eff:no|tok:13a|smooth:floor[0.50]|version:2.6.0")
+    'bleu(tokenize=13a, smooth=floor, smooth_value=0.50, lowercase=yes)'
+    >>> _of_sacrebleu("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0")
+    'chrf(char_order=6, word_order=2)'
+    """
+    pairs = dict(part.partition(":")[::2] for part in signature.strip().split("|"))
+    if pairs.get("case") not in ("mixed", "lc") or "metric" in pairs:
+        return None
+    lower = {"lowercase": "yes"} if pairs["case"] == "lc" else {}
+    if "nc" in pairs:
+        orders = {"char_order": pairs["nc"], "word_order": pairs.get("nw", "0")}
+        said = _said(pairs, {("space", "yes"): "whitespace", ("eff", "no"): "eps_smoothing"})
+        return format_expression("chrf", orders | said | lower)
+    if "punct" in pairs:
+        named = {("norm", "yes"): "normalized", ("punct", "no"): "no_punct", ("asian", "yes"): "asian_support"}
+        return format_expression("ter", _said(pairs, named) | (lower or {"lowercase": "no"}))
+    way, value = re.findall(r"^(.*?)(?:\[(.*)\])?$", pairs.get("smooth", "exp"))[0]
+    split = {"tokenize": pairs.get("tok", "13a"), "smooth": way, **({"smooth_value": value} if value else {})}
+    return format_expression("bleu", split | _said(pairs, {("eff", "yes"): "effective_order"}) | lower)
+
+
+def _said(pairs: Mapping[str, str], settings: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """Settings that are chosen by entries of a signature."""
+    return {setting: "yes" for entry, setting in settings.items() if entry in pairs.items()}
+
+
+def _signed(declared: Setting, value: str) -> Any:
+    """Read the value of a setting from a signature, which knows of a file its name and content, not where it lies."""
+    if not declared.hashed:
+        return declared.parse(value)
+    try:
+        return declared.parse(value.rpartition("#")[0] or value)
+    except InputError as error:
+        if declared.name == "table" or "#" not in value:  # Scores, and what is no file
+            raise
+        raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(declared.name)) from None
+
+
+def checked_rows(
+    metric: Any,
+    chunk: Chunk,
+    words: WordTable | None,
+    kernels: Kernels,
+    *,
+    matched: Integers | None = None,
+    first: int | None = None,
+) -> Integers:
+    """Compute the rows of a chunk, and see that there is one for each segment or reference, of numbers that add up.
+
+    Parameters
+    ----------
+    metric
+        Gives the rows; asked again for single segments where those of all are wrong.
+    chunk, words, kernels
+        What `Metric.statistics` is given.
+    matched
+        The matches of the chunk, where these are known.
+    first
+        Segments of the corpus before the chunk; None where segments have no numbers.
+
+    Raises
+    ------
+    InputError
+        The rows are others, or a metric of another package fails: the message says where.
+    """
+
+    def compute(some: Chunk) -> Integers:
+        known = some is chunk and matched is not None
+        rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
+        return rows
+
+    rows, wrong, cause = _tried(metric, chunk, compute)
+    if not wrong:
+        return rows
+    where = ""
+    if first is not None:
+        where = f" in segments {first + 1} to {first + len(chunk)}"
+        for place in range(len(chunk)):
+            _, alone, error = _tried(metric, chunk.part(place, place + 1), compute)
+            if alone:
+                where, wrong, cause = f" in segment {first + 1 + place}", alone, error
+                break
+    raise failure_of(metric, wrong, where) from cause
+
+
+def _tried(
+    metric: Metric, chunk: Chunk, compute: Callable[[Chunk], Integers]
+) -> tuple[Integers, str, Exception | None]:
+    """Rows of a chunk, what is wrong with them, and what made them fail."""
+    try:
+        rows = compute(chunk)
+    except (SoftbleuError, MemoryError):
+        raise
+    except Exception as error:
+        if is_ours(metric):
+            raise
+        return np.zeros((0, 0), np.int64), f"{type(error).__name__}: {error}", error
+    return rows, _wrong(rows, chunk), None
+
+
+def _wrong(rows: Any, chunk: Chunk) -> str:
+    """Say what is wrong with rows; nothing if they are as they must be."""
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+        shape = f"an array of shape {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__
+        return f"statistics must be an array (segments, numbers), not {shape}"
+    if len(rows) not in (len(chunk), int(chunk.segment_offsets[-1])):
+        return f"{len(rows):,} rows of statistics for {len(chunk):,} segments"
+    kind = rows.dtype.kind
+    if kind in "iub" or (kind == "f" and np.abs(rows).max(initial=0) < _MOST):
+        return ""
+    value = next(value for value in rows.ravel().tolist() if not _is_number(value))
+    return f"statistics must be numbers that add up, not {value!r}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < _MOST

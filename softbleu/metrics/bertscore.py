@@ -13,11 +13,9 @@ from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, Metric, Requirements
-from softbleu.metrics.idf import IdfCorpus, idf_setting
+from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, Metric, Requirements, idf_setting
 from softbleu.metrics.protocols import one_by_one
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, best_rows, column
 from softbleu.metrics.shares import f_of
 from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
 

@@ -14,10 +14,9 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, shared_counts
-from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
 from softbleu.metrics.protocols import no_mean, one_by_one
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, SumOfRows, column
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 from softbleu.text.tokens import Tokens
 

@@ -12,9 +12,8 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import Chunk, averaged_counts, shared_counts
-from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.tokenizers import ChangedTokenizer, Whitespace
 from softbleu.text.tokens import Tokens
 

@@ -14,12 +14,11 @@ from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
-from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits.chunks import HIT, KEPT, KINDS, OVER, UNDER, WRONG, Text, partition
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
-from softbleu.metrics.result import ReferenceScore, Score, column
+from softbleu.metrics.result import BestReference, ReferenceScore, Score, column, running_choice
 from softbleu.metrics.shares import shares_of
 
 if TYPE_CHECKING:

@@ -16,17 +16,19 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.aggregation import (
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, lacking, order_setting
+from softbleu.metrics.result import (
     Aggregation,
     BestReference,
     MeanOfReferences,
+    ReferenceScore,
     SampledReferences,
     Sampling,
+    Score,
     SumOfRows,
     best_rows,
+    column,
 )
-from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, lacking, order_setting
-from softbleu.metrics.result import ReferenceScore, Score, column
 from softbleu.metrics.shown import CANDIDATE, Mark
 
 if TYPE_CHECKING:

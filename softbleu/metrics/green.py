@@ -12,9 +12,8 @@ from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels.positions import ngram_ids
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric, Requirements, lacking, order_setting
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -20,10 +20,8 @@ from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable
-from softbleu.metrics.aggregation import best_rows, keep_best
-from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
-from softbleu.metrics.idf import IdfCorpus, idf_setting
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, tokenizer_setting
+from softbleu.metrics.result import Score, best_rows, column, keep_best
 from softbleu.metrics.ter import fewest_edits
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
 from softbleu.text.tokens import Tokens, Vocabulary

@@ -15,10 +15,9 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
-from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
 from softbleu.metrics.edits.ends import common_ends
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import BestReference, Score, best_rows, column
 from softbleu.metrics.shares import shares_of
 from softbleu.metrics.shown import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.types import Words

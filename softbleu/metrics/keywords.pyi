@@ -11,8 +11,8 @@ from softbleu.embeddings.choice import Similarity
 from softbleu.language.locate import ModelChoice
 from softbleu.lattices.rules import NetworkVectors
 from softbleu.matching.matchers import Matcher
+from softbleu.metrics.base import IdfCorpus
 from softbleu.metrics.heads import TrainedHead
-from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.refless import CoefficientsFile
 from softbleu.text.meteor_data import MeteorData
 from softbleu.text.tokenizers import Tokenizer

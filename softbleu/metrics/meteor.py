@@ -17,9 +17,8 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels.beam import best_matches
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
-from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, best_rows, column
 from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
 from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 from softbleu.text.tokenizers import Blanks, Tokenizer, meteor_language

@@ -9,8 +9,7 @@ from typing import Any
 from softbleu.errors import InputError
 from softbleu.io.tabular import Records
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.base import METRICS, language_of
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import METRICS, language_of, make_metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.text.tokenizers import TOKENIZERS
 

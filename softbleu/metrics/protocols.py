@@ -9,8 +9,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import MatcherMetric, Metric
-from softbleu.metrics.rows import checked_rows
+from softbleu.metrics.base import MatcherMetric, Metric, checked_rows
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import EditedSegment

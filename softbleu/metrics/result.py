@@ -1,16 +1,24 @@
-"""Scores, and the results of scoring: of one system by one metric, and of several."""
+"""From rows of statistics to scores and results: how rows of segments reduce, and what is said of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
-from functools import cache
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from functools import cache, lru_cache
+from itertools import pairwise, repeat
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from softbleu.errors import UnknownNameError
+import numpy as np
+
+from softbleu.errors import InputError, SoftbleuError, UnknownNameError
 from softbleu.io.tabular import Tabular, format_rows
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from softbleu.types import Floats, Integers
 
 Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
@@ -247,3 +255,488 @@ class Results(list[Result], Tabular):
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
         return format_rows(list(rows.values()), form)
+
+
+_NORMAL_95 = 1.959963984540054
+_MOST_STREAMS = 4096  # Samples whose generators are held at once, of 2.5 KB each
+
+
+def check_widths(metric: Scorer, parts: Sequence[Integers]) -> None:
+    """See that the rows of a metric have as many numbers in all parts. Raises an error that names the metric."""
+    widths = sorted({rows.shape[-1] for rows in parts})
+    if len(widths) > 1:
+        raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
+
+
+def scored(metric: Scorer, row: Integers) -> Score:
+    """Score a row; an `InputError` says of which row a metric of another package cannot tell the score."""
+    try:
+        return metric.score(row)
+    except (SoftbleuError, MemoryError):
+        raise
+    except Exception as error:
+        if is_ours(metric):
+            raise
+        raise failure_of(metric, f"{type(error).__name__}: {error}", f" at score({row.tolist()})") from error
+
+
+def is_ours(metric: Scorer) -> bool:
+    """Whether a metric is none of another package."""
+    return type(metric).__module__.startswith("softbleu.")
+
+
+def failure_of(metric: Scorer, wrong: str, where: str = "") -> InputError:
+    """Make the error of a metric of another package that does what it must not."""
+    return InputError(f"metric {metric.name!r} of {type(metric).__module__} fails{where}: {wrong}")
+
+
+@dataclass(frozen=True)
+class Aggregation(ABC):
+    """How the rows of a metric's segments reduce to scores; segment s has rows ``offsets[s]:offsets[s + 1]``."""
+
+    metric: Scorer
+    sum_is_enough: ClassVar[bool] = False  # Whether a corpus score takes no more than the sum of all rows
+    has_corpus_score: ClassVar[bool] = True  # Whether a corpus has a score that is not a mean of segment scores
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether a row is a score and a weight, which is the same for all systems, and a corpus has their mean."""
+        return False
+
+    @property
+    def by_segment(self) -> bool:
+        """Whether the score of a segment is independent of the segments before it."""
+        return True
+
+    @abstractmethod
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose one row of each segment: their places among the rows, (segments,).
+
+        `rows`, (rows, k), are statistics of one system; those of segment s are ``rows[offsets[s]:offsets[s + 1]]``.
+        Both are the same in all methods.
+        """
+
+    def summed(self, rows: Integers, offsets: Integers) -> Any:
+        """Add up the rows that count, to a row for `Metric.score`; for `rows` and `offsets` see `chosen`."""
+        total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
+        return total
+
+    def pooled(self, rows: Integers, offsets: Integers) -> Score:
+        """Score the sum of all segments, whatever a corpus score is; for `rows` and `offsets` see `chosen`."""
+        return scored(self.metric, self.summed(rows, offsets))
+
+    def score(self, rows: Integers, offsets: Integers) -> Score:
+        """Score a corpus, all of whose rows are there."""
+        return self.pooled(rows, offsets)
+
+    def stream(self) -> RowStream:
+        """Score a corpus whose rows come block by block, with the same digits."""
+        return RowStream(self)
+
+    def single(self, row: Integers) -> Score:
+        """Score a row; there may be more to say of it than of a sum."""
+        return scored(self.metric, row)
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
+        """Score each segment by its chosen row; for `rows` and `offsets` see `chosen`."""
+        return [self.single(row) for row in rows[self.chosen(rows, offsets)]]
+
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Score each segment as `segment_scores` does, but as numbers; for `rows` and `offsets` see `chosen`."""
+        return self.metric.scores(rows[self.chosen(rows, offsets)])
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """Score each candidate against each of its references; for `rows` and `offsets` see `chosen`."""
+        chosen = set(self.chosen(rows, offsets).tolist())
+        return [
+            ReferenceScore(segment, index - start + 1, index in chosen, self.single(rows[index]))
+            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
+            for index in range(start, stop)
+        ]
+
+    def counted(self, rows: Any, offsets: Integers) -> Integers:
+        """Number the segments that count, the same of all systems; for `rows` and `offsets` see `chosen`."""
+        return np.arange(len(offsets) - 1)
+
+    def drawn(self, systems: Sequence[Any], offsets: Integers) -> Any:
+        """Prepare the rows of each of some systems for resampling; `offsets` divides them into segments.
+
+        Returns `ChosenSums`, or an object with its methods that is made of other numbers.
+        """
+        return ChosenSums(systems, [[self.chosen(rows, offsets)] for rows in systems])
+
+
+@dataclass(frozen=True)
+class SumOfRows(Aggregation):
+    """A row per segment; a corpus is scored from their sum."""
+
+    sum_is_enough: ClassVar[bool] = True
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """All rows."""
+        return np.arange(len(rows))
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """There are none."""
+        raise InputError(f"metric {self.metric.name!r} has no scores of single references: use level 'segment'")
+
+
+@dataclass(frozen=True)
+class BestReference(Aggregation):
+    """A row for each reference of each segment, of which one counts: the best by its score, the first of equals.
+
+    >>> from softbleu.metrics import Bleu
+    >>> best = BestReference(Bleu(order=1))
+    >>> rows = np.array([[2, 2, 0, 2], [2, 2, 1_000_000, 2], [1, 1, 1_000_000, 1]])
+    >>> best.chosen(rows, np.array([0, 2, 3])).tolist()
+    [1, 2]
+    """
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose the row of each segment's best reference."""
+        scores = self.metric.scores(rows)
+        return best_rows(offsets, scores if self.metric.higher_is_better else -scores)
+
+
+def running_choice(
+    sums: Sequence[Sequence[float]],
+    offsets: Integers,
+    key: Callable[[Sequence[float], Sequence[float]], tuple[float, ...]],
+    *,
+    running: bool,
+) -> Integers:
+    """Choose of each segment the row with the greatest key, the first of equal ones.
+
+    A key is made of a row and, if `running`, of its sum with all rows that are chosen before, else of the row twice.
+    The rows of segment s are those from ``offsets[s]`` up to ``offsets[s + 1]``.
+
+    >>> rows, offsets = [[3, 1], [2, 0], [0, 5], [9, 9]], np.array([0, 2, 4])
+    >>> running_choice(rows, offsets, lambda row, total: (-total[1],), running=True)
+    array([1, 2])
+    """
+    before: Iterable[float] = repeat(0.0)
+    chosen: list[int] = []
+    for start, stop in pairwise(offsets.tolist()):
+        totals = [list(map(add, before, row)) for row in sums[start:stop]]
+        keys = [key(row, total) for row, total in zip(sums[start:stop], totals, strict=True)]
+        best = keys.index(max(keys))
+        chosen.append(start + best)
+        before = totals[best] if running else before
+    return np.array(chosen, np.int64)
+
+
+@dataclass(frozen=True)
+class MeanOfReferences(Aggregation):
+    """A row for each reference of each segment, whose scores have a mean; a corpus has the mean of its segments."""
+
+    best: BestReference
+    has_corpus_score: ClassVar[bool] = False
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose the row of each segment's best reference."""
+        return self.best.chosen(rows, offsets)
+
+    def summed(self, rows: Integers, offsets: Integers) -> Floats:
+        """Add up the means over references."""
+        counts = np.repeat(np.diff(offsets), np.diff(offsets))
+        total: Floats = (rows / counts[:, None]).sum(axis=0)
+        return total
+
+    def score(self, rows: Integers, offsets: Integers) -> Score:
+        """Score the sum of segments that have one reference each."""
+        if len(rows) == len(offsets) - 1:
+            return self.metric.score(rows.sum(axis=0))
+        raise InputError(
+            f"metric {self.metric.name!r} has no corpus score by the 'mean' over references: use level 'segment' or "
+            "'macro', or sampled ('sample') or best ('max') references"
+        )
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
+        """Score each segment: the mean over its references."""
+        return [self._mean(rows[start:stop]) for start, stop in pairwise(offsets.tolist())]
+
+    def _mean(self, rows: Integers) -> Score:
+        whole = self.metric.score(rows[0] if len(rows) == 1 else rows.mean(axis=0))
+        return replace(whole, score=float(self.metric.scores(rows).mean()))
+
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Means of the scores alone."""
+        scores = self.metric.scores(rows)
+        if len(rows) == len(offsets) - 1:
+            return scores
+        means: Floats = np.add.reduceat(scores, offsets[:-1]) / np.diff(offsets)
+        return means
+
+
+@dataclass(frozen=True)
+class SampledReferences(MeanOfReferences):
+    """A corpus has the mean score of random samples, each of which draws one reference per segment."""
+
+    samples: int
+    seed: int  # sample k is seeded with this + 101 k
+    sampling: Sampling = "python2"
+    has_corpus_score: ClassVar[bool] = True
+
+    def score(self, rows: Integers, offsets: Integers) -> Score:
+        """Score the sums of all samples; draws are shared by systems that have the same references."""
+        if len(rows) == len(offsets) - 1:
+            return self.metric.score(rows.sum(axis=0))
+        (sums,) = self.drawn([rows], offsets).drawn(self.samples)
+        return self.mean_score(sums)
+
+    def mean_score(self, sums: Floats) -> Score:
+        """Mean score of the sums of samples, with their standard deviation and interval."""
+        scores = self.metric.scores(sums)
+        mean, deviation = float(scores.mean()), float(scores.std())
+        more: dict[str, Any] = {"standard_deviation": deviation, "interval": normal_interval(mean, deviation)}
+        return replace(self.metric.score(sums.mean(axis=0)), score=mean, **more)
+
+    def stream(self) -> RowStream:
+        """Draw as rows come."""
+        return DrawnRows(self)
+
+    def drawn(self, systems: Sequence[Any], offsets: Integers) -> ChosenSums:
+        """Prepare rows of every reference, and which of them each sample draws."""
+        counts = np.diff(offsets)
+        if counts.max() == 1:
+            return ChosenSums(systems, [[offsets[:-1]]] * len(systems))
+        draws = ReferenceDraws.shared(counts.astype(np.int64).tobytes(), self.samples, self.seed, self.sampling)
+        return ChosenSums(systems, [_by_reference(counts)] * len(systems), draws)
+
+
+class RowStream:
+    """Corpus scores of rows that come block by block: sums are held, or all rows where a score takes them at once."""
+
+    def __init__(self, aggregation: Aggregation) -> None:
+        self._aggregation = aggregation
+        self._sums: Any = 0
+        self._held: list[tuple[Integers, Integers]] = []
+
+    def add(self, rows: Integers, counts: Integers) -> None:
+        """Add the next segments: (systems, rows, k), and how many rows each segment has."""
+        if self._aggregation.by_segment:
+            offsets = _offsets(counts)
+            self._sums = self._sums + np.stack([self._aggregation.summed(system, offsets) for system in rows])
+        else:
+            self._held.append((rows, counts))
+
+    def scores(self) -> Sequence[Score]:
+        """Score each system."""
+        if not self._held:
+            return [scored(self._aggregation.metric, row) for row in self._sums]
+        rows, counts = zip(*self._held, strict=True)
+        offsets = _offsets(np.concatenate(counts))
+        return [self._aggregation.score(system, offsets) for system in np.concatenate(rows, axis=1)]
+
+
+class DrawnRows(RowStream):
+    """Sums of the rows that random samples draw. One block is scored as a whole; of more none is held.
+
+    Of very many samples all rows are held.
+    """
+
+    def __init__(self, aggregation: SampledReferences) -> None:
+        super().__init__(aggregation)
+        self._samples, self._seed, self._score = aggregation.samples, aggregation.seed, aggregation.mean_score
+        self._sampling = aggregation.sampling
+        self._streams: list[Callable[[Integers], Integers]] = []
+        self._passed = 0
+
+    def add(self, rows: Integers, counts: Integers) -> None:
+        """Add what each sample draws of the next segments."""
+        self._held.append((rows, counts))
+        if self._samples <= _MOST_STREAMS and (len(self._held) > 1 or self._passed or self._streams):
+            for block in self._held:
+                self._draw(*block)
+            self._held.clear()
+
+    def _draw(self, rows: Integers, counts: Integers) -> None:
+        if not self._streams and counts.max() == 1:
+            # Before any segment has several references, all samples draw the same.
+            self._passed += len(counts)
+            self._sums = self._sums + rows.sum(axis=1)
+            return
+        if not self._streams:
+            self._begin()
+        draws = ReferenceDraws(counts, self._samples, self._seed, self._streams)
+        places = [_by_reference(counts)] * len(rows)
+        self._sums = self._sums + ChosenSums([*rows], places, draws).drawn(self._samples)
+
+    def _begin(self) -> None:
+        """Draw for the segments that were passed over."""
+        self._streams = [_stream(self._seed + 101 * k, self._sampling) for k in range(self._samples)]
+        for draw in self._streams:
+            for start in range(0, self._passed, 1 << 16):
+                draw(np.ones(min(1 << 16, self._passed - start), np.int64))
+        self._sums = np.expand_dims(self._sums, -2) if self._passed else 0
+
+    def scores(self) -> Sequence[Score]:
+        """Score each system."""
+        return [self._score(sums) for sums in self._sums] if self._streams else super().scores()
+
+
+def best_rows(offsets: Integers, *scores: Floats | Integers) -> Integers:
+    """Row of each segment's greatest score; ties go by the next scores, …, then the first row.
+
+    The rows of segment s are those from ``offsets[s]`` up to ``offsets[s + 1]``; each of `scores` has shape (rows,).
+
+    >>> best_rows(np.array([0, 2, 4]), np.array([1.0, 2.0, 3.0, 3.0])).tolist()
+    [1, 2]
+    """
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    ranked = np.lexsort((np.arange(len(owner)), *(-score for score in reversed(scores)), owner))
+    return ranked[offsets[:-1]]
+
+
+def keep_best(rows: Integers, offsets: Integers, scores: Callable[[Integers], Floats]) -> Integers:
+    """Keep of each segment the row that scores best, the first of equal ones; for offsets see `best_rows`."""
+    return rows if len(rows) == len(offsets) - 1 else rows[best_rows(offsets, scores(rows))]
+
+
+def _offsets(counts: Integers) -> Integers:
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def _by_reference(counts: Integers) -> list[Integers]:
+    """Rows of each segment's reference 1, 2, …; of those that have no more, their last."""
+    first = _offsets(counts)[:-1]
+    return [first + np.minimum(number, counts - 1) for number in range(int(counts.max()))]
+
+
+def normal_interval(mean: float, deviation: float) -> tuple[float, float]:
+    """Central 95% of a normal distribution of that mean and standard deviation.
+
+    >>> [round(bound, 4) for bound in normal_interval(50.0, 1.0)]
+    [48.04, 51.96]
+    """
+    return mean - _NORMAL_95 * deviation, mean + _NORMAL_95 * deviation
+
+
+_MOST_KEPT = 1 << 25  # Bytes of draws that are kept for the next system; more are drawn anew
+_SEGMENTS = 2048  # Segments added up together: few enough for the cache, and, for draws are bits, a multiple of 8
+_ITERATIONS = 128  # Iterations that are added up together
+_MOST_CONVERTED = 1 << 22  # Entries of rows that are kept as floating point; more are converted anew
+
+
+Sampling = Literal["python2", "python3"]
+
+
+def draw_references(
+    counts: Integers, iterations: Iterable[int], seed: int = 0, sampling: Sampling = "python2"
+) -> Iterator[Integers]:
+    """Draw one reference of each segment, which has `counts` of them, in each iteration, as the official GLEU+ does.
+
+    Iteration k takes the stream of Python's ``random.seed(seed + 101 * k)`` and, of a segment's R references, what
+    ``randint(0, R - 1)`` of that version of Python gives.
+
+    >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2))]
+    [[1, 1, 1, 0], [1, 0, 2, 0]]
+    >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2), sampling="python3")]
+    [[1, 1, 0, 0], [0, 1, 1, 0]]
+    """
+    return (_stream(seed + 101 * k, sampling)(counts) for k in iterations)
+
+
+def _stream(seed: int, sampling: Sampling) -> Callable[[Integers], Integers]:
+    """Make what draws a number below each count, one after the other."""
+    if sampling == "python3":
+        draw = random.Random(seed).randrange
+        return lambda counts: np.fromiter(map(draw, counts.tolist()), np.int64, len(counts))
+    # Seeded with a list of one number, this generator gives Python's own stream.
+    share = np.random.RandomState([seed]).random_sample
+    return lambda counts: (share(len(counts)) * counts).astype(np.int64)
+
+
+class ReferenceDraws:
+    """The references of all iterations, a bit each; see `draw_references`."""
+
+    def __init__(
+        self,
+        counts: Integers,
+        iterations: int,
+        seed: int,
+        streams: Sequence[Callable[[Integers], Integers]] = (),
+        sampling: Sampling = "python2",
+    ) -> None:
+        self._counts, self._iterations, self._seed, self._sampling = counts, iterations, seed, sampling
+        self._streams = streams  # Of every iteration, where the segments follow others; then they are drawn once
+        self._others = int(counts.max(initial=1)) - 1
+        held = bool(streams) or self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
+        self._kept = self._drawn(range(iterations)) if held else None
+
+    @classmethod
+    @lru_cache(maxsize=1)
+    def shared(cls, counts: bytes, iterations: int, seed: int, sampling: Sampling) -> ReferenceDraws:
+        """Share the draws of systems with the same references, of which `counts` has the numbers, as bytes.
+
+        There are as many draws as `iterations`, by a generator of that `seed`.
+        """
+        return cls(np.frombuffer(counts, np.int64), iterations, seed, sampling=sampling)
+
+    def bits(self, start: int, stop: int) -> NDArray[np.uint8]:
+        """Whether samples `start` to `stop` have reference 1, 2, …, as bits: (references - 1, samples, segments)."""
+        iterations = np.arange(start, stop) % self._iterations
+        return self._drawn(iterations.tolist()) if self._kept is None else self._kept[:, iterations]
+
+    def _drawn(self, iterations: Sequence[int]) -> NDArray[np.uint8]:
+        bits = np.empty((self._others, len(iterations), (len(self._counts) + 7) // 8), np.uint8)
+        draws = (draw(self._counts) for draw in self._streams)
+        for index, drawn in enumerate(
+            draws if self._streams else draw_references(self._counts, iterations, self._seed, self._sampling)
+        ):
+            for other in range(self._others):
+                bits[other, index] = np.packbits(drawn == other + 1)
+        return bits
+
+
+class ChosenSums:
+    """Sums of systems' chosen rows, which have the same draws: exact whole numbers, (systems, samples, columns).
+
+    Rows are one per segment or, where references are drawn, one for each possible draw: entry r of a system's places
+    has the row of each segment's reference r, and `draws` says which of them each iteration draws.
+    """
+
+    adds_up: ClassVar[bool] = True  # Whether those of two parts of a sample make that of the whole
+
+    def __init__(
+        self, rows: Sequence[Integers], places: Sequence[list[Integers]], draws: ReferenceDraws | None = None
+    ) -> None:
+        self._rows, self._places, self._draws = rows, places, draws
+        self._segments, self._columns = len(places[0][0]), len(rows) * rows[0].shape[1]
+        size = len(places[0]) * self._segments * self._columns
+        self._kept = [*self._parts()] if size <= _MOST_CONVERTED else None
+
+    def drawn(self, iterations: int) -> Floats:
+        """Add up what each iteration draws."""
+        starts = range(0, iterations, _ITERATIONS)
+        return np.concatenate([self.plain(k, min(k + _ITERATIONS, iterations)) for k in starts], axis=1)
+
+    def plain(self, start: int, stop: int) -> Floats:
+        """Add up all segments in the samples `start` to `stop`."""
+        return self._sums(start, stop, None)
+
+    def weighted(self, weights: Integers, start: int) -> Floats:
+        """Add up segments times weights, (samples, segments); the first sample is number `start`."""
+        return self._sums(start, start + len(weights), weights)
+
+    def _sums(self, start: int, stop: int, weights: Integers | None) -> Floats:
+        bits = () if self._draws is None else self._draws.bits(start, stop)
+        sums = np.zeros((stop - start, self._columns))
+        for part, first, more in self._kept or self._parts():
+            weight = None if weights is None else weights[:, part].astype(np.float64)
+            sums += first.sum(axis=0) if weight is None else weight @ first
+            for packed, gain in zip(bits, more, strict=True):
+                octets = packed[:, part.start // 8 : -(-part.stop // 8)]
+                chose = np.unpackbits(octets, axis=1, count=part.stop - part.start)
+                sums += (chose.astype(np.float64) if weight is None else weight * chose) @ gain
+        return sums.reshape(stop - start, len(self._rows), -1).swapaxes(0, 1)
+
+    def _parts(self) -> Iterator[tuple[slice, Floats, list[Floats]]]:
+        """Segments, the first reference's rows of all systems, and by how much those of the others are greater."""
+        for low in range(0, self._segments, _SEGMENTS):
+            part = slice(low, min(low + _SEGMENTS, self._segments))
+            first, *others = (
+                np.concatenate([row[indices[part]] for row, indices in zip(self._rows, layer, strict=True)], axis=1)
+                for layer in zip(*self._places, strict=True)
+            )
+            yield part, first.astype(np.float64), [(other - first).astype(np.float64) for other in others]

@@ -17,9 +17,8 @@ from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.aggregation import ChosenSums, SumOfRows
 from softbleu.metrics.base import METRICS, Metric, Requirements
-from softbleu.metrics.result import Score
+from softbleu.metrics.result import ChosenSums, Score, SumOfRows
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from softbleu.kernels import choose_kernels
-from softbleu.metrics.aggregation import best_rows
+from softbleu.metrics.result import best_rows
 
 if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk

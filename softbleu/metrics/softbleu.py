@@ -17,20 +17,20 @@ from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs
-from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import (
     IN_CONTEXT,
     UNCORRECTED,
     WITHOUT_VECTORS,
+    IdfCorpus,
     Metric,
     Requirements,
     order_setting,
+    read_idf,
     tokenizer_setting,
 )
-from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.protocols import one_by_one
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, column, keep_best
 from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
 from softbleu.text.tokenizers import Tokenizer, Tokenizer13a

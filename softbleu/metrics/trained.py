@@ -21,12 +21,10 @@ from softbleu.io.resources import required_resource
 from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.spelling import WordList, split_words
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, tokenizer_setting
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, tokenizer_setting
 from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head
-from softbleu.metrics.making import make_metric
 from softbleu.metrics.protocols import NeedsData
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import Score, best_rows, column
 from softbleu.text.tokenizers import Tokenizer, Whitespace, make_tokenizer
 from softbleu.text.tokens import Tokens
 

@@ -18,11 +18,10 @@ from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
-from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import BestReference, Score, column
 from softbleu.metrics.shares import shares_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.corpora.segments import References, Segments
 from softbleu.errors import InputError
-from softbleu.metrics.base import Level, Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import Level, Metric, make_metric
 
 if TYPE_CHECKING:
     from softbleu.metrics.result import Result

@@ -13,8 +13,7 @@ from softbleu.engine.sentences import SentenceScorer as SentenceScorer
 from softbleu.engine.statistics import check_level, make_results
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import shown
-from softbleu.metrics.base import Level, Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import Level, Metric, make_metric
 from softbleu.metrics.result import Result, Results
 from softbleu.results.notes import note_coverage
 from softbleu.results.significance import (

@@ -19,8 +19,7 @@ from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels.scale import SCALE
 from softbleu.language.values import Finding
-from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import Metric, Requirements, make_metric
 from softbleu.metrics.protocols import (
     JudgesLines,
     NamesCauses,

@@ -15,7 +15,7 @@ from softbleu.corpora.judgements.rows import scored_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.data_files import parse_score
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.making import settings_of
+from softbleu.metrics.base import settings_of
 
 
 def broken_promises(signature: str, made: str, but: Collection[str] = ()) -> Iterator[str]:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import atheris
 
-from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
+from softbleu.metrics.base import make_metric, metric_from_signature, read_settings
 
 TESTS = Path(__file__).resolve().parents[1]
 SECONDS = 60

@@ -32,7 +32,7 @@ from softbleu.corpora import read_m2
 from softbleu.embeddings import memory
 from softbleu.encoders import kept
 from softbleu.metrics import refless
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 
 METRICS = """
 bleu|chrf|ter|gleu|green|imeasure|cleme|m2|hyter|vleu(vectors=v.txt)|vleu(vectors=st)|softbleu(vectors=v.txt)

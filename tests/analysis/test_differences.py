@@ -20,8 +20,8 @@ from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.metrics.base import make_metric
 from softbleu.metrics.cleme import Cleme2Score
-from softbleu.metrics.making import make_metric
 from softbleu.text.tokenizers import Whitespace
 
 REFERENCES = [

@@ -13,7 +13,7 @@ from cli.conftest import CANDIDATE, REFERENCE, scored
 
 from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
 from softbleu.corpora import Segments
-from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.metrics.base import make_metric, metric_from_signature
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import SignificanceSettings
 

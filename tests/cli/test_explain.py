@@ -11,7 +11,7 @@ from cli.conftest import LINES, table_of
 
 import softbleu
 from softbleu.corpora import ParallelFiles
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results.explain import explain_corpus
 
 

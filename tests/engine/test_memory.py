@@ -18,8 +18,8 @@ from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import SegmentRows, SegmentScores
 from softbleu.errors import InputError
 from softbleu.metrics import Gleu
-from softbleu.metrics.aggregation import SumOfRows
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
+from softbleu.metrics.result import SumOfRows
 from softbleu.report import WRITERS, Layout
 from softbleu.results.api import score_corpus
 

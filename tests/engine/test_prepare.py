@@ -28,7 +28,7 @@ from softbleu.io.tasks import run_in_order
 from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import METRICS, Bleu, Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.text import tokenizers

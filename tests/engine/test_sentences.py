@@ -13,7 +13,7 @@ from softbleu import InputError, read_metric
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.engine import sentences
 from softbleu.metrics import METRICS, Metric
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 
 VECTORS = {"cat": [1.0, 0.2, 0.0], "cats": [2.0, 0.5, 0.1], "dog": [0.9, 0.3, 0.1], "the": [0.1, 1.0, 0.3]}
 VECTORS |= {"a": [0.2, 1.0, 0.2], "mat": [0.0, 0.1, 3.0], "not": [-1.0, 0.0, 0.0], "zero": [0.0, 0.0, 0.0]}

@@ -11,8 +11,7 @@ from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature, signature_of
 from softbleu.matching import MATCHERS
 from softbleu.metrics import Bleu, Gleu
-from softbleu.metrics.base import METRICS
-from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
+from softbleu.metrics.base import METRICS, make_metric, metric_from_signature, read_metric
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.version import __version__
 

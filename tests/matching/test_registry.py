@@ -9,7 +9,7 @@ from refusing import refused
 from softbleu import InputError
 from softbleu.corpora import Segments
 from softbleu.matching import SoftMatcher, make_matcher
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results.api import score_corpus
 
 

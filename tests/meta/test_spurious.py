@@ -24,7 +24,7 @@ from softbleu.meta.credit import VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.meta.spurious import MatchedText, find_spurious
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.report.figures import spurious_lines
 from softbleu.report.plots import Lines
 

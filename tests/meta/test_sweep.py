@@ -26,7 +26,7 @@ from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.experiments import Definition, Outcome, run_definition
 from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read_variations, sweep, table_of
 from softbleu.metrics import Bleu
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.scores import Scores
 from softbleu.report.experiments import outcome_pictures

@@ -22,7 +22,7 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics import Metric
-from softbleu.metrics.idf import IdfCorpus
+from softbleu.metrics.base import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.results.api import score_corpus
 from softbleu.text.tokenizers import Whitespace

@@ -16,7 +16,7 @@ import softbleu
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.corpora.checks import Oddities, Oddity
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.report import Layout
 from softbleu.report.html import escape_json, pack, write_html
 from softbleu.report.odd_lines import write_odd_lines

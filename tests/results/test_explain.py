@@ -7,7 +7,7 @@ import pytest
 import softbleu
 from softbleu import InputError, VectorError
 from softbleu.corpora import Segments
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results.explain import Explanation, explain_corpus
 
 # "for" and "there" are 0.6 alike.

@@ -14,7 +14,7 @@ from softbleu.corpora.records import TextList
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import averaged_counts, shared_counts
-from softbleu.metrics.making import read_metric
+from softbleu.metrics.base import read_metric
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.text.tokens import Tokens, Vocabulary
 

@@ -22,8 +22,7 @@ from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import spelt
 from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Bleu, Chrf, Gleu, Metric
-from softbleu.metrics.base import language_of
-from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
+from softbleu.metrics.base import language_of, make_metric, metric_from_signature, read_metric
 from softbleu.results.api import make_metrics
 from softbleu.results.notes import note_text
 from softbleu.text.tokenizers import Tokenizer13a, Whitespace

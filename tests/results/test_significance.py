@@ -24,7 +24,7 @@ from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError
 from softbleu.matching.similarity import SCALE
 from softbleu.metrics import Bleu, Gleu, Metric, aggregation
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric
 from softbleu.results import significance as significance_module
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.significance import (

@@ -13,8 +13,7 @@ from refusing import refused
 from softbleu import InputError, score
 from softbleu.corpora import Segments
 from softbleu.errors import MissingExtraError
-from softbleu.metrics.idf import rarity_of
-from softbleu.metrics.making import make_metric
+from softbleu.metrics.base import make_metric, rarity_of
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
 from softbleu.thesaurus.stems import _lemmatizer

@@ -16,13 +16,12 @@ from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.similarity import WordTable, threshold_in_millionths
-from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.similar import EditCredit, SimilarEdits, similar_edits
 from softbleu.metrics.m2.tables import EditTables
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.result import BestReference, Score, column, running_choice
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
