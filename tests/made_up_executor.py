@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from softbleu.io import tasks
+from softbleu.io import executors
 
 
 class _Lazy(Future[Any]):
@@ -45,7 +45,7 @@ class Strangers(Executor):
         )
         self.waiting = [each for each in self.waiting if each not in chosen]
         for future, packed in reversed(chosen):
-            self._patch(tasks, "_held", self.memories[self._next % len(self.memories)])
+            self._patch(executors, "_held", self.memories[self._next % len(self.memories)])
             self._next += 1
             fn, *args = pickle.loads(packed)
             future.set_result(fn(*args))

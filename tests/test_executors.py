@@ -14,8 +14,7 @@ import pytest
 
 from softbleu.errors import InputError, WorkerError
 from softbleu.io.arguments import MOST_JOBS
-from softbleu.io.executors import chosen_executor
-from softbleu.io.tasks import count_workers, run_in_order
+from softbleu.io.executors import chosen_executor, count_workers, run_in_order
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals")
 
@@ -140,6 +139,6 @@ def _die_while_handing_over(number: int) -> int:
 
 @posix
 def test_a_worker_killed_while_it_hands_over_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.io.tasks.LOST_AFTER", 0.1)
+    monkeypatch.setattr("softbleu.io.executors.LOST_AFTER", 0.1)
     with pytest.raises(WorkerError, match="ended before its work was done"), chosen_executor(None, 2, 2) as pool:
         list(run_in_order(_die_while_handing_over, range(8), pool))

@@ -175,7 +175,7 @@ class Given:
         """That of the cluster, open as long as the command runs; None without one."""
         if self.cluster is None:
             return None
-        from softbleu.io.cluster import cluster_executor
+        from softbleu.io.executors import cluster_executor
 
         return self._context.with_resource(cluster_executor(self.cluster, self.jobs))
 

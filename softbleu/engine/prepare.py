@@ -16,8 +16,8 @@ from softbleu.engine.encode import BlockCoder, CodedBlock, KnownLines, KnownWord
 from softbleu.engine.vectors import CorpusWords
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
+from softbleu.io.executors import run_in_order
 from softbleu.io.platform import cached_property
-from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors, WordTable

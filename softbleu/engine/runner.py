@@ -26,9 +26,8 @@ from softbleu.engine.vectors import CorpusWords, broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, count_known, task_batches
 from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
-from softbleu.io.executors import chosen_executor, single_threaded_blas
+from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.progress import note
-from softbleu.io.tasks import run_in_order
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.protocols import ReadsRows

@@ -23,8 +23,8 @@ from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows
 from softbleu.engine.encode import KnownWords
 from softbleu.errors import VectorError
+from softbleu.io.executors import Held, hold, shares_memory
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.tasks import Held, hold, shares_memory
 from softbleu.matching.similarity import (
     ComparedWords,
     PieceVectors,

@@ -16,8 +16,8 @@ from softbleu.corpora.parallel import FileBlock, read_together
 from softbleu.corpora.segments import BLOCK, Segments
 from softbleu.engine.encode import BlockCoder, CodedBlock
 from softbleu.engine.lists import ListCorpus, in_parts
+from softbleu.io.executors import count_workers, shares_files
 from softbleu.io.platform import cached_property
-from softbleu.io.tasks import count_workers, shares_files
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all

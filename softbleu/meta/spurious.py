@@ -22,9 +22,8 @@ from softbleu.engine.vectors import Broadcast, broadcast
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run, several
-from softbleu.io.executors import chosen_executor, single_threaded_blas
+from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
-from softbleu.io.tasks import run_in_order
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals

@@ -13,9 +13,8 @@ from made_up_executor import Strangers
 import softbleu
 from softbleu.corpora import ParallelFiles
 from softbleu.errors import InputError, WorkerError
-from softbleu.io import tasks
-from softbleu.io.cluster import cluster_executor
-from softbleu.io.tasks import count_workers, run_in_order, shares_files
+from softbleu.io import executors
+from softbleu.io.executors import cluster_executor, count_workers, run_in_order, shares_files
 from softbleu.results.api import score_corpus
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -99,7 +98,7 @@ def test_a_worker_that_forgets_is_sent_the_table_again(corpus: Any, alone: Any, 
 
 @on_a_cluster
 def test_a_worker_may_join_late(threads: Client, corpus: Any, alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_RECOUNT", 0.0)
+    monkeypatch.setattr(executors, "_RECOUNT", 0.0)
     executor, seen = threads.get_executor(), set()
 
     def join(done: int, _: int) -> None:
@@ -160,15 +159,15 @@ def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch
 
 @on_a_cluster
 def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_EACH", 1)
-    assert list(map(len, tasks._together(range(30), 2))) == [1, 1, 2, 3, 4, 6, 8, 5]
+    monkeypatch.setattr(executors, "_EACH", 1)
+    assert list(map(len, executors._together(range(30), 2))) == [1, 1, 2, 3, 4, 6, 8, 5]
     assert list(run_in_order(abs, range(30), threads.get_executor())) == list(range(30))
 
 
 @on_a_cluster
 @pytest.mark.parametrize(("version", "said"), [(None, "no softbleu"), ("0.0.1", r"softbleu 0\.0\.1")])
 def test_a_cluster_without_this_version_is_refused(threads: Any, version: Any, said: str, monkeypatch: Any) -> None:
-    other = tasks._RemoteTask(len, 0, "0.0.1")
+    other = executors._RemoteTask(len, 0, "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
         threads.get_executor().submit(other, "a", {}).result()
     found = {"workers": {"tcp://10.0.0.7:1": {"packages": {"softbleu": version}}}}

@@ -30,7 +30,7 @@ from softbleu.corpora.datasets import read_datasets
 from softbleu.engine import checkpoint
 from softbleu.errors import InputError
 from softbleu.io import urls
-from softbleu.io.cluster import cluster_executor
+from softbleu.io.executors import cluster_executor
 from softbleu.io.urls import find_urls, open_url, read_range, remove_urls, url_size, write_url
 from softbleu.results.api import score_corpus
 

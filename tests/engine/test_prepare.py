@@ -24,7 +24,7 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine import encode
-from softbleu.io.tasks import run_in_order
+from softbleu.io.executors import run_in_order
 from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import METRICS, Bleu, Metric
