@@ -289,8 +289,7 @@ def test_what_stands_before_a_line_is_found_in_any_block(tmp_path: Path, monkeyp
     columns = [*CORPUS.candidates.values(), *zip(*texts, strict=True)]
     for path, texts in zip(files.values(), columns, strict=True):
         path.write_text("".join(f"{text}\n" for text in texts))
-    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 8)
-    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 8)
+    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 8)
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 3)
     place, given_ = {name: str(files[name]) for name in "AB"}, [str(files["r0"]), str(files["r1"])]
     with ParallelFiles.open(place, given_, blank_references="missing") as corpus, ThreadPoolExecutor(2) as executor:

@@ -14,8 +14,8 @@ from shared_data import shared
 import softbleu
 from softbleu import InputError
 from softbleu.analysis import correction_kinds
+from softbleu.corpora.corpus import make_corpus
 from softbleu.corpora.edits import Annotation, apply_edits
-from softbleu.corpora.segments import make_corpus
 from softbleu.metrics.base import make_metric
 from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_costs
 from softbleu.metrics.edits.words import rules_of

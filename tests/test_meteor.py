@@ -22,7 +22,7 @@ from shared_data import judged_lines, shared
 import softbleu
 from softbleu import InputError
 from softbleu.cli.app import run
-from softbleu.corpora.segments import make_corpus
+from softbleu.corpora.corpus import make_corpus
 from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError

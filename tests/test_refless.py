@@ -110,7 +110,7 @@ def test_empty_lines():
 
 def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):
     # Blocks of two segments, so that there is work for several processes.
-    for module in ("corpora.segments", "engine.runner"):
+    for module in ("corpora.corpus", "engine.runner"):
         monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
     for name in ("ctranslate2", "gguf"):
         pytest.importorskip(name, reason=f"needs {name}, of the extra refless")

@@ -133,7 +133,7 @@ each_operation = pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several tasks of each operation."""
-    for module in ("corpora.segments", "corpora.parallel", "engine.runner"):
+    for module in ("corpora.corpus", "engine.runner"):
         monkeypatch.setattr(f"softbleu.{module}.BLOCK", 16)
     monkeypatch.setattr("softbleu.meta.spurious.MINI_BATCH", 30)
 

@@ -10,10 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from softbleu.analysis.pages import Page, make_page
-from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.corpus import Against, Corpus, ParallelFiles, compared_with
 from softbleu.corpora.directions import Direction
-from softbleu.corpora.parallel import ParallelFiles
-from softbleu.corpora.segments import Against, compared_with
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError
 from softbleu.io.tabular import Tabular

@@ -13,8 +13,7 @@ import numpy as np
 from softbleu.text.tokens import Tokens, token_places
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.engine.encode import CodedBlock
     from softbleu.text.tokenizers import Tokenizer
     from softbleu.types import Integers

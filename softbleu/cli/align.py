@@ -9,8 +9,8 @@ def align(given: Given) -> None:
 
     'softbleu score --resegment' does the same on the way; this shows what comes of it.
     """
-    from softbleu.corpora.essays import group_lines
-    from softbleu.corpora.parallel import cut_file
+    from softbleu.corpora.corpus import cut_file
+    from softbleu.corpora.resegment import group_lines
     from softbleu.errors import InputError
 
     inputs = [given.candidate, *given.files("reference", "source")]

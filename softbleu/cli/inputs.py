@@ -48,8 +48,8 @@ def open_corpus(given: Given, plan: Plan, *, by_document: bool = False) -> Itera
     Once all is done it notes thresholds that were recommended, as nobody chose one, and documents that nothing looked
     at: neither a context nor what is done `by_document`. Options that contradict one another are an InputError.
     """
+    from softbleu.corpora.corpus import compared_with
     from softbleu.corpora.labels import Documents
-    from softbleu.corpora.segments import compared_with
     from softbleu.matching.matchers import DEFAULT_THRESHOLD
     from softbleu.results.notes import note_text
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
-from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.corpus import Corpus, ParallelFiles, has_edits
 from softbleu.corpora.files import STDIN, open_text
 from softbleu.corpora.odd_lines import CHECKS, CheckedLine, CheckedText, Ordinary
-from softbleu.corpora.parallel import ParallelFiles, has_edits
 from softbleu.io.tabular import Records, Tabular
 from softbleu.types import Progress
 

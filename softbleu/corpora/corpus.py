@@ -1,62 +1,760 @@
-"""The interface of corpora, in memory or in files."""
+"""A corpus: its segments in memory, or in parallel files, line by line the same segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol, Self
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
+from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
+from softbleu.corpora.files import (
+    STDIN,
+    TextFile,
+    TextPart,
+    begins_essay,
+    name_systems,
+    open_text,
+    read_parts,
+)
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.parallel import FileBlock
-from softbleu.corpora.segments import Against, Blank, Segments
+from softbleu.corpora.m2 import read_m2
+from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
+from softbleu.errors import InputError, Parameter, known_name
+from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
+from softbleu.io.files import TemporaryFolder
+from softbleu.io.urls import is_url
+
+Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
+"""One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
+place of texts: the segments of a `.m2` file that has the candidates' edits."""
+References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
+Block = TypeVar("Block")
+OtherBlock = TypeVar("OtherBlock")
+AnyCorpus = TypeVar("AnyCorpus")
+BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
+Blank = Literal["empty", "missing"]
+Against = Literal["references", "source"]
+_LEFT_OUT = 0.01
+"""Blank references of a source are missing where there are more of them, beside others with text, than this share of
+the segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
+_BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
+_JOINED = 4  # Blocks that a worker reads and codes at once
+_CUT = (": score and compare cut outputs with other line breaks by ", Parameter("resegment", True))
 
 
-class Corpus(Protocol):
-    """A corpus to score: `Segments` in memory, or `ParallelFiles`."""
+@dataclass(frozen=True)
+class Preceding(Generic[Block]):
+    """What stands before the segments of a block, in their documents."""
+
+    block: Block | None  # The block before, if any document goes on from it
+    lines: tuple[int, ...]  # Of each segment how many lines before it are of its document
+
+    @classmethod
+    def of(cls, documents: Documents, start: int, stop: int, block: Callable[[int, int], Block]) -> Preceding[Block]:
+        """Find it for the segments from `start` up to `stop`; `block` makes the block of others."""
+        lines = documents.lines_before(start, stop)
+        goes_on = any(count > place for place, count in enumerate(lines))
+        return cls(block(start - BLOCK, start) if goes_on else None, lines)
+
+    def changed(self, change: Callable[[Block], OtherBlock]) -> Preceding[OtherBlock]:
+        """The same, with another block."""
+        return Preceding(None if self.block is None else change(self.block), self.lines)
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Consecutive segments of a corpus.
+
+    Build one with `Segments.of`, which checks what it is given.
+    """
+
+    candidates: Mapping[str, Sequence[str]]
+    """Of each system one candidate per segment."""
+    references: Sequence[Sequence[str]]
+    """Of each segment one or more references (segment-major)."""
+    source: Sequence[str] | None = None
+    gold: Sequence[GoldSegment] | None = None
+    """Of each segment the edits that annotators made, where the references are made of these."""
+    edits: Mapping[str, Sequence[Annotation]] = field(default_factory=dict)
+    """Of each segment the edits of a system whose edits are given; those of others are found in their texts."""
+    blank: int = 0  # References that are blank beside one of the same segment with text
+    blank_references: Blank = "empty"  # Whether these are empty texts, or missing
+    documents: Documents | None = field(default=None, compare=False)
+    against: Against = "references"  # Or the source, which is then their reference
+    before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
+    bytes: ClassVar[int] = 0  # In files
+
+    def __len__(self) -> int:
+        return len(self.references)
 
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of the systems."""
+        return tuple(self.candidates)
 
-    @property
-    def source(self) -> object:
-        """The text that was to be corrected; None without."""
+    def only(self, system: str) -> Segments:
+        """Leave one of the systems."""
+        edits = {name: segments for name, segments in self.edits.items() if name == system}
+        return replace(self, candidates={system: self.candidates[system]}, edits=edits)
 
-    @property
-    def gold(self) -> object:
-        """Gold edits; None without."""
+    @classmethod
+    def of_gold(cls, candidates: Texts, gold: Sequence[GoldSegment], source: Iterable[str] | None = None) -> Segments:
+        """Check candidates and put them together with gold edits, which have the source and make the references.
+
+        There is one candidate per segment, or a mapping from system names to such lists; `gold` is what `read_m2`
+        gives. A source must be that of the gold edits. Raises `InputError`: different lengths, another source, or no
+        text.
+        """
+        if not isinstance(gold, Sequence) or not all(isinstance(segment, GoldSegment) for segment in gold):
+            raise InputError("gold edits are those of a .m2 file: pass softbleu.corpora.read_m2(file)")
+        sources = [segment.source for segment in gold]
+        if isinstance(candidates, Sequence) and not isinstance(candidates, str) and len(candidates) != len(gold):
+            raise InputError(f"{len(candidates)} candidates but gold edits for {len(gold)} segments")
+        made = cls.of(candidates, sources, sources if source is None else source)
+        check_source(made.source or sources, gold)
+        return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
+
+    @classmethod
+    def of(cls, candidates: Texts, references: References | None, source: Iterable[str] | None = None) -> Segments:
+        """Check candidates and references and put them together.
+
+        Parameters
+        ----------
+        candidates
+            One candidate a segment, or a mapping from system names to such lists.
+        references
+            Of each segment its references, or just one reference; as many references as segments, passed the other
+            way round, cannot be told from the right way. None, for metrics that need the source only.
+        source
+            One source text a segment.
+
+        Raises
+        ------
+        InputError
+            Different lengths, transposed references, a segment without references, or anything but text.
+
+        Examples
+        --------
+        >>> Segments.of(["the cat"], [["a cat", "the cat sat"]]).references
+        [('a cat', 'the cat sat')]
+        >>> Segments.of(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])
+        Traceback (most recent call last):
+        softbleu.errors.InputError: 3 candidates but 2 lists of references of 3 each: they look transposed, as \
+sacrebleu has them; pass the references segment by segment, e.g. list(zip(*references))
+        """
+        if candidates is None or (references is None and source is None):
+            raise InputError("candidates and references are both needed")
+        named = candidates if isinstance(candidates, Mapping) else {"candidate": candidates}
+        several = isinstance(candidates, Mapping)
+        systems = {
+            name: listed(f"candidates of {name!r}" if several else "candidates", texts)
+            for name, texts in by_text("systems", named).items()
+        }
+        if source is not None:
+            source = listed("source texts", source)
+        if references is None:
+            by_segment: list[Any] = [()] * len(source or ())
+        else:
+            by_segment = [(entry,) if isinstance(entry, str) else entry for entry in listed("references", references)]
+        if not systems:
+            raise InputError("no candidates at all")
+        edited = {name: texts for name, texts in systems.items() if texts and isinstance(texts[0], GoldSegment)}
+        written = {name: write_edited(texts, name) for name, texts in edited.items()}
+        systems |= {name: texts for name, (texts, _) in written.items()}
+        for name, texts in systems.items():
+            _check_lengths(
+                name if several else "", len(texts), by_segment, "source texts" if references is None else ""
+            )
+            check_texts(f"candidate of {name!r}", texts)
+        checked = by_segment
+        if references is not None:
+            checked = [_references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
+        if not checked:
+            raise InputError("an empty corpus: there are no segments to score")
+        if source is not None:
+            if len(source) != len(checked):
+                raise InputError(f"{len(checked)} segments but {len(source)} source texts")
+            check_texts("source", source)
+            check_edited(edited, source)
+        blank = count_blank(checked)
+        edits = {name: edits for name, (_, edits) in written.items()}
+        return cls(
+            systems, checked, source, None, edits, blank, usual_blank(blank, len(checked), source=source is not None)
+        )
+
+    def blocks(self) -> Iterator[Segments]:
+        """Cut into blocks of a fixed number of segments."""
+        for start in range(0, len(self), BLOCK):
+            block, stop = self.part(start, start + BLOCK), min(start + BLOCK, len(self))
+            if self.documents is not None:
+                block = replace(block, before=Preceding.of(self.documents, start, stop, self.part))
+            yield block
+
+    def part(self, start: int, stop: int) -> Segments:
+        """Segments from `start` up to `stop`."""
+        part = slice(start, stop)
+        return Segments(
+            {name: texts[part] for name, texts in self.candidates.items()},
+            self.references[part],
+            None if self.source is None else self.source[part],
+            None if self.gold is None else self.gold[part],
+            {name: segments[part] for name, segments in self.edits.items()},
+            self.blank,
+            self.blank_references,
+        )
 
     @property
     def resegmented(self) -> bool:
-        """Whether candidates were cut into the segments of the references."""
-
-    @property
-    def documents(self) -> Documents | None:
-        """Documents of the segments, where they are known."""
-
-    @property
-    def blank(self) -> int:
-        """How many references are blank beside one of the same segment with text."""
-
-    @property
-    def blank_references(self) -> Blank:
-        """Whether these are empty texts, or missing."""
-
-    @property
-    def against(self) -> Against:
-        """Whether references are such, or the source."""
+        """Whether candidates were cut into the segments of the references: these stand as they are."""
+        return False
 
     @property
     def has_references(self) -> bool:
         """Whether segments have references."""
+        return bool(self.references[0])
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether references that are blank beside others are missing."""
+        return self.blank > 0 and self.blank_references == "missing"
+
+    def present(self) -> Sequence[Sequence[str]]:
+        """The references without those that are missing, as an annotator left them out.
+
+        Examples
+        --------
+        >>> Segments({}, [("a cat", " "), ("", "")], blank=1, blank_references="missing").present()
+        [('a cat',), ('', '')]
+        """
+        if not self.leaves_out:
+            return self.references
+        return [tuple(filter(str.strip, texts)) or texts for texts in self.references]
+
+    def carried(self) -> Segments:
+        """Return the segments themselves: they can go anywhere."""
+        return self
+
+    def load(self) -> Segments:
+        """Return the segments themselves: they are in memory already."""
+        return self
+
+
+def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str], tuple[Annotation, ...]]:
+    """Take the edits of a system, which are of one annotator, and write what they make of the source."""
+    for number, segment in enumerate(segments, start=1):
+        if not isinstance(segment, GoldSegment):
+            raise InputError(f"{name}, sentence {number}: edits are needed, as of those before, not text")
+        if len(segment.annotations) > 1:
+            raise InputError(f"{name}, sentence {number}: edits of several annotators: make a file of each")
+    edits = tuple(segment.annotations[0] for segment in segments)
+    written = (
+        apply_edits(segment.source.split(), annotation.in_words())
+        for segment, annotation in zip(segments, edits, strict=True)
+    )
+    return list(map(" ".join, written)), edits
+
+
+def count_blank(references: Iterable[Sequence[str]]) -> int:
+    """Count the references of segments that are blank beside one with text.
+
+    >>> count_blank([("a cat", " "), ("", ""), ("it sat", "it slept")])
+    1
+    """
+    counts = ((sum(map(bool, map(str.strip, texts))), len(texts)) for texts in references if len(texts) > 1)
+    return sum(size - written for written, size in counts if written)
+
+
+def usual_blank(blank: int, segments: int, *, source: bool) -> Blank:
+    """As what so many blank references count unless it is said: without a source as empty texts, as in sacrebleu."""
+    return "missing" if source and blank > _LEFT_OUT * segments else "empty"
+
+
+def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[str]) -> None:
+    """See that the sentences that systems' edits are for are those of the source."""
+    for name, segments in edited.items():
+        for number, (segment, text) in enumerate(zip(segments, source, strict=True), start=1):
+            words = [sentence.split() for sentence in (segment.source, text)]
+            if words[0] != words[1]:
+                pairs = enumerate(zip_longest(*words, fillvalue=""), start=1)
+                place, word, source_word = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
+                raise InputError(
+                    f"{name}, sentence {number}: edits of another sentence than the source has: word {place} is "
+                    f"{word!r}, not {source_word!r}"
+                )
+
+
+def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
+    """See that the source has the words of the gold file's sentences, the first of which has that number.
+
+    Parameters
+    ----------
+    source
+        One text a segment.
+    gold
+        Segments of the gold file.
+    name
+        Name of the source, for errors.
+    first
+        Number of the first segment.
+    """
+    for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
+        if text.split() != segment.source.split():
+            raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
+
+
+def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]], instead: str) -> None:
+    if count == len(references):
+        return
+    of = f" of {system!r}" if system else ""
+    if instead:
+        raise InputError(f"{count} candidates{of} but {len(references)} {instead}")
+    lengths = {len(entry) for entry in references if isinstance(entry, Sequence)}
+    if lengths == {count}:
+        raise InputError(
+            f"{count} candidates{of} but {len(references)} lists of references of {count} each: "
+            "they look transposed, as sacrebleu has them; "
+            "pass the references segment by segment, e.g. list(zip(*references))"
+        )
+    raise InputError(f"{count} candidates{of} but references for {len(references)} segments")
+
+
+def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
+    if entry is None:
+        entry = ()
+    elif type(entry) not in (list, tuple):
+        entry = listed(f"references of segment {number}", entry, "text, or a list of texts")
+    texts = tuple(text for text in entry if text is not None)
+    if not texts:
+        raise InputError(f"segment {number} has no reference")
+    check_texts(f"reference of segment {number}", texts)
+    return texts
+
+
+@dataclass(frozen=True)
+class FileBlock:
+    """Consecutive lines of parallel files, read where and when they are needed: places travel to workers."""
+
+    systems: tuple[str, ...]
+    candidates: tuple[TextPart, ...]
+    references: tuple[TextPart, ...]
+    source: TextPart | None
+    lines: int
+    gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
+    edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
+    blank: int = 0
+    blank_references: Blank = "empty"  # See `Segments`
+    before: Preceding[FileBlock] | None = None  # What stands before them, of a corpus that has documents
+
+    def __len__(self) -> int:
+        return self.lines
+
+    def carried(self) -> FileBlock:
+        """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
+        before = None if self.before is None else self.before.changed(FileBlock.carried)
+        return replace(self.with_parts([part.carried() for part in self.parts]), before=before)
+
+    @property
+    def parts(self) -> list[TextPart]:
+        """Of each system, of each reference, and of the source if there is one."""
+        return [*self.candidates, *self.references, *([] if self.source is None else [self.source])]
+
+    def with_parts(self, parts: Sequence[TextPart]) -> FileBlock:
+        """Replace the parts, in the order of `parts`."""
+        systems, stop = len(self.candidates), len(self.candidates) + len(self.references)
+        source = None if self.source is None else parts[stop]
+        return replace(self, candidates=tuple(parts[:systems]), references=tuple(parts[systems:stop]), source=source)
+
+    def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
+        """References, candidates and source (if any) as UTF-8, each of `len(self)` lines ended by newlines."""
+        return (
+            [part.read() for part in self.references],
+            [part.read() for part in self.candidates],
+            [] if self.source is None else [self.source.read()],
+        )
+
+    def load(self) -> Segments:
+        """Read the block into memory."""
+        candidates = [part.read_lines() for part in self.candidates]
+        named = dict(zip(self.systems, candidates, strict=True))
+        before = None if self.before is None else self.before.changed(FileBlock.load)
+        if self.gold is not None:
+            if self.source is not None:
+                check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
+            source = [segment.source for segment in self.gold]
+            return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits, before=before)
+        references = [part.read_lines() for part in self.references]
+        return Segments(
+            named,
+            list(zip(*references, strict=True)) if references else [()] * len(self),
+            None if self.source is None else self.source.read_lines(),
+            edits=self.edits,
+            blank=self.blank,
+            blank_references=self.blank_references,
+            before=before,
+        )
+
+
+def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBlock]:
+    """Join consecutive blocks of files into fewer ones: each takes time to read, whatever its size."""
+    for start in range(0, len(blocks), _JOINED):
+        some = blocks[start : start + _JOINED]
+        files = [block for block in some if isinstance(block, FileBlock) and block.parts[0].text is None]
+        if len(files) < len(some):
+            yield from some
+            continue
+        first, last = files[0], files[-1]
+        gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
+        parts = [replace(one, stop=other.stop) for one, other in zip(first.parts, last.parts, strict=True)]
+        edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
+        lines = tuple(chain.from_iterable(block.before.lines for block in files if block.before))
+        before = first.before and replace(first.before, lines=lines)
+        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits, before=before)
+
+
+def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
+    """Join blocks; of each file that a URL names, read the text of all of them at once."""
+    blocks = list(joined(blocks))
+    files = [block for block in blocks if isinstance(block, FileBlock)]
+    if len(files) < len(blocks) or not any(is_url(part.place) for part in files[0].parts):
+        return blocks
+    columns = [read_parts(parts) for parts in zip(*(block.parts for block in files), strict=True)]
+    return [block.with_parts(parts) for block, parts in zip(files, zip(*columns, strict=True), strict=True)]
+
+
+@dataclass(frozen=True)
+class ParallelFiles:
+    """A corpus in parallel plain-text files (also `.gz`, other encodings, URLs, standard input as `-`).
+
+    Use it in a ``with`` statement: copies of what had to be decompressed or decoded go when it ends.
+    """
+
+    systems: tuple[str, ...]
+    candidates: tuple[TextFile, ...]
+    references: tuple[TextFile, ...]
+    source: TextFile | None
+    _folder: TemporaryFolder = field(repr=False)
+    gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
+    edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict, repr=False)
+    resegmented: bool = False
+    blank: int = 0  # See `Segments`
+    blank_references: Blank = "empty"
+    documents: Documents | None = field(default=None, compare=False, repr=False)  # Those named, or the essays
+    against: Against = "references"  # See `Segments`
+
+    @classmethod
+    def open(
+        cls,
+        candidates: Sequence[str] | Mapping[str, str],
+        references: Sequence[str],
+        source: str | None = None,
+        *,
+        gold: str | None = None,
+        encoding: str = "utf-8",
+        executor: Executor | None = None,
+        jobs: int = 1,
+        resegment: bool = False,
+        documents: Documents | None = None,
+        blank_references: Blank | None = None,
+    ) -> Self:
+        """Find the files and see that they have the same number of lines.
+
+        Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
+        to paths; a `.m2` file has the edits of a system, whose text is what they make of the source. References are
+        paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
+        edits make the references, and which has the source. Files with headings `### essay_id = …` have essays, whose
+        lines, but for headings and blank ones, are the segments.
+
+        The executor finds the lines of files that are named by URLs; so many jobs, threads no more than there are
+        processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
+        into whose segments they are cut. Blank lines of references beside others with text are empty texts, or
+        missing, as `blank_references` says; unless it does, they are missing where there is a source and more of them
+        than one in a hundred segments. `documents` are those of the segments; without any, essays are. Raises
+        `InputError`: no or unreadable files, no lines, different numbers of lines (both files are named) or of
+        documents, or edits of another source.
+        """
+        check_run(jobs, executor, None)
+        if blank_references is not None:
+            known_name("way to take blank references", blank_references, get_args(Blank))
+        candidates, references = several(candidates), several(references)
+        others = [name for name in (source, gold) if name is not None]
+        named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
+        _check_given(named, references, source, gold)
+        names = [*named.values(), *references, *([] if source is None else [source])]
+        _check_stdin([*names, gold])
+        folder = TemporaryFolder()
+        try:
+            threads = min(jobs, os.cpu_count() or 1)
+            edits = None if gold is None else tuple(read_m2(gold, encoding))
+            edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
+            written = _write_edited(Path(folder.name), edited, encoding)
+            with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
+                places = [written.get(name, str(name)) for name in names]
+                opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
+            opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
+            of_references = slice(len(named), len(named) + len(references))
+            made: list[list[str]] = []
+            if any(file.has_essays for file in opened):
+                made, essays = aligned_essays(opened, of_references, cut=resegment)
+                documents = documents or essays
+            elif resegment:
+                made = _resegmented(opened, of_references, edited)
+            for number, lines in enumerate(made):
+                opened[number] = opened[number].with_lines(lines, Path(folder.name, f"made-{number}"))
+            if edits is not None:
+                _check_lines(opened, len(edits), gold or "", "sentences")
+            else:
+                first = opened[len(named)]
+                _check_lines(opened[len(named) :], first.lines, first.name)
+                _check_lines(opened[: len(named)], first.lines, first.name, mend=_CUT)
+            if documents is not None:
+                documents.fitting(opened[0].lines)
+            if edits is not None:
+                check_edited(edited, [segment.source for segment in edits])
+            elif edited and source is not None:
+                check_edited(edited, list(opened[-1].all_lines()))
+            blank = _count_blank(opened[of_references])
+        except BaseException:
+            folder.cleanup()
+            raise
+        stop = len(named) + len(references)
+        return cls(
+            tuple(named),
+            tuple(opened[: len(named)]),
+            tuple(opened[len(named) : stop]),
+            opened[stop] if source is not None else None,
+            folder,
+            edits,
+            {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
+            resegment,
+            blank,
+            blank_references or usual_blank(blank, opened[0].lines, source=source is not None),
+            documents,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def __len__(self) -> int:
+        return self.candidates[0].lines
+
+    @property
+    def has_references(self) -> bool:
+        """Whether segments have references: files, or gold edits that make them."""
+        return bool(self.references) or self.gold is not None
 
     @property
     def bytes(self) -> int:
-        """Size of the text in files, by which kernels and batches are chosen; 0 of text in memory."""
+        """Size of the text."""
+        return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
 
-    def __len__(self) -> int: ...
-
-    def blocks(self) -> Iterator[Segments | FileBlock]:
-        """Blocks of consecutive segments."""
+    def states(self) -> tuple[object, ...]:
+        """Describe the text by what changes when it does."""
+        files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
+        made = tuple(self.edits.items()), self.resegmented, self.blank_references
+        return self.systems, len(self.references), self.gold, made, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
         """Leave one of the systems."""
+        place = self.systems.index(system)
+        edits = {name: segments for name, segments in self.edits.items() if name == system}
+        return replace(self, systems=(system,), candidates=(self.candidates[place],), edits=edits)
+
+    def blocks(self) -> Iterator[FileBlock]:
+        """Cut into blocks of a fixed number of segments."""
+        for start in range(0, len(self), BLOCK):
+            stop = min(start + BLOCK, len(self))
+            block = self._block(start, stop)
+            if self.documents is not None:
+                block = replace(block, before=Preceding.of(self.documents, start, stop, self._block))
+            yield block
+
+    def _block(self, start: int, stop: int) -> FileBlock:
+        """The block that begins at a segment."""
+        number, part = start // BLOCK, slice(start, stop)
+        return FileBlock(
+            self.systems,
+            tuple(file.part(number) for file in self.candidates),
+            tuple(file.part(number) for file in self.references),
+            None if self.source is None else self.source.part(number),
+            stop - start,
+            None if self.gold is None else self.gold[part],
+            {name: segments[part] for name, segments in self.edits.items()},
+            self.blank,
+            self.blank_references,
+        )
+
+
+def has_edits(name: str) -> bool:
+    """Whether a file has edits of a system, by its name."""
+    return str(name).removesuffix(".gz").endswith(".m2")
+
+
+def _write_edited(folder: Path, edited: Mapping[str, list[GoldSegment]], encoding: str) -> dict[str, str]:
+    """Write the text that the edits of each system make, and say where by the name of their file."""
+    written: dict[str, str] = {}
+    for name, segments in edited.items():
+        place = folder / f"edited-{len(written)}"
+        lines, _ = write_edited(segments, name)
+        place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
+        written[name] = str(place)
+    return written
+
+
+def _check_given(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
+    """See that there are systems, and something that they are compared with."""
+    if not named:
+        raise InputError("no candidate file: name one with ", Parameter("candidates"))
+    if not references and gold is None and source is None:
+        raise InputError(
+            "no reference file: name one with ",
+            Parameter("references"),
+            ", or for metrics that do without one with ",
+            Parameter("source"),
+        )
+    if references and gold is not None:
+        either = (Parameter("references"), " or ", Parameter("gold"))
+        raise InputError("gold edits make the references: leave out either ", *either)
+
+
+def _resegmented(files: Sequence[TextFile], references: slice, edited: Collection[str]) -> list[list[str]]:
+    """Cut systems, which come first, into the segments of the references; the source comes last."""
+    if not files[references]:
+        raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
+    for file in files[: references.start]:
+        if file.name in edited:
+            raise InputError(f"{file.name}: edits have the segments of their source, and cannot be cut anew")
+    outputs = (file.all_lines() for file in files[: references.start])
+    referred, source = (
+        [list(file.all_lines()) for file in some] for some in (files[references], files[references.stop :])
+    )
+    made = cut_texts(outputs, referred, source)
+    if any(file.lines != len(made[0]) for file in files[references.start :]):
+        note_groups(len(made[0]))
+    return made
+
+
+def _count_blank(references: Sequence[TextFile]) -> int:
+    """Count blank lines of references beside others with text; see `count_blank`."""
+    if len(references) < 2:
+        return 0
+    numbers = range(-(-references[0].lines // references[0].block))
+    parts = ([file.part(number) for file in references] for number in numbers)
+    # Most blocks have no blank line at all.
+    blank = (some for some in parts if any(_BLANK.search(b"\n" + part.read()) for part in some))
+    return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
+
+
+def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
+    """Cut an output into the segments of its references, see `resegment`.
+
+    Raises `InputError`: there are no references, they have different numbers of lines, or are standard input, which
+    is read once only; texts are essays.
+    """
+    if not references or STDIN in references:
+        raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
+    with open_texts(references, encoding) as files:
+        segments = list(zip(*(file.all_lines() for file in files), strict=True))
+    lines = list(open_text(candidate, encoding))
+    if begins_essay(lines) or begins_essay(next(zip(*segments, strict=True), ())):
+        cut = "; cut them on the way, where they are scored, with ", Parameter("resegment")
+        see = ", or see which lines belong together with ", Parameter("groups")
+        raise InputError("there are essays (### essay_id = …), which are not cut as one text", *cut, *see)
+    return resegment(lines, segments).texts
+
+
+def _check_lines(
+    files: Sequence[TextFile], count: int, where: str, unit: str = "lines", mend: Sequence[str | Parameter] = ()
+) -> None:
+    """See that all files have as many lines as one place has of some unit, and that it has some."""
+    for file in files:
+        if file.lines != count:
+            kind = "lines" if unit == "lines" else "segments"
+            raise InputError(
+                f"different numbers of {kind}: {file.name} has {file.lines} lines, {where} has {count} {unit}", *mend
+            )
+    if not count:
+        raise InputError(f"an empty corpus: {where} has no {unit}")
+
+
+def _check_stdin(names: Sequence[str | None]) -> None:
+    if names.count(STDIN) > 1:
+        raise InputError("standard input (-) can be read once only")
+
+
+@contextmanager
+def open_texts(names: Sequence[str], encoding: str = "utf-8") -> Iterator[list[TextFile]]:
+    """Open texts of which none is a system's, such as references alone; all have as many lines."""
+    _check_stdin(names)
+    with TemporaryFolder() as folder:
+        files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
+        _check_lines(files, files[0].lines, files[0].name)
+        yield files
+
+
+Corpus = Segments | ParallelFiles
+"""A corpus to score, in memory or in files."""
+
+
+def compared_with(corpus: AnyCorpus, against: Against) -> AnyCorpus:
+    """Put the source of a corpus, in memory or in files, in the place of its references, or leave these.
+
+    >>> compared_with(Segments.of(["kočka sedí"], None, ["the cat sits"]), "source").references
+    [('the cat sits',)]
+    """
+    if known_name("text to compare with", against, get_args(Against)) == "references":
+        return corpus
+    made: Any = corpus
+    if made.source is None:
+        raise InputError(
+            "candidates are compared with the source, and there is none: name it with ", Parameter("source")
+        )
+    references = [(text,) for text in made.source] if isinstance(made, Segments) else (made.source,)
+    return cast("AnyCorpus", replace(made, references=references, gold=None, blank=0, against="source"))
+
+
+def make_corpus(
+    candidates: Texts,
+    references: References | None,
+    source: Iterable[str] | None = None,
+    gold: Sequence[GoldSegment] | None = None,
+    documents: Sequence[object] | Documents | None = None,
+    against: Against = "references",
+) -> Segments:
+    """Put texts together; gold edits make the references.
+
+    Parameters
+    ----------
+    candidates
+        One text a segment, or such by the name of the system.
+    references
+        References of each segment; None with gold edits, or where the source is enough.
+    source
+        One text a segment.
+    gold
+        Segments of a ``.m2`` file.
+    documents
+        A label per segment, those of one document the same; None: they are not known.
+    against
+        What candidates are compared with: `references`, or the `source` in their place.
+    """
+    if gold is None:
+        made = Segments.of(candidates, references, source)
+    elif references is not None:
+        raise InputError("gold edits make the references: leave out either references or gold")
+    else:
+        made = Segments.of_gold(candidates, gold, source)
+    made = compared_with(made, against)
+    if documents is None:
+        return made
+    labelled = documents if isinstance(documents, Documents) else Documents.of(documents)
+    labelled.fitting(len(made))
+    return replace(made, documents=labelled)

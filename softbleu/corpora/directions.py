@@ -10,7 +10,7 @@ from typing import Any
 
 from softbleu.config.languages import LANGUAGES
 from softbleu.config.signature import split_name
-from softbleu.corpora.parallel import name_systems
+from softbleu.corpora.files import name_systems
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import read_toml
 from softbleu.io.files import matching_files

@@ -1,4 +1,4 @@
-"""Text files as bytes: found, decompressed, decoded, without a byte-order mark, and cut into blocks of lines."""
+"""Text files: found, named, decompressed, decoded, without a byte-order mark, cut into blocks of lines, or essays."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import codecs
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +20,8 @@ from typing import IO, Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.errors import InputError, Parameter
+from softbleu.config.signature import split_name
+from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.data_files import longest_line, refuse_line
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
@@ -30,6 +32,11 @@ _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20
 _RANGE = 1 << 24  # Bytes that are read of a URL at once, to find its lines
 STDIN = "-"
+_HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
+_HEAD = 4096  # Bytes of a file that tell whether it has essays
+Essays = dict[str, list[str]]
+"""Lines of each essay by its id, without blank lines, which stand between paragraphs and essays."""
+Naming = Callable[[Sequence[str]], dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -123,10 +130,12 @@ class TextFile:
             return self.name, hash_files(Path(self.place))
         return os.path.realpath(path), path.stat().st_size, path.stat().st_mtime_ns
 
-    def head(self, size: int) -> str:
-        """The first `size` bytes, as text as far as they are such."""
+    @property
+    def has_essays(self) -> bool:
+        """Whether the first line that is not blank is the heading of an essay."""
         start, stop = int(self.bounds[0]), int(self.bounds[-1])
-        return _read_bytes(self.place, start, min(start + size, stop)).decode(errors="replace")
+        head = _read_bytes(self.place, start, min(start + _HEAD, stop))
+        return begins_essay(head.decode(errors="replace").split("\n"))
 
     def part(self, number: int) -> TextPart:
         """Block `number`."""
@@ -285,3 +294,111 @@ def _cut(name: str, place: Path | str, block: int, executor: Executor | None = N
     if bounds[-1] != at or lines == 0:
         bounds.append(at)
     return lines, np.array(bounds, np.int64)
+
+
+def begins_essay(lines: Iterable[str]) -> bool:
+    """Whether the first line that is not blank is the heading of an essay."""
+    return any(map(_HEADING.fullmatch, next(([line.rstrip()] for line in lines if line.strip()), ())))
+
+
+def read_essays(lines: Iterable[str], name: str) -> Essays:
+    """Read the essays of a text whose first line is a heading; `name` is that of the file, for errors.
+
+    Raises `InputError`: two essays have one id.
+
+    >>> read_essays(["### essay_id = 7", "A cat.", "", "It sat.", "", "### essay_id = b2", "Rain."], "essays.md")
+    {'7': ['A cat.', 'It sat.'], 'b2': ['Rain.']}
+    """
+    essays: Essays = {}
+    essay: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if heading := _HEADING.fullmatch(line):
+            if heading[1] in essays:
+                raise InputError(f"{name}, line {number}: a second essay {heading[1]!r}")
+            essay = essays[heading[1]] = []
+        elif line.strip():
+            essay.append(line)
+    return essays
+
+
+def split_file(text: str) -> tuple[str | None, str]:
+    """Split off the name that is given to a file before an equals sign; a file of the whole name goes before.
+
+    >>> split_file("GPT-4 (few-shot)=-"), split_file("out/a=b.txt"), split_file("ours=new.txt")
+    (('GPT-4 (few-shot)', '-'), (None, 'out/a=b.txt'), ('ours', 'new.txt'))
+    """
+    if is_url(text) or Path(text).exists():
+        return None, text
+    for equals in re.finditer("(?<=.)=(?=.)", text):
+        name, file = text[: equals.start()], text[equals.end() :]
+        if file == STDIN or is_url(file) or Path(file).exists():
+            return name, file
+    return split_name(text)
+
+
+def name_files(paths: Sequence[str]) -> dict[str, str]:
+    """Name systems after their files: without folder and suffix where that tells them apart.
+
+    >>> name_files(["out/umd.2922.txt", "out/online-A.txt.gz"])
+    {'umd.2922': 'out/umd.2922.txt', 'online-A': 'out/online-A.txt.gz'}
+    >>> name_files(["a/out.txt", "b/out.txt"])
+    {'a/out.txt': 'a/out.txt', 'b/out.txt': 'b/out.txt'}
+    >>> name_files(["http://host/umd.txt?signature=ab12"])
+    {'umd': 'http://host/umd.txt?signature=ab12'}
+    """
+    shown = {path: without_secrets(path).partition("?")[0] if is_url(path) else path for path in paths}
+    for name in (lambda path: Path(path.removesuffix(".gz")).stem, lambda path: Path(path).name, str):
+        named = {name(shown[path]): path for path in paths}
+        if len(named) == len(paths):
+            return named
+    raise InputError("the same candidate file is named twice")
+
+
+def name_systems(
+    entries: Sequence[str], references: Sequence[str] = (), others: Sequence[str] = (), naming: Naming = name_files
+) -> dict[str, str]:
+    """Find the files of systems, by the systems' names.
+
+    Entries are files, maybe as ``NAME=FILE``, or folders, which stand for every file in them but hidden ones, sorted,
+    and those of references and others. `naming` says how files without a name are called. Raises `InputError`: two
+    systems of one name, a folder without files, or a reference among several systems.
+
+    >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
+    {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
+    """
+    refused, apart = _places(references), _places([*references, *others])
+    files = [file for entry in entries for file in _files_of(str(entry), apart)]
+    for _, path in files:
+        if len(files) > 1 and Path(os.path.realpath(path)) in refused:
+            raise InputError(f"{path} is a reference, and named among the systems: leave it out of one")
+    names = {path: name for name, path in naming([path for name, path in files if name is None]).items()}
+    named: dict[str, str] = {}
+    for label, path in files:
+        name = names[path] if label is None else label
+        if name in named:
+            raise InputError(f"two systems are called {name!r}: name one by NAME=FILE")
+        named[name] = path
+    return named
+
+
+def _places(names: Sequence[str]) -> set[Path]:
+    return {Path(os.path.realpath(name)) for name in names if name != STDIN}
+
+
+def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None, str]]:
+    """Names, where there are some, and files."""
+    name, path = split_file(entry)
+    folder = Path(path)
+    if is_url(path) or not folder.is_dir():
+        yield name, path
+        return
+    if name is not None:
+        raise InputError(f"{path} is a folder, whose files are systems of their own: leave out {name}=")
+    files = [
+        file
+        for file in sorted(folder.iterdir())
+        if file.is_file() and not file.name.startswith(".") and Path(os.path.realpath(file)) not in apart
+    ]
+    if not files:
+        raise InputError(f"{path}: a folder without a file of a system")
+    yield from ((None, str(file)) for file in files)

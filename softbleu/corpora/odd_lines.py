@@ -14,7 +14,7 @@ from math import exp, log
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
-from softbleu.corpora.segments import Segments
+from softbleu.corpora.corpus import Segments
 from softbleu.io.platform import cached_property
 
 _FARTHER = 0.1  # Mean share of the words of four lines that fit their neighbours better
@@ -361,7 +361,7 @@ CHECKS: dict[str, Callable[[CheckedLine, Ordinary], str | None]] = {
 def count_oddities(segments: Segments) -> dict[str, Counter[str]]:
     """Count by system what a glance shows: empty lines, the line above once more, chatter and refusals.
 
-    >>> from softbleu.corpora.segments import Segments
+    >>> from softbleu.corpora.corpus import Segments
     >>> segments = Segments.of({"A": ["", "Sure! Here is the translation: a cat"]}, ["a dog", "a cat"])
     >>> count_oddities(segments)
     {'A': Counter({'empty': 1, 'chatter': 1})}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import numbered_lines
-from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.arguments import listed
 from softbleu.io.data_files import parse_json

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.segments import BLOCK
+from softbleu.corpora.corpus import BLOCK
 from softbleu.engine.worker import BlockStatistics, Task
 from softbleu.errors import InputError
 from softbleu.io.files import open_own, write_whole

@@ -10,7 +10,7 @@ from softbleu.corpora.edits import EditedSegment, TextEdit
 from softbleu.metrics.edits.extract import extract_edits
 
 if TYPE_CHECKING:
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.corpus import Segments
 
     Split = Callable[[str], Sequence[str]]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.parallel import FileBlock
+from softbleu.corpora.corpus import FileBlock
 from softbleu.engine.edits import edits_of
 from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError
@@ -20,8 +20,8 @@ from softbleu.text.tokenizers import TextTokenizer, Tokenizer, Tokenizer13a
 from softbleu.text.tokens import LinesInText, TextLines, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Segments
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.corpora.segments import Segments
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 

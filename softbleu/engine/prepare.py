@@ -26,8 +26,7 @@ from softbleu.text.tokenizers import Tokenizer
 from softbleu.text.tokens import Tokens, Vocabulary, sorted_once, word_features
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.vectors import VectorSource
     from softbleu.encoders import Encoder

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from softbleu.corpora.corpus import BLOCK
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.segments import BLOCK
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, Checkpoint
 from softbleu.engine.encode import BlockCoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.segments import Segments
+from softbleu.corpora.corpus import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.memory import KeptVectors
 from softbleu.engine.encode import CodedBlock, LineCoder

@@ -20,8 +20,8 @@ from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Coverage, DocumentScore, Result, Score
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Against
     from softbleu.corpora.labels import Documents
-    from softbleu.corpora.segments import Against
     from softbleu.engine.worker import BlockStatistics
     from softbleu.metrics.result import Aggregation
     from softbleu.types import Integers

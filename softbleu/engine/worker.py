@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.parallel import FileBlock, read_together
-from softbleu.corpora.segments import BLOCK, Segments
+from softbleu.corpora.corpus import BLOCK, FileBlock, Segments, read_together
 from softbleu.engine.encode import BlockCoder, CodedBlock
 from softbleu.engine.lists import ListCorpus, in_parts
 from softbleu.io.executors import count_workers, shares_files

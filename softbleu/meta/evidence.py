@@ -14,7 +14,7 @@ import numpy as np
 
 from softbleu.config.signature import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
-from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.corpus import Corpus, compared_with, make_corpus
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -27,7 +27,6 @@ from softbleu.corpora.judgements import (
     read_spans,
 )
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.segments import compared_with, make_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name

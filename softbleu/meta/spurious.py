@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from softbleu.corpora.aligned import AlignedPair, check_alignment, read_aligned
-from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.corpus import Corpus, Segments
 from softbleu.corpora.generate import GenerationSettings, generate
-from softbleu.corpora.segments import Segments
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.vectors import Broadcast, broadcast

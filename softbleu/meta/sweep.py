@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from softbleu.config.signature import format_value
-from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus
 from softbleu.corpora.edits import GoldSegment
-from softbleu.corpora.segments import Against, References, Texts, make_corpus
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import make_results

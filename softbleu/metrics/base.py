@@ -48,8 +48,8 @@ from softbleu.text.tokens import texts_of
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from softbleu.corpora.corpus import References, Texts
     from softbleu.corpora.edits import GoldSegment
-    from softbleu.corpora.segments import References, Texts
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.corpora.corpus import Segments
+from softbleu.corpora.files import split_file
 from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
-from softbleu.corpora.parallel import split_file
-from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.segments import References, Segments
+from softbleu.corpora.corpus import References, Segments
 from softbleu.errors import InputError
 from softbleu.metrics.base import Level, Metric, make_metric
 

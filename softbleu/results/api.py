@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from softbleu.corpora.segments import Against, References, Texts, make_corpus
+from softbleu.corpora.corpus import Against, References, Texts, make_corpus
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.engine.sentences import SentenceScorer as SentenceScorer

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.edits import apply_edits
 from softbleu.corpora.judgements.spans import MarkedSpan, SpanTable
-from softbleu.corpora.segments import Against, References, Segments, Texts, make_corpus
 from softbleu.engine.plan import Plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import collect_statistics, running

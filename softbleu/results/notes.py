@@ -14,8 +14,7 @@ from softbleu.io.progress import note
 from softbleu.metrics.base import Metric, language_of
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.metrics.result import Coverage
 
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
@@ -28,7 +27,7 @@ def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., Non
     """Note what the first lines of a corpus show to users of metrics: blank text, tokenised text, or no English."""
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
     english = list(dict.fromkeys(metric.label for metric in metrics if language_of(metric) == "en"))
-    first = next(corpus.blocks()).load()
+    first = next(block.load() for block in corpus.blocks())
     texts: dict[str, Sequence[str]] = dict(first.candidates)
     for system, lines in texts.items() if again else ():
         if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):

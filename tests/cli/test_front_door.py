@@ -16,8 +16,8 @@ from meteor_data import write_meteor_data
 from softbleu.cli import options
 from softbleu.cli.app import make_program
 from softbleu.cli.options import EARLIER, spread_values
+from softbleu.corpora.files import name_systems
 from softbleu.corpora.generate import GenerationSettings, generate
-from softbleu.corpora.parallel import name_systems
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.report.layout import fit, lay_out

@@ -17,11 +17,11 @@ from shared_data import shared
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
 from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.corpus import joined
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
 from softbleu.corpora.m2 import write_m2
-from softbleu.corpora.parallel import joined
 from softbleu.errors import InputError
 from softbleu.metrics import Bleu, Cleme, Gleu
 from softbleu.metrics.edits.extract import edit_texts
@@ -48,7 +48,7 @@ READ = [
 def _sizes(request, monkeypatch):
     """Blocks of so many lines, files read in pieces of so many bytes."""
     block, piece = request.param
-    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
+    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", block)
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
 
 
@@ -129,7 +129,7 @@ class TestLines:
             started.append(threads)
             return ThreadPoolExecutor(threads)
 
-        monkeypatch.setattr("softbleu.corpora.parallel.ThreadPoolExecutor", make)
+        monkeypatch.setattr("softbleu.corpora.corpus.ThreadPoolExecutor", make)
         monkeypatch.setattr(os, "cpu_count", lambda: 3)
         path, found = written("\n".join(TEXT)), []
         for jobs in (1, 2, 1000):
@@ -249,7 +249,7 @@ def test_blank_references(kernels, written, monkeypatch):
     """They are missing beside others with text, in files as in memory; of many segments a few are empty texts."""
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", 2)
+    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2)
     lines, one, two = ["a b c d", "b c", "", "d"], ["a b c x", "b c", "", "d e"], ["a b y d", " ", "", "\u3000"]
     ragged = [tuple(filter(str.strip, texts)) or texts for texts in zip(one, two, strict=True)]
 
@@ -343,7 +343,7 @@ def test_segments_in_memory(monkeypatch):
     assert Segments.of(["a", "b"], [["c", None], [None, "e"]]).references == [("c",), ("e",)]
     assert Segments.of(["a"], ["b"]).systems == ("candidate",)
     assert Segments.of({"A": ["a"], "B": ["b"]}, ["c"]).systems == ("A", "B")
-    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 2)
+    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2)
     corpus = Segments.of({"A": list("abcde")}, list("vwxyz"), list("12345"))
     blocks = list(corpus.blocks())
     assert [len(block) for block in blocks] == [2, 2, 1]

@@ -41,7 +41,7 @@ SEGMENTS = 20
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("corpora.segments", "corpora.parallel", "engine.runner"):
+    for module in ("corpora.corpus", "engine.runner"):
         monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
 
 
@@ -229,7 +229,7 @@ EVERY = [
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 def test_measures_in_one_run_are_those_one_by_one(level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 8)
+    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 8)
     corpus = with_gold(make_corpus())
     single = [result for measure in EVERY for result in score_corpus(corpus, measure, level=level)]
     assert score_corpus(corpus, EVERY, level=level) == single

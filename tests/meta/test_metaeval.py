@@ -14,8 +14,8 @@ from refusing import refused
 from scipy import stats
 
 import softbleu
+from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements import Assessments, Comparisons, MarkedOutput, MarkedSpan, ScoreTable, SpanTable
-from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta import rankings
 from softbleu.meta.accuracy import TAUS, preference_taus

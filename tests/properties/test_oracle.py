@@ -153,7 +153,7 @@ SIZES = (
     "softbleu.engine.worker.MINI_BATCH",
     "softbleu.engine.worker.LEAST",
     "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
-    "softbleu.corpora.segments.BLOCK",
+    "softbleu.corpora.corpus.BLOCK",
     "softbleu.engine.runner.BLOCK",
     "softbleu.engine.worker._MOST_TOKENS",
 )

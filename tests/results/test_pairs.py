@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
 import softbleu
+from softbleu.corpora.corpus import Segments
 from softbleu.corpora.records import TextList
-from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import averaged_counts, shared_counts
 from softbleu.metrics.base import read_metric

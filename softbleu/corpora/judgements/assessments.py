@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
 

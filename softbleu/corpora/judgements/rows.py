@@ -8,8 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from softbleu.corpora.files import open_text
-from softbleu.corpora.parallel import name_files
+from softbleu.corpora.files import name_files, open_text
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.data_files import NotJsonError, check_columns, parse_json, read_rows
 
