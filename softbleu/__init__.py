@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from softbleu.results.explain import explain_corpus as explain_corpus
     from softbleu.results.pairs import pairwise as pairwise
     from softbleu.results.pairs import select as select
-    from softbleu.text.tokenizers import Tokenizer as Tokenizer
-    from softbleu.text.tokenizers import make_tokenizer as make_tokenizer
+    from softbleu.text.tokens import Tokenizer as Tokenizer
+    from softbleu.text.tokens import make_tokenizer as make_tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {  # Modules, and what is theirs

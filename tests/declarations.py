@@ -16,7 +16,7 @@ from softbleu.lattices.rules import NetworkRules
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric, make_metric
-from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
+from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
     lambda text: not any("\ud800" <= char < "\udc80" for char in text)

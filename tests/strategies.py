@@ -16,7 +16,7 @@ from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore, Metric
 from softbleu.results.api import score_corpus
 from softbleu.results.explain import explain_corpus
-from softbleu.text.tokenizers import Whitespace
+from softbleu.text.tokens import Whitespace
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
 MATCHERS = ("exact", "sleu", "vleu", "xleu")

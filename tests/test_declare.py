@@ -22,7 +22,7 @@ from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Bleu, Chrf, Metric, Ter
 from softbleu.metrics import base as measures
 from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
-from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
+from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
 

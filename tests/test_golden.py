@@ -16,7 +16,7 @@ from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.base import make_metric
 from softbleu.results.api import score_corpus
-from softbleu.text.tokenizers import Whitespace, make_tokenizer
+from softbleu.text.tokens import Whitespace, make_tokenizer
 
 GOLDEN = Path(__file__).parent / "golden"
 MORGAN: dict[str, Any] = json.loads((GOLDEN / "morgan2014.json").read_text())

@@ -28,7 +28,7 @@ from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.base import make_metric, metric_from_signature
 from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS
-from softbleu.text.meteor_data import PACKAGE, MeteorData
+from softbleu.text.meteor import PACKAGE, MeteorData
 from softbleu.thesaurus.resources import open_tables, stem
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from softbleu.config.signature import format_value, parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, every_setting
-from softbleu.text.tokenizers import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = ROOT / "docs" / "reference" / "cli.md"  # test_docs compares it with the declarations

@@ -11,7 +11,7 @@ from softbleu.errors import InputError
 from softbleu.metrics.base import metric_from_signature
 from softbleu.results.api import score_corpus
 from softbleu.results.samples import open_sample
-from softbleu.text.meteor_data import PACKAGE
+from softbleu.text.meteor import PACKAGE
 
 GOLDEN = Path(__file__).parent / "golden" / "signatures.tsv"
 ROWS = [line.split("\t") for line in GOLDEN.read_text("utf-8").splitlines() if not line.startswith("#")]

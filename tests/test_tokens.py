@@ -19,8 +19,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from softbleu import InputError, score
 from softbleu.engine.encode import KnownLines
-from softbleu.text.tokenizers import Tokenizer, _pieces_of, make_tokenizer
-from softbleu.text.tokens import WORD_PARTS, character_grams
+from softbleu.text.tokens import WORD_PARTS, Tokenizer, _pieces_of, character_grams, make_tokenizer
 
 BLANKS = " \t\u00a0\u2009\u3000\u2028\x0b\x1c\x85"
 PIECES = [

@@ -22,7 +22,7 @@ from softbleu.config.signature import format_value
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, preset_names
-from softbleu.text.tokenizers import TOKENIZERS, Tokenizer
+from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
 ARCHITECTURE = HERE.parent / "architecture.md"

@@ -21,7 +21,7 @@ from softbleu.metrics.protocols import ShowsEdits
 from softbleu.results.api import GivenMetrics, plan_metrics
 from softbleu.results.explain import pick_segments
 from softbleu.results.significance import segment_numbers
-from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
+from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

@@ -15,7 +15,7 @@ from softbleu.text.tokens import Tokens, token_places
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.engine.encode import CodedBlock
-    from softbleu.text.tokenizers import Tokenizer
+    from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers
 
 # Scripts without blanks between words, of which each character is shown alone, with its marks

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from softbleu.engine.vectors import CorpusWords
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result, Score
-    from softbleu.text.tokenizers import Tokenizer
+    from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 
 ROWS = 15_000  # Candidates that a page shows; its scores are of all

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from softbleu.cli.output import Destination, Form, Output
     from softbleu.config.declare import Declared
     from softbleu.io.progress import ProgressBar
-    from softbleu.text.tokenizers import Tokenizer
+    from softbleu.text.tokens import Tokenizer
 
 _Kind = TypeVar("_Kind", bound="Declared")
 # Options whose name is not that of the parameter
@@ -107,7 +107,7 @@ class Given:
 
     def tokenizer(self, default: str = "none") -> Tokenizer:
         """The tokenizer of a command without a metric."""
-        from softbleu.text.tokenizers import make_tokenizer
+        from softbleu.text.tokens import make_tokenizer
 
         return make_tokenizer(self.tokenize or default, lowercase=bool(self.get("lowercase")))
 

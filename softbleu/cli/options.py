@@ -351,7 +351,7 @@ def setting_options(names: tuple[str, ...] | None = None, *, plug_ins: bool = Tr
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
-    from softbleu.text.tokenizers import TOKENIZERS
+    from softbleu.text.tokens import TOKENIZERS
 
     made: Options = {}
     bleu: Any = METRICS.find("bleu")
@@ -411,7 +411,7 @@ def options_of(words: CommandLine) -> Options:
         return {name: option for name, option in setting_options(()).items() if option.setting.common}
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS, read_settings
-    from softbleu.text.tokenizers import TOKENIZERS
+    from softbleu.text.tokens import TOKENIZERS
 
     read = [read_settings(expression) for expression in words.metrics or ["bleu"]]
     kinds = {head: METRICS.find(head) for head, _ in read}

@@ -32,7 +32,7 @@ def signature_of(
     written as ``%7C``. Short signatures leave out defaults, but for what is always signed; `without` names a field
     that is left out; `more` are further settings, which go before those of the values.
 
-    >>> from softbleu.text.tokenizers import Tokenizer13a
+    >>> from softbleu.text.tokens import Tokenizer13a
     >>> signature_of(Tokenizer13a(), short=True).rpartition("|")[0]
     'tokenizer:13a|lowercase:no'
     """

@@ -16,8 +16,16 @@ from softbleu.engine.lists import ListCorpus
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
-from softbleu.text.tokenizers import TextTokenizer, Tokenizer, Tokenizer13a
-from softbleu.text.tokens import LinesInText, TextLines, Tokens, Vocabulary, WordParts
+from softbleu.text.tokens import (
+    LinesInText,
+    TextLines,
+    TextTokenizer,
+    Tokenizer,
+    Tokenizer13a,
+    Tokens,
+    Vocabulary,
+    WordParts,
+)
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Segments

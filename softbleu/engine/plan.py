@@ -18,7 +18,7 @@ from softbleu.metrics.protocols import NeedsData, ReadsRows, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.text.tokenizers import Tokenizer
+    from softbleu.text.tokens import Tokenizer
 
 M = TypeVar("M", bound="Metric")
 

@@ -22,8 +22,7 @@ from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors, WordTable
 from softbleu.metrics.base import IdfCorpus, Requirements, rarity_of
-from softbleu.text.tokenizers import Tokenizer
-from softbleu.text.tokens import Tokens, Vocabulary, sorted_once, word_features
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, sorted_once, word_features
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments

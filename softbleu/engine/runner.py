@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
-    from softbleu.text.tokenizers import Tokenizer
+    from softbleu.text.tokens import Tokenizer
     from softbleu.types import Progress
 
 

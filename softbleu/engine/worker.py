@@ -23,7 +23,7 @@ from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements, checked_rows
 from softbleu.metrics.protocols import average_statistics, pair_statistics, shares_matches
 from softbleu.metrics.result import check_widths
-from softbleu.text.tokenizers import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

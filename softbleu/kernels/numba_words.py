@@ -10,8 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from softbleu.kernels.compiled import kernel, part
-from softbleu.text.tokenizers import ESCAPES_13A, MARKS_13A
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import ESCAPES_13A, MARKS_13A, Tokens
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from softbleu.kernels.lattices import Lattices
 from softbleu.lattices.lattice import WordNetwork
 from softbleu.lattices.rules import NetworkRules
-from softbleu.text.tokenizers import ChangedTokenizer, Tokenizer
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import ChangedTokenizer, Tokenizer, Tokens
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from softbleu.io.platform import cached_property
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork
 from softbleu.lattices.texts import PARSERS
-from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
+from softbleu.text.meteor import MeteorData, needed_data
+from softbleu.text.tokens import data_setting
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from softbleu.meta.credit_tables import Analysis, credit_table
 from softbleu.meta.matcher_variants import PLAIN, MatcherVariant, make_variants
 from softbleu.meta.sweep import read_thresholds
 from softbleu.metrics.base import Requirements
-from softbleu.text.tokenizers import Tokenizer, Whitespace
+from softbleu.text.tokens import Tokenizer, Whitespace
 from softbleu.types import Progress
 
 if TYPE_CHECKING:

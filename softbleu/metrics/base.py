@@ -42,8 +42,7 @@ from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import MATCHERS, Matcher
 from softbleu.metrics.result import Score, SumOfRows, failure_of, is_ours, scored
-from softbleu.text.tokenizers import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace
-from softbleu.text.tokens import texts_of
+from softbleu.text.tokens import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace, texts_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

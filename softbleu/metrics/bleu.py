@@ -17,8 +17,7 @@ from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, share
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
 from softbleu.metrics.protocols import no_mean, one_by_one
 from softbleu.metrics.result import Score, SumOfRows, column
-from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,7 @@ from softbleu.errors import InputError
 from softbleu.matching.ngrams import Chunk, averaged_counts, shared_counts
 from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements
 from softbleu.metrics.result import Score, column, keep_best
-from softbleu.text.tokenizers import ChangedTokenizer, Whitespace
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import ChangedTokenizer, Tokens, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -23,8 +23,7 @@ from softbleu.matching.similarity import WordTable
 from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, tokenizer_setting
 from softbleu.metrics.result import Score, best_rows, column, keep_best
 from softbleu.metrics.ter import fewest_edits
-from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
-from softbleu.text.tokens import Tokens, Vocabulary
+from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -14,8 +14,8 @@ from softbleu.matching.matchers import Matcher
 from softbleu.metrics.base import IdfCorpus
 from softbleu.metrics.heads import TrainedHead
 from softbleu.metrics.refless import CoefficientsFile
-from softbleu.text.meteor_data import MeteorData
-from softbleu.text.tokenizers import Tokenizer
+from softbleu.text.meteor import MeteorData
+from softbleu.text.tokens import Tokenizer
 
 class MatchSettings(TypedDict, total=False):
     """How n-grams are matched."""

@@ -20,9 +20,8 @@ from softbleu.matching.similarity import Vectors, WordTable, round_millionths, t
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.result import Score, best_rows, column
 from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
-from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
-from softbleu.text.tokenizers import Blanks, Tokenizer, meteor_language
-from softbleu.text.tokens import Tokens
+from softbleu.text.meteor import MeteorData, needed_data
+from softbleu.text.tokens import Blanks, Tokenizer, Tokens, data_setting, meteor_language
 from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
 from softbleu.thesaurus.stems import stem_in
 

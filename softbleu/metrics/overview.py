@@ -11,7 +11,7 @@ from softbleu.io.tabular import Records
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, language_of, make_metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of
-from softbleu.text.tokenizers import TOKENIZERS
+from softbleu.text.tokens import TOKENIZERS
 
 
 def describe_metrics(language: str | None = None) -> Records:

@@ -33,14 +33,14 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
-from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
+from softbleu.text.meteor import MeteorData, needed_data
+from softbleu.text.tokens import Tokens, data_setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
     from softbleu.matching.similarity import WordTable
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 _MOST_LINES = 1 << 17  # Lines whose judgements are remembered

@@ -32,9 +32,8 @@ from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, column, keep_best
 from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
-from softbleu.text.meteor_data import MeteorData, data_setting, needed_data
-from softbleu.text.tokenizers import Tokenizer, Tokenizer13a
-from softbleu.text.tokens import Tokens
+from softbleu.text.meteor import MeteorData, needed_data
+from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, data_setting
 from softbleu.thesaurus.resources import open_tables
 
 if TYPE_CHECKING:

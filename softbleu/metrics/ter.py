@@ -19,7 +19,7 @@ from softbleu.io.platform import cached_property
 from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.shown import WordPair
-from softbleu.text.tokenizers import ChangedTokenizer, Split, Tokenizer, Whitespace
+from softbleu.text.tokens import ChangedTokenizer, Split, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -25,8 +25,7 @@ from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_me
 from softbleu.metrics.heads import DEFAULT_HEAD, FEATURES, TrainedHead, bundled_head
 from softbleu.metrics.protocols import NeedsData
 from softbleu.metrics.result import Score, best_rows, column
-from softbleu.text.tokenizers import Tokenizer, Whitespace, make_tokenizer
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import Tokenizer, Tokens, Whitespace, make_tokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

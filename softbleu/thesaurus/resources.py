@@ -19,7 +19,7 @@ from softbleu.io.cache import VARIABLE, cache_folder, kept_arrays
 from softbleu.io.data_files import bounded_lines
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
-from softbleu.text.meteor_data import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
+from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
 from softbleu.text.tokens import Vocabulary, chosen_places
 from softbleu.thesaurus.stems import stem_of
 

@@ -22,7 +22,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.metrics.base import make_metric
 from softbleu.metrics.cleme import Cleme2Score
-from softbleu.text.tokenizers import Whitespace
+from softbleu.text.tokens import Whitespace
 
 REFERENCES = [
     ("the cat sat on the mat", "a cat was on the mat"),

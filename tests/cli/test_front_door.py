@@ -21,7 +21,7 @@ from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.report.layout import fit, lay_out
-from softbleu.text.tokenizers import TOKENIZERS
+from softbleu.text.tokens import TOKENIZERS
 
 EXAMPLES = tomllib.loads(Path(options.__file__).with_name("examples.toml").read_text(encoding="utf-8"))
 OF_WHITE_SPACE = "chrf(char_order=6, word_order=0, whitespace=yes, eps_smoothing=yes, lowercase=yes)"

@@ -13,7 +13,7 @@ from softbleu.config.signature import parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Metric, Score
-from softbleu.text.tokenizers import Tokenizer
+from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
 
 OWNERS = (*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice)

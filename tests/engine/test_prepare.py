@@ -31,8 +31,8 @@ from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics.base import make_metric
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
-from softbleu.text import tokenizers
-from softbleu.text.tokenizers import TOKENIZERS, Tokenizer13a
+from softbleu.text import tokens
+from softbleu.text.tokens import TOKENIZERS, Tokenizer13a
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "it's", "sat"]
 VECTORS = {word: [float(number), 1.0, -2.0] for number, word in enumerate(WORDS[:-2])}
@@ -93,7 +93,7 @@ def split(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Co
 
     monkeypatch.setattr(TOKENIZERS.find(request.param), "tokens", staticmethod(count))
     # Splitters are kept for the life of the process.
-    monkeypatch.setattr("softbleu.text.tokenizers._word_splitter", unwrap(tokenizers._word_splitter))
+    monkeypatch.setattr("softbleu.text.tokens._word_splitter", unwrap(tokens._word_splitter))
     return counted
 
 

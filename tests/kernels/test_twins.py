@@ -20,8 +20,7 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions
 from softbleu.kernels.pairs import TokenPairs
-from softbleu.text.tokenizers import make_tokenizer
-from softbleu.text.tokens import Tokens, Vocabulary
+from softbleu.text.tokens import Tokens, Vocabulary, make_tokenizer
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""

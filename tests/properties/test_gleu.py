@@ -15,7 +15,7 @@ from softbleu.matching import make_matcher
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
-from softbleu.text.tokenizers import Whitespace
+from softbleu.text.tokens import Whitespace
 
 WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
 VARIANTS = ("gleu+", "gleu+paper", "gleu0")

@@ -28,7 +28,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
 from softbleu.results.explain import NgramMatch, explain_corpus
-from softbleu.text.tokenizers import Whitespace
+from softbleu.text.tokens import Whitespace
 
 WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]
 

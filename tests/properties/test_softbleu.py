@@ -25,7 +25,7 @@ from softbleu.metrics import Metric
 from softbleu.metrics.base import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.results.api import score_corpus
-from softbleu.text.tokenizers import Whitespace
+from softbleu.text.tokens import Whitespace
 
 MILLION = 1_000_000
 KERNELS: list[KernelName] = ["numpy", *(["numba"] if find_spec("numba") else [])]  # type: ignore[list-item]

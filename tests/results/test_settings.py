@@ -25,7 +25,7 @@ from softbleu.metrics import METRICS, Bleu, Chrf, Gleu, Metric
 from softbleu.metrics.base import language_of, make_metric, metric_from_signature, read_metric
 from softbleu.results.api import make_metrics
 from softbleu.results.notes import note_text
-from softbleu.text.tokenizers import Tokenizer13a, Whitespace
+from softbleu.text.tokens import Tokenizer13a, Whitespace
 
 
 @given(measure=measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment"]))

@@ -35,7 +35,7 @@ from softbleu.results.significance import (
     correct,
     paired_bootstrap,
 )
-from softbleu.text.tokenizers import Whitespace
+from softbleu.text.tokens import Whitespace
 
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")

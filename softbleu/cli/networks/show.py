@@ -12,7 +12,7 @@ def show_network(given: Given) -> None:
     from softbleu.lattices.texts import PARSERS, format_dot, format_line
     from softbleu.metrics.hyter import closest_path
     from softbleu.report import RECORD_WRITERS
-    from softbleu.text.tokenizers import make_tokenizer
+    from softbleu.text.tokens import make_tokenizer
 
     writers = {"dot": format_dot, "network": format_line}
     write = writers[known_name("format", given.format, list(writers))]
