@@ -84,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Keep in pytest's cache which tests passed, for ``--after``."""
     passed = [report.nodeid for report in terminalreporter.stats.get("passed", ()) if report.when == "call"]
-    if config.cache is not None:
+    if getattr(config, "cache", None) is not None:
         config.cache.set(_PASSED, sorted(passed))
 
 

@@ -174,7 +174,7 @@ def cases(
     return case.with_options(threshold=draw(st.one_of(*choices, *([st.sampled_from(near)] if near else []))))
 
 
-BY_ONE = {"softbleu.matching.matchers.BATCH_CELLS": 1}
+BY_ONE = {"softbleu.matching.matchers.BATCH_CELLS": 1, "softbleu.kernels.assignment._FEW": 0}
 LONG = {**BY_ONE, "softbleu.matching.matchers.LONG_CELLS": 0}
 NARROW = {**LONG, "softbleu.matching.matchers.STRIPE_CELLS": 40}
 PATHS = {"batch": {}, "one by one": BY_ONE, "long": LONG, "long, narrow stripes": NARROW}

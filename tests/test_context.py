@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder, whole
 from oracles import context, soft
 from oracles import softbleu as softbleu_oracle
+from shared_data import judged_lines, shared
 from strategies import GREEDY, PATHS, SOFT, limits, lines
 
 import softbleu
@@ -363,3 +364,30 @@ def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:
     other = resolve_metric(make_metric("vleu", threshold="p99", vectors=encoder, layers="1"))
     assert isinstance(other.threshold, float)
     assert 0.4321 != other.threshold < 1
+
+
+# BERTScore by the bundled encoder, beside bert_score 0.3.13 with the same model in float32.
+
+
+@pytest.mark.parametrize(
+    ("direction", "kind", "rows"),
+    [
+        *(("cs-en", kind, 10) for kind in ("plain", "idf")),
+        *(pytest.param(direction, "plain", 30, marks=pytest.mark.slow) for direction in ("de-en", "fi-en")),
+    ],
+)
+def test_precision_recall_and_f(direction: str, kind: str, rows: int, tmp_path: Path) -> None:
+    expected = np.loadtxt(shared("expected", "bertscore", f"minilm-l6-{direction}-{kind}.tsv"), skiprows=1)[:rows]
+    lines = judged_lines(direction)
+    # Rare among the references of all segments.
+    rare = tmp_path / "references.txt"
+    rare.write_text("".join(f"{reference}\n" for _, reference in lines), encoding="utf-8")
+    candidates, references = zip(*lines[:rows], strict=True)
+    settings = {"metric": "bertscore", "level": "segment", **({"idf": str(rare)} if kind == "idf" else {})}
+    found = [
+        [[each.precision, each.recall, each.score] for each in result.segments]
+        for result in (softbleu.score(candidates, references, layers=layer, **settings) for layer in "46")
+    ]
+    wanted = np.stack([expected[:, :3], expected[:, 3:]])
+    np.testing.assert_allclose(np.array(found) / 100, wanted, atol=0.003)
+    assert np.abs(np.array(found) / 100 - wanted).mean() < 5e-4

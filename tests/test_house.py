@@ -1,12 +1,16 @@
 """The rules of the house: no circles of imports, one meaning a name, no private names of other packages."""
 
 import ast
+import doctest
+import pkgutil
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import softbleu
 from softbleu.cli.command import DECLARATIONS, Given, option_of
@@ -207,3 +211,71 @@ def test_messages_name_no_options() -> None:
     options = {option_of(Parameter(name)) for name in named if name.isidentifier() and name != "option"}
     assert len(options) > 30
     assert options <= spelt
+
+
+# Every example in a docstring of the package runs and prints what it says.
+
+
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+FOUND = {found.name for found in pkgutil.walk_packages(softbleu.__path__, "softbleu.")}
+IMPORTED = sorted({"softbleu", *FOUND} - {"softbleu.__main__"})
+NEEDS = {"softbleu.kernels.numba_backend": "numba"}
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_examples(name: str) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
+    module = import_module(name)
+    results = doctest.testmod(module, optionflags=FLAGS, raise_on_error=False)
+    assert results.failed == 0, f"{results.failed} of {results.attempted} examples of {name} fail"
+
+
+def test_there_are_examples() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    modules = [import_module(name) for name in IMPORTED if name not in NEEDS]
+    examples = sum(len(test.examples) for module in modules for test in finder.find(module))
+    assert examples > 50
+
+
+# What SECURITY.md promises: each sentence has a test, which is named here.
+
+
+TESTS = Path(__file__).resolve().parent
+PROMISES = {
+    "Files of a list": "cli/test_urls.py::test_lists_of_data_sets_do_not_lead_outside",
+    "No link in that folder": "cli/test_urls.py::test_data_sets_are_not_written_through_links",
+    "A download stops": "cli/test_urls.py::test_downloads_end",
+    "A server that is silent": "cli/test_urls.py::test_downloads_end",
+    "A file that has another hash": "cli/test_urls.py::test_data_sets_are_fetched_and_their_hashes_checked",
+    "Passwords in URLs": "cli/test_urls.py::test_what_is_secret_in_urls_is_nowhere",
+    "Only their owner": "test_cache.py::test_nobody_else_reads_the_cache_and_nothing_leads_out_of_it",
+    "An entry of a cache": "test_cache.py::test_a_damaged_entry_counts_as_missing_and_is_made_anew",
+    "A part of a checkpoint": "cli/test_resume.py::test_damaged_parts_are_made_anew_with_a_note",
+    "Links in folders": "test_files.py::test_what_is_no_file_is_never_replaced",
+    "Text and names in a page": "report/test_html.py::test_hostile_text_is_data",
+    "A page loads nothing": "report/test_html.py::test_the_policy_names_what_may_run",
+    "Control characters": "cli/test_program.py::test_a_terminal_is_shown_escapes",
+    "An installed plug-in": "test_declare.py::test_a_broken_one_spoils_nothing_but_itself",
+    "Damaged metadata": "test_declare.py::test_damaged_metadata_of_a_package_spoils_nothing",
+    "An address where": "cli/test_urls.py::test_what_answers_like_no_scheduler_is_one_line",
+}
+
+
+def promised() -> list[str]:
+    text = (TESTS.parent / "SECURITY.md").read_text(encoding="utf-8")
+    part = text.partition("## What is promised")[2].partition("\n## ")[0]
+    bullets = [re.sub(r"\*\*.*?\*\* ", "", bullet).split() for bullet in part.split("\n- ")[1:]]
+    return [" ".join(words) for words in bullets]
+
+
+def test_each_sentence_has_a_test() -> None:
+    for sentence in promised():
+        assert len([start for start in PROMISES if sentence.startswith(start)]) == 1, sentence
+    assert len(promised()) == len(PROMISES)
+
+
+def test_these_tests_are_there() -> None:
+    for file, _, name in (place.partition("::") for place in PROMISES.values()):
+        tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"

@@ -6,19 +6,26 @@ import io
 import json
 import os
 import pickle
+import re
+import shlex
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
-from vector_files import ROWS, WORDS, binary, text
+from vector_files import ROWS, WORDS, binary, text, write_store
 
-from softbleu.embeddings import open_vectors
+from softbleu.embeddings import bundled_names, open_vectors
+from softbleu.embeddings.catalogue import find_entry, read_catalogue
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.files import read_decimals
+from softbleu.embeddings.locate import JoinedSource
+from softbleu.embeddings.memory import KeptVectors
+from softbleu.encoders import encoder_names
 from softbleu.errors import VectorError
 
 CONTENTS = {
@@ -310,3 +317,205 @@ def test_damaged_models_of_fasttext_are_refused(tmp_path):
         struct.pack_into(form, changed, place, value)
         path.write_bytes(changed)
         refused(VectorError, said, open_vectors, path)
+
+
+# Vectors already in memory: KeyedVectors and plain mappings.
+
+
+SMALL_WORDS = ["the", "Cat", "cat"]
+SMALL_ROWS = np.array([[3, 4], [1, 0], [0, 0]], dtype=np.float32)
+FINGERPRINT = hashlib.sha256(b"the\nCat\ncat\n" + SMALL_ROWS.astype("<f4").tobytes()).hexdigest()
+
+
+def keyed(words, rows):
+    return SimpleNamespace(key_to_index={word: i for i, word in enumerate(words)}, vectors=rows)
+
+
+def of_gensim(words, rows):
+    vectors = pytest.importorskip("gensim.models").KeyedVectors(2)
+    vectors.add_vectors(words, rows)
+    return vectors
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        dict(zip(SMALL_WORDS, SMALL_ROWS, strict=True)),
+        dict(zip(SMALL_WORDS, SMALL_ROWS.astype(float).tolist(), strict=True)),
+        keyed(SMALL_WORDS, SMALL_ROWS),
+        keyed(SMALL_WORDS, np.asfortranarray(SMALL_ROWS.astype(np.float64))),
+        of_gensim(SMALL_WORDS, SMALL_ROWS),
+    ],
+    ids=["arrays", "lists", "keyed", "keyed, other layout", "gensim's"],
+)
+def test_same_rows_and_fingerprint(location):
+    source = open_vectors(location)
+    vectors = source.select(["THE", "Cat", "CAT", "dog", "the"])
+    assert vectors.rows.tolist() == [[3, 4], [1, 0], [0, 0], [0, 0], [3, 4]]
+    assert vectors.norms.tolist() == [5, 1, 0, 0, 5]
+    assert (vectors.zero_words, vectors.mean_norm) == (1, pytest.approx(11 / 3))
+    assert vectors.fingerprint == source.fingerprint == FINGERPRINT
+    assert source.select(["THE", "Cat"], "exact").known.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("row", [0, 4095, 4096, 5000])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
+def test_values_not_finite(row, value):
+    rows = np.ones((5001, 2))
+    rows[row, 1] = value
+    source = open_vectors(keyed([f"w{i}" for i in range(5001)], rows))
+    refused(VectorError, f"NaN or infinite value for word 'w{row}'", source.select, ["unrelated"])
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ({}, "0 words"),
+        ({"a": []}, "give one row per word"),
+        ({"a": 1.0}, r"the vector of 'a' has shape \(\)"),
+        ({"a": [1, 2], "b": [1]}, r"the vector of 'b' has shape \(1,\), the first one \(2,\)"),
+        ({"a": [[1, 2]]}, r"'a' has shape \(1, 2\)"),
+        ({"a": ["x", "y"]}, "the vector of 'a' is no list of numbers"),
+        ({1: [1, 2]}, "word 1 is no string"),
+        (keyed(["a", "b"], np.ones((1, 2))), "2 words with vectors of shape"),
+        (SimpleNamespace(key_to_index={"a": 0, "b": 2}, vectors=np.ones((3, 2))), "do not fit together"),
+        (object(), "object: no word vectors; give a name, a path, a mapping or a KeyedVectors"),
+        (None, "NoneType: no word vectors"),
+    ],
+)
+def test_what_is_no_set_of_vectors(location, message):
+    refused(VectorError, message, open_vectors, location)
+
+
+SPELLINGS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}
+ASKED = [["cat", "CAT", "Cat"], ["dog"], ["none", "cat", "nil"], [], ["DOG", "éa", "cat", "cat"], ["Cat", "dog"]]
+
+
+@pytest.mark.parametrize("case", ["exact", "fallback"])
+@pytest.mark.parametrize("memory", [True, False])
+@pytest.mark.parametrize("most", [0, 2, 100])
+def test_rows_are_those_of_a_selection(tmp_path, monkeypatch, case, memory, most):
+    """Read whole from memory, and word by word from a file, however many words are kept."""
+    monkeypatch.setattr("softbleu.embeddings.memory._MOST", most)
+    file = tmp_path / "words.txt"
+    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in SPELLINGS.items()]
+    # Of a word that comes twice the first counts.
+    file.write_text("".join([*lines, "cat 9 9\n"]), encoding="utf-8")
+    source = open_vectors(SPELLINGS if memory else file)
+    vectors = KeptVectors(source, case)
+    for words in ASKED:
+        expected = source.select(words, case).rows if words else np.zeros((0, 2), np.float32)
+        assert vectors.select(words, case).rows.tolist() == expected.tolist()
+
+
+# Names and paths: a path first, then a bundled name, else an error that lists the names.
+
+
+def make_store(place, value):
+    write_store(place, ["word"], np.full((1, 2), value))
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    """A room of bundled sets with two stores and an unfinished one, and an empty working directory."""
+    make_store(tmp_path / "embeddings" / "small", 1.0)
+    make_store(tmp_path / "embeddings" / "other", 2.0)
+    (tmp_path / "embeddings" / "unfinished").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.setattr("softbleu.io.resources._ROOTS", (tmp_path,))
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path
+
+
+def test_a_path_comes_before_a_name(room, monkeypatch):
+    assert bundled_names() == ("other", "small")
+    source = open_vectors("small")
+    assert (source.name, source.select(["word"]).rows.tolist()) == ("small", [[1.0, 1.0]])
+    # Path objects are no names.
+    refused(VectorError, "'small': no such vector file", open_vectors, Path("small"))
+    with monkeypatch.context() as patch:
+        patch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
+        assert bundled_names() == ()
+        refused(VectorError, r"'small': .*here are: ;", open_vectors, "small")
+    make_store(room / "work" / "small", 3.0)
+    assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
+    Path("other").write_text("word 4 4\n")
+    assert open_vectors("other").select(["word"]).rows.tolist() == [[4.0, 4.0]]
+    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
+
+
+def test_unknown_names(room):
+    for name in ("smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"):
+        message = refused(VectorError, "", open_vectors, name)
+        assert message.startswith(repr(name))
+        assert "no such vector file, store or set; here are: other, small;" in message
+
+
+FIRST_SET = {"cat": [1.0, 0.0], "dog": [3.0, 4.0], "Sun": [0.0, 1.0]}
+OTHER_SET = {"cat": [0.0, 2.0, 0.0], "dog": [0.0, 1.0, 1.0], "moon": [1.0, 0.0, 0.0]}
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 0.5), (0.25, 3.0)])
+def test_cosines_are_weighted_means(weights):
+    joined = JoinedSource((open_vectors(FIRST_SET), open_vectors(OTHER_SET)), weights)
+    rows = joined.select(["cat", "dog"]).rows.astype(float)
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    assert units[0] @ units[1] == pytest.approx((weights[0] * 0.6 + weights[1] * 2**-0.5) / sum(weights), abs=1e-6)
+
+
+def test_a_word_of_one_set_has_the_other_part_zero():
+    joined = JoinedSource((open_vectors(FIRST_SET), open_vectors(OTHER_SET)), (1.0, 4.0))
+    found = joined.select(["moon", "sun", "SUN", "Sun", "stone"])
+    assert found.rows.tolist() == [[0, 0, 2, 0, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 0], [0] * 5]
+    assert found.known.tolist() == [True, False, False, True, False]
+    # The first set says which words come first.
+    words, rows = JoinedSource((open_vectors(OTHER_SET), open_vectors(FIRST_SET)), (1.0, 1.0)).head(2)
+    assert words == ["cat", "dog"]
+    np.testing.assert_allclose(rows[0], [0, 1, 0, 1, 0])
+
+
+def test_names_weights_and_content_are_its_identity(tmp_path):
+    rows = np.eye(2, dtype=np.float32)
+    for name in ("one", "other"):
+        write_store(tmp_path / name, ["a", "b"], rows, name=name)
+    joined = open_vectors(f"{tmp_path}/one*2+{tmp_path}/other")
+    assert joined.name == "one*2+other"
+    assert joined.dimension == 4
+    assert open_vectors(f"{tmp_path}/one+{tmp_path}/other").fingerprint != joined.fingerprint
+    assert open_vectors(f"{tmp_path}/one*2.0+{tmp_path}/other").fingerprint == joined.fingerprint
+    # Where there is a file of that name, the plus is part of it.
+    (tmp_path / "a+b.txt").write_text("cat 1 2\ndog 3 4\n")
+    assert open_vectors(str(tmp_path / "a+b.txt")).dimension == 2
+    for name in ("glove-6b-100d+", "+glove-6b-100d", "glove-6b-100d*0+glove-6b-100d", "glove-6b-100d+no"):
+        refused(VectorError, "", open_vectors, name)
+
+
+#
+
+
+def test_what_is_known_is_plausible():
+    entries = read_catalogue()
+    assert len({entry.name for entry in entries}) == len(entries) >= 12
+    for entry in entries:
+        assert re.fullmatch(r"[a-z0-9.-]+", entry.name)
+        assert entry.dimension in {"words": {50, 100, 200, 300}, "encoder": {384, 768}}[entry.kind]
+        assert entry.words is None or 50_000 < entry.words <= 3_000_000
+        assert entry.download_megabytes is None or 50 < entry.download_megabytes < 3000
+        assert entry.address.startswith("https://")
+        assert entry.licence
+        assert 1 <= len(entry.get) <= 2
+        assert all("\n" not in command for command in entry.get)
+        # What is converted is what was fetched, and lies where the name says.
+        *fetch, last = entry.get
+        words = shlex.split(last)
+        if words[:3] == ["softbleu", "embeddings", "convert"]:
+            assert words[4] == entry.name
+            assert not fetch or words[3] in fetch[0] or words[3].removesuffix(".txt") in fetch[0]
+            assert "--licence" not in words or words[words.index("--licence") + 1] == entry.licence
+        else:
+            assert entry.name in last
+    names = {entry.name for entry in read_catalogue()}
+    assert set(bundled_names()) | set(encoder_names()) <= names
+    entry, source = find_entry("glove-6b-100d"), open_vectors("glove-6b-100d")
+    assert (entry.words, entry.dimension) == (source.count, source.dimension)
+    assert (entry.state, find_entry("glove-840b-300d").state) == ("bundled", "download")

@@ -5,14 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from meteor_data import write_meteor_data
 
 from softbleu import score
 from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature, signature_of
+from softbleu.errors import InputError
 from softbleu.matching import MATCHERS
 from softbleu.metrics import Bleu, Gleu
 from softbleu.metrics.base import METRICS, make_metric, metric_from_signature, read_metric
 from softbleu.metrics.softbleu import Softbleu
+from softbleu.results.api import score_corpus
+from softbleu.results.samples import open_sample
+from softbleu.text.meteor import PACKAGE
 from softbleu.version import __version__
 
 PARTS = ["tokenize", "lowercase", "vectors"]
@@ -63,3 +68,49 @@ def test_a_file_of_any_name_is_read_back(tmp_path: Path, monkeypatch: pytest.Mon
     for signature in (result.signature, result.short_signature):
         assert metric_from_signature(signature) == given
         assert parse_signature(signature)["idf"].startswith(f"{HOSTILE_NAME}#")
+
+
+# Signatures of softbleu 0.3 with their scores: whoever reads one back gets the digits that were published.
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "signatures.tsv"
+ROWS = [line.split("\t") for line in GOLDEN.read_text("utf-8").splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize(
+    ("score", "signature"),
+    [
+        pytest.param(
+            score,
+            signature,
+            # The neighbours of all words take long to find, and are kept in the cache of a worker.
+            marks=[pytest.mark.slow] * (tier == "second")
+            + [pytest.mark.xdist_group("neighbours")] * ("neighbour-cost:0" in signature),
+            id=str(number),
+        )
+        for number, (score, tier, signature) in enumerate(ROWS, start=3)
+        if tier != "removed"
+    ],
+)
+def test_a_signature_gives_its_score(
+    score: str, signature: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "tokenize:meteor" in signature:
+        write_meteor_data(tmp_path / PACKAGE / "meteor")
+        (tmp_path / PACKAGE / "__init__.py").touch()
+        monkeypatch.syspath_prepend(tmp_path)
+    metric = metric_from_signature(signature)
+    level: Any = parse_signature(signature)["level"]
+    with open_sample([metric]) as corpus:
+        found = score_corpus(corpus, metric, level=level)[0].score
+    # The last bits of hidden states differ between processors: with AVX-512 and without by 1e-7 at most.
+    assert found == pytest.approx(float(score), rel=1e-6 if "minilm-l6#" in signature else 0, abs=0)
+
+
+def test_a_signature_of_a_setting_that_is_gone_names_the_version_that_has_it() -> None:
+    gone = [signature for _, tier, signature in ROWS if tier == "removed"]
+    assert len(gone) == 11
+    for signature in gone:
+        what = r"(signature key '.*'|similarity 'csls'|metric 'netbleu')"
+        with pytest.raises(InputError, match=rf"^{what} was removed in 0\.4; softbleu 0\.3\.0 has it$"):
+            metric_from_signature(signature)

@@ -1,27 +1,34 @@
 """Many matchers at once give what each gives by itself."""
 
+import math
 import tracemalloc
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 from strategies import PATHS, SOFT, WORDS, Case, cases, limits
 
-from softbleu import score
+from softbleu import InputError, score
+from softbleu.corpora import Segments
 from softbleu.embeddings import open_vectors
-from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
-from softbleu.matching import make_matcher
+from softbleu.matching import SoftMatcher, make_matcher
 from softbleu.matching.matchers import VleuMatcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
+from softbleu.metrics.base import make_metric
+from softbleu.results.api import score_corpus
 from softbleu.text.tokens import Vocabulary
 
 NUMPY = choose_kernels("numpy")
+KERNELS = [NUMPY, *([choose_kernels("numba")] if find_spec("numba") else [])]
 ASSIGNMENTS = [*product(("exact-first", "sequential"), ("unit", "similarity")), ("optimal", "unit")]
 COMPOSITIONS = ("mean", "aligned", "sif")
 CELLS = "softbleu.matching.sweep.SWEEP_CELLS"
@@ -62,12 +69,13 @@ def assert_as_alone(matchers, case):
     chunk, vectors = chunk_of(case)
     # Another system has the same candidates, the other way round.
     other = replace(chunk, candidates=chunk.candidates.chosen(np.arange(len(chunk))[::-1]))
-    found = matched_by_all(matchers, [chunk, other], vectors, case.order, NUMPY)
-    assert len(found) == len(matchers)
-    for matcher, masses in zip(matchers, found, strict=True):
+    by_kernels = [matched_by_all(matchers, [chunk, other], vectors, case.order, kernels) for kernels in KERNELS]
+    for number, matcher in enumerate(matchers):
         expected = [matcher.matched(system, vectors, case.order, NUMPY).tolist() for system in (chunk, other)]
-        assert masses.dtype.kind == "i"
-        assert masses.tolist() == expected, matcher
+        for found in by_kernels:
+            assert len(found) == len(matchers)
+            assert found[number].dtype.kind == "i"
+            assert found[number].tolist() == expected, matcher
 
 
 @pytest.mark.parametrize("path", [*SWEEP_PATHS, "mixed"])
@@ -85,6 +93,14 @@ def test_thresholds_may_recur_and_differ_by_less_than_a_millionth():
     case = Case([["cat", "dog"]], [[["mat", "sat"]]], {"cat": [1, 0], "mat": [1, 1], "dog": [2, 1], "sat": [0, 1]})
     thresholds = [0.7, 0.7000001, 0.7000002, 0.7, 0.3, 0.707107, 0.707106]
     assert_as_alone([make_matcher("vleu", threshold=t) for t in thresholds], case)
+
+
+def test_everyone_wants_the_same_word():
+    """The worst case: at each threshold whatever falls away is passed on to the end of the line."""
+    angles = {**dict.fromkeys((f"c{place}" for place in range(70)), 0), **{f"r{place}": place for place in range(70)}}
+    vectors = {word: [math.cos(angle / 90), math.sin(angle / 90)] for word, angle in angles.items()}
+    case = Case([[*angles][:70]], [[[*angles][70:]]], vectors, order=1)
+    assert_as_alone([make_matcher("vleu", threshold=each / 40) for each in range(41)], case)
 
 
 def test_without_vectors_matches_are_exact():
@@ -172,3 +188,72 @@ def test_ten_thousand_repeated_words_take_bounded_memory(matcher):
         tracemalloc.stop()
     assert found[0] >= 250
     assert peak < 200 << 20
+
+
+# Matchers as values, by name, and from other packages.
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("fleu", {}, r"unknown matcher 'fleu' .*valid: exact, sleu, .*vleu"),
+        ("vleu", {"composition": "best"}, "unknown composition 'best'; valid: mean, aligned"),
+        ("vleu", {"colour": "best"}, "matcher 'vleu' has no option 'colour'; it has: threshold, assignment, cons"),
+        ("vleu", {"assignment": "optimal", "consumption": "similarity"}, "use consumption 'unit' with it"),
+    ],
+)
+def test_what_is_no_matcher(name, options, message):
+    refused(InputError, message, lambda: make_matcher(name, **options))
+
+
+@dataclass(frozen=True)
+class Pairs(SoftMatcher):
+    """Only bigrams are soft."""
+
+    name: ClassVar[str] = "pairs"
+
+    def pool_orders(self, order, max_order):
+        return (2,) if order == 2 else ()
+
+
+@dataclass(frozen=True)
+class Shorter(SoftMatcher):
+    """An n-gram may match approximately those one word shorter; its own order by spelling alone."""
+
+    name: ClassVar[str] = "shorter"
+
+    def pool_orders(self, order, max_order):
+        return (order - 1,) if order > 1 else ()
+
+
+VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
+
+
+def masses(matcher, candidate, reference, order=2):
+    measure = make_metric(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
+    (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
+    return result.numbers.matches
+
+
+def test_a_matcher_may_leave_out_orders():
+    assert masses(Pairs(), "a cat", "a dog") == [1, 0.8]
+
+
+@pytest.mark.parametrize("matcher", [Pairs, Shorter])
+@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
+@pytest.mark.parametrize(("candidate", "reference"), [("cat", "dog"), ("cat", "a dog"), ("a cat", "dog")])
+def test_lines_shorter_than_every_soft_order(matcher, assignment, candidate, reference):
+    found = masses(matcher(assignment=assignment), candidate, reference)
+    # "a cat" against "dog": (0 + 0.6) / sqrt(2)
+    soft = matcher is Shorter and candidate == "a cat"
+    assert found == [0, pytest.approx(0.424264) if soft else 0]
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
+def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, monkeypatch):
+    if long:
+        monkeypatch.setattr("softbleu.matching.matchers.BATCH_CELLS", 1)
+        monkeypatch.setattr("softbleu.matching.matchers.LONG_CELLS", 0)
+    found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
+    assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
