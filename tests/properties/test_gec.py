@@ -17,8 +17,7 @@ from softbleu.matching.similarity import TokenVectors, WordTable
 from softbleu.metrics import M2, IMeasure, imeasure
 from softbleu.metrics.imeasure import Band, count_alignment
 from softbleu.metrics.m2 import find_edits
-from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
-from softbleu.metrics.m2.tables import EditTables
+from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, match_edits
 from softbleu.text.tokens import Tokens
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
