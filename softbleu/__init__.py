@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.chrf import Chrf as Chrf
     from softbleu.metrics.cleme import Cleme as Cleme
     from softbleu.metrics.cleme import Cleme2 as Cleme2
-    from softbleu.metrics.edits.extract import edit_texts as edit_texts
+    from softbleu.metrics.edits import edit_texts as edit_texts
     from softbleu.metrics.errant import Errant as Errant
     from softbleu.metrics.gleu import Gleu as Gleu
     from softbleu.metrics.green import Green as Green
@@ -86,7 +86,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.chrf": "Chrf",
     "metrics.cleme": "Cleme Cleme2",
     "metrics.errant": "Errant",
-    "metrics.edits.extract": "edit_texts",
+    "metrics.edits": "edit_texts",
     "metrics.uot": "Uot",
     "metrics.gleu": "Gleu",
     "metrics.green": "Green",

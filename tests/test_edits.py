@@ -17,8 +17,7 @@ from softbleu.analysis import correction_kinds
 from softbleu.corpora.corpus import make_corpus
 from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.metrics.base import make_metric
-from softbleu.metrics.edits.extract import alignment_steps, edit_texts, extract_edits, substitution_costs
-from softbleu.metrics.edits.words import rules_of
+from softbleu.metrics.edits import alignment_steps, edit_texts, extract_edits, rules_of, substitution_costs
 
 WORDS = st.lists(
     st.sampled_from(["the", "The", "to", "is", "was", "depends", "depend", "will", "a", ",", "'s", "a-s", "x"])

@@ -42,7 +42,7 @@ from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
 from softbleu.corpora.m2 import read_m2
 from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores, make_score_tables, read_human, read_metrics
-from softbleu.metrics.edits.extract import extract_edits
+from softbleu.metrics.edits import extract_edits
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[2] / "shared" / "data"

@@ -16,9 +16,7 @@ from softbleu.errors import UnknownNameError
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
-from softbleu.metrics.edits.errant import Classify, errant_types
-from softbleu.metrics.edits.forms import form_types
-from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
+from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
 from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.judged import OTHER, check_edits, judge_corpus, operation

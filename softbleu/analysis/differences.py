@@ -25,7 +25,7 @@ from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.metrics.edits.judged import JudgedEdits
+    from softbleu.metrics.edits import JudgedEdits
     from softbleu.types import Floats, Progress
 
 _VERDICTS = ("hit", "wrong", "missed", "over")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.edits.judged import JudgedEdits
+    from softbleu.metrics.edits import JudgedEdits
     from softbleu.types import Integers
 
 HEAT_STEPS = 50  # Similarities of a page are so many to 1

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.edits import EditedSegment, TextEdit
-from softbleu.metrics.edits.extract import extract_edits
+from softbleu.metrics.edits import extract_edits
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Segments

@@ -11,9 +11,8 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import edit_language
-from softbleu.metrics.cleme import KindMetric, ReferenceChoice
-from softbleu.metrics.edits.chunks import HIT, OVER, UNDER
-from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
+from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
+from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.shares import shares_of
 

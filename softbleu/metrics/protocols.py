@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from softbleu.language import Finding
     from softbleu.matching.matchers import Matcher
     from softbleu.matching.similarity import Vectors, WordTable
-    from softbleu.metrics.edits.judged import JudgedEdits
+    from softbleu.metrics.edits import JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.shown import Mark, SimilarityTable, WordPair
     from softbleu.text.tokens import Tokens

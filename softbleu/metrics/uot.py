@@ -20,7 +20,7 @@ from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS
-from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links
+from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.result import BestReference, Score, column
 from softbleu.metrics.shares import shares_of
 

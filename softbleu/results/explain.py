@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.matching import Matches
     from softbleu.matching.ngrams import Chunk
-    from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
+    from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.shown import WordPair

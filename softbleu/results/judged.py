@@ -13,7 +13,7 @@ from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.engine.runner import running
 from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter
-from softbleu.metrics.edits.judged import SAME_EDIT, JudgedEdit, JudgedEdits, touch
+from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.protocols import EditPlan, PlansEdits, ShowsEdits
 from softbleu.results.significance import segment_numbers
 

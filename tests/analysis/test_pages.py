@@ -25,7 +25,7 @@ from softbleu.engine.plan import resolve_metric
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.metrics import Requirements
 from softbleu.metrics.base import make_metric
-from softbleu.metrics.edits.judged import JudgedEdit, JudgedEdits
+from softbleu.metrics.edits import JudgedEdit, JudgedEdits
 from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
 from softbleu.results.explain import explain_corpus
 

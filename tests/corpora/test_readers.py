@@ -24,7 +24,7 @@ from softbleu.corpora.judgements import read_assessments, read_rankings, read_sc
 from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
 from softbleu.metrics import Bleu, Cleme, Gleu
-from softbleu.metrics.edits.extract import edit_texts
+from softbleu.metrics.edits import edit_texts
 from softbleu.results.api import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]

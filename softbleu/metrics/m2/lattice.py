@@ -17,7 +17,7 @@ import numpy as np
 
 from softbleu.io.platform import cached_property
 from softbleu.kernels.scale import SCALE
-from softbleu.metrics.edits.ends import common_ends
+from softbleu.metrics.edits import common_ends
 from softbleu.types import Words
 
 if TYPE_CHECKING:

@@ -19,15 +19,14 @@ from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs, threshold_in_millionths
 from softbleu.metrics.base import Metric, Requirements, lacking
-from softbleu.metrics.edits.judged import JudgedEdits, judge_by_links, placed
+from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.result import BestReference, Score, column, running_choice
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
-    from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
+    from softbleu.metrics.m2.lattice import EditCredit
     from softbleu.types import Floats, Integers, Words
 
 AnnotatorChoice = Literal["running", "best", "last"]

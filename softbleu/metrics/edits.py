@@ -1,26 +1,31 @@
-"""Edits that make a text of its source: alignment by a linguistic cost, then rules that merge steps into edits."""
+"""Edits that make a text of its source: how they are found, of which types they are, and which are gold edits.
+
+Words are aligned by a linguistic cost, then rules merge steps into edits.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import accumulate, combinations
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
+from softbleu.config.languages import find_language
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.embeddings.function_words import WORD_CLASSES
+from softbleu.errors import InputError, MissingExtraError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
-from softbleu.metrics.edits.ends import common_ends
-from softbleu.metrics.edits.errant import Classify, errant_edits
-from softbleu.metrics.edits.forms import form_types
-from softbleu.metrics.edits.judged import placed
-from softbleu.metrics.edits.words import CONTENT, VERBAL, WordRules, rules_of
+from softbleu.thesaurus.resources import stem
+from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from softbleu.corpora.edits import CodedEdit, TextEdit
 
 Extraction = Literal["own", "errant"]
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
@@ -400,3 +405,287 @@ def _splitting(
 
 def _joined(steps: Sequence[AlignmentStep]) -> list[AlignmentStep]:
     return [("X", steps[0][1], steps[-1][2], steps[0][3], steps[-1][4])]
+
+
+def common_ends(*texts: Sequence[object]) -> tuple[int, int]:
+    """Count the words that all texts begin with, and those that the rest of all ends with.
+
+    >>> common_ends((1, 2, 3, 4), (1, 2, 4))
+    (2, 1)
+    """
+    start = _equal(zip(*texts, strict=False))
+    return start, _equal(zip(*(reversed(text[start:]) for text in texts), strict=False))
+
+
+def _equal(columns: Iterable[tuple[object, ...]]) -> int:
+    """Count the columns before the first whose words differ."""
+    count = 0
+    for column in columns:
+        if column.count(column[0]) < len(column):
+            break
+        count += 1
+    return count
+
+
+CONTENT = frozenset(("content", "verb", "adverb", "auxiliary", "quantifier"))
+"""Classes whose words carry content; auxiliaries do, since treebanks count most of them as verbs."""
+VERBAL = frozenset(("auxiliary", "infinitive", "verb"))
+_VERB, _ADVERB = re.compile(r"..(?:ed|ing|i[sz]e|ify|ate)$"), re.compile("..ly$")
+# Base first. Pronouns and what compares are left out: there, a change of form is a change of word.
+_IRREGULAR = """
+be am is are was were been being 's 're 'm|have has had having 've|do does did done|go goes went gone
+will would 'll 'd wo|can could ca|shall should sha|may might|say said|get got gotten|make made|know knew known
+think thought|take took taken|see saw seen|come came|give gave given|find found|tell told|become became|leave left
+feel felt|bring brought|begin began begun|keep kept|hold held|write wrote written|stand stood|hear heard|mean meant
+meet met|pay paid|sit sat|speak spoke spoken|lie lay lain lying|lead led|grow grew grown|lose lost|fall fell fallen
+send sent|build built|understand understood|draw drew drawn|break broke broken|spend spent|drive drove driven
+buy bought|wear wore worn|choose chose chosen|seek sought|throw threw thrown|catch caught|deal dealt|win won
+teach taught|eat ate eaten|sell sold|fight fought|arise arose arisen|rise rose risen|sleep slept|hide hid hidden
+forget forgot forgotten|show showed shown|fly flew flown|sing sang sung|swim swam swum|drink drank drunk
+ride rode ridden|bear bore born borne|die dying|shake shook shaken|steal stole stolen|wake woke woken|feed fed
+strike struck|stick stuck|swear swore sworn|bind bound|hang hung|shoot shot|slide slid|blow blew blown|lend lent
+man men|woman women|child children|person people|foot feet|tooth teeth|mouse mice|life lives|wife wives|leaf leaves
+phenomenon phenomena|criterion criteria|analysis analyses|datum data|medium media|a an|not n't|good better best
+bad worse worst|far further farther
+"""
+
+
+@lru_cache(1 << 17)
+def base_form(word: str) -> str:
+    """Base of an inflected English word in lower case: of irregular forms as listed, else the stem.
+
+    >>> [base_form(word) for word in ("went", "diseases", "is")]
+    ['go', 'diseas', 'be']
+    """
+    return stem(_irregular_forms().get(word, word))
+
+
+@cache
+def _irregular_forms() -> dict[str, str]:
+    """Bases of irregular forms."""
+    listed = _IRREGULAR.strip().replace("\n", "|").split("|")
+    return {form: forms.split()[0] for forms in listed for form in forms.split()}
+
+
+@lru_cache(1 << 17)
+def word_class(word: str) -> str:
+    """Class of an English word: of function words as listed, else by its ending or by what it consists of.
+
+    >>> [word_class(word) for word in ("The", "deciding", "slowly", "house", ",", "3.5")]
+    ['determiner', 'verb', 'adverb', 'content', 'mark', 'number']
+    """
+    word = word.lower()
+    if word in WORD_CLASSES:
+        return WORD_CLASSES[word]
+    by_letters = class_by_letters(word)
+    if by_letters != "content":
+        return by_letters
+    return "verb" if _VERB.search(word) else "adverb" if _ADVERB.search(word) else "content"
+
+
+def class_by_letters(word: str) -> str:
+    """Class of a word of any language: one with letters carries content.
+
+    >>> [class_by_letters(word) for word in ("der", "的", "。", "3.5")]
+    ['content', 'content', 'mark', 'number']
+    """
+    if any(map(str.isalpha, word)):
+        return "content"
+    return "number" if any(map(str.isdigit, word)) else "mark"
+
+
+@dataclass(frozen=True)
+class WordRules:
+    """What the extraction of edits asks of words: English lists answer, or what is known in any language."""
+
+    base_form: Callable[[str], str]  # Of a word in lower case
+    word_class: Callable[[str], str]
+    possessive: tuple[str, ...] = ()  # Words that belong to the word before
+    joints: str = "-'’"  # Left out where only blanks may differ
+
+
+@cache
+def rules_of(language: str | None) -> WordRules:
+    """Rules for a language, by its code; None: English.
+
+    >>> rules_of("de").base_form("häuser"), rules_of("cs").base_form("psi"), rules_of("de").word_class("the")
+    ('haus', 'psi', 'content')
+    """
+    known = find_language(language or "en")
+    if known.code == "en":
+        return WordRules(base_form, word_class, ("'s", "'"), "-'")
+    return WordRules(partial(stem_of, algorithm=known.stemmer) if known.stemmer else str, class_by_letters)
+
+
+_JOINED = str.maketrans("", "", "-'’")
+
+
+def form_types(language: str | None = None) -> Classify:
+    """Make a function that names the types of edits of a language.
+
+    `M`, `U` and `R` stand for missing, unnecessary and replaced words, as in ERRANT's types. Behind them: `PUNCT`,
+    only marks are changed; `CASE`, only capital letters; `SPACE`, only blanks, hyphens and apostrophes; `ORDER`, only
+    the order of the words; `STEM`, only endings, where Snowball has the language; else `OTHER`.
+
+    >>> spans = [(1, 2, 1, 2), (2, 3, 2, 3), (3, 4, 3, 4)]
+    >>> form_types("de")("Die häuser stehe .".split(), "Die Häuser stehen !".split(), spans)
+    ['R:CASE', 'R:STEM', 'R:PUNCT']
+    """
+    algorithm = None if language is None else find_language(language).stemmer
+    stems = partial(stem_of, algorithm=algorithm) if algorithm else None
+
+    def classify(source: Sequence[str], corrected: Sequence[str], edits: Sequence[Spans]) -> list[str]:
+        return [_type_of(source[a:b], corrected[c:d], stems) for a, b, c, d in edits]
+
+    return classify
+
+
+def _type_of(source: Sequence[str], corrected: Sequence[str], stems: Callable[[str], str] | None) -> str:
+    letter = "M" if not source else "R" if corrected else "U"
+    sides = [[word.lower() for word in words] for words in (source, corrected)]
+
+    def same(of: Callable[[list[str]], object]) -> bool:
+        return of(sides[0]) == of(sides[1])
+
+    if same(lambda words: [word for word in words if any(map(str.isalnum, word))]) and not same(list):
+        return f"{letter}:PUNCT"
+    if letter != "R":
+        return f"{letter}:OTHER"
+    if same(list):
+        return "R:CASE"
+    if same(lambda words: "".join(words).translate(_JOINED)):
+        return "R:SPACE"
+    if same(sorted):
+        return "R:ORDER"
+    if stems is not None and same(lambda words: list(map(stems, words))):
+        return "R:STEM"
+    return "R:OTHER"
+
+
+Spans = tuple[int, int, int, int]
+"""Words of the source, and those of the text that they become, from 0, ends left out."""
+Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
+"""Names the types of edits that make one text of another."""
+
+
+def load_errant() -> Any:
+    """Load ERRANT for English; `MissingExtraError` or `InputError` says what to install."""
+    try:
+        from errant import load
+    except ImportError:
+        raise MissingExtraError("ERRANT is another package: pip install 'softbleu[errant]'") from None
+    try:
+        return load("en")
+    except OSError as error:
+        raise InputError(
+            f"ERRANT needs spaCy's English model ({' '.join(str(error).split())[:80]}): "
+            "python -m spacy download en_core_web_sm"
+        ) from None
+
+
+def errant_types() -> Classify:
+    """Make a function that names the types of edits."""
+    annotator = load_errant()
+
+    def classify(source: Sequence[str], corrected: Sequence[str], edits: Sequence[Spans]) -> list[str]:
+        if not edits:
+            return []
+        one, other = (annotator.parse(" ".join(words)) for words in (source, corrected))
+        return [annotator.import_edit(one, other, list(edit), min=False).type for edit in edits]
+
+    return classify
+
+
+def errant_edits() -> Callable[[Sequence[str], Sequence[str]], tuple[Edit, ...]]:
+    """Make a function that finds the edits that make a text of its source, as `extract_edits` does."""
+    annotator = load_errant()
+
+    def find(source: Sequence[str], output: Sequence[str]) -> tuple[Edit, ...]:
+        annotated = annotator.annotate(*(annotator.parse(" ".join(words)) for words in (source, output)))
+        return tuple(Edit(edit.o_start, edit.o_end, edit.type, (edit.c_str,)) for edit in annotated)
+
+    return find
+
+
+SAME_EDIT = 0.5  # Share of gold edits from which an edit is a hit
+Verdict = Literal["hit", "wrong", "missed", "over"]
+
+
+@dataclass(frozen=True)
+class JudgedEdit:
+    """An edit of a candidate, or a gold edit."""
+
+    spans: Spans  # Source words, and those of the candidate that they became; of a gold edit, of the annotator's text
+    text: tuple[str, ...]
+    verdict: Verdict
+    """Of a candidate's: `hit`, `wrong` (a gold edit is there, another one) or `over`. Of a gold edit: `hit`, `wrong`
+    (the candidate has another edit there) or `missed`."""
+    kind: str = ""
+    origin: tuple[int, int] = (0, 0)  # Of a gold edit: its annotator and its number, the first if it has several
+
+
+@dataclass(frozen=True)
+class JudgedEdits:
+    """Those of one segment of one system, beside the gold edits that its score goes by."""
+
+    annotator: int
+    """Number of the annotator whose edits count, or of the reference, from 0."""
+    source: tuple[str, ...]
+    edits: tuple[JudgedEdit, ...]
+    gold: tuple[JudgedEdit, ...]
+    links: tuple[tuple[int, int, float], ...]
+    """Numbers of an edit and of a gold edit, and how much of the one is the other: 1 if they are the same."""
+
+
+def judge_by_links(
+    source: Sequence[str],
+    edits: Sequence[TextEdit],
+    gold: Sequence[TextEdit],
+    links: Sequence[tuple[int, int, float]],
+    annotator: int,
+    origins: Sequence[tuple[int, int]] | None = None,
+) -> JudgedEdits:
+    """Judge edits by which of them are gold edits, at least by half; others are wrong where they touch one.
+
+    `source` has the words, `gold` the edits of that `annotator`; each of `links` has the number of an edit, that of a
+    gold edit, and the share of the one that is the other. `origins` say of which annotator each gold edit is, and its
+    number there, where `gold` has not all of those of that annotator as they are.
+
+    >>> found = judge_by_links(["he", "eat", "a"], [(1, 2, ("ate",)), (2, 3, ())], [(1, 2, ("eats",))], [], 0)
+    >>> [edit.verdict for edit in (*found.edits, *found.gold)]
+    ['wrong', 'over', 'wrong']
+    """
+    sides: list[list[JudgedEdit]] = []
+    origins = [(annotator, number) for number in range(len(gold))] if origins is None else origins
+    same = [
+        [sum(link[2] for link in links if link[side] == number) >= SAME_EDIT for number in range(len(texts))]
+        for side, texts in enumerate((edits, gold))
+    ]
+    for side, (judging, others) in enumerate(((edits, gold), (gold, edits))):
+        left = [edit for edit, hit in zip(others, same[1 - side], strict=True) if not hit]
+        judged = []
+        for number, (edit, spans) in enumerate(zip(judging, placed(judging), strict=True)):
+            alone: Verdict = "missed" if side else "over"
+            wrong: Verdict = "wrong" if any(touch(spans, other) for other in left) else alone
+            origin = origins[number] if side else (0, 0)
+            judged.append(JudgedEdit(spans, edit[2], "hit" if same[side][number] else wrong, origin=origin))
+        sides.append(judged)
+    return JudgedEdits(annotator, tuple(source), tuple(sides[0]), tuple(sides[1]), tuple(links))
+
+
+def placed(edits: Sequence[CodedEdit | TextEdit]) -> Iterator[Spans]:
+    """Source words that edits replace, and words that they make, in the text in which all are made.
+
+    >>> list(placed([(1, 1, (7,)), (3, 5, ())]))
+    [(1, 1, 1, 2), (3, 5, 4, 4)]
+    """
+    shift = 0
+    for start, end, text in edits:
+        yield start, end, start + shift, start + shift + len(text)
+        shift += len(text) - (end - start)
+
+
+def touch(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether two edits, start and end first, have a source word in common, or one inserts where the other is."""
+    start, end = max(int(one[0]), int(other[0])), min(int(one[1]), int(other[1]))
+    return start < end or (start == end and bool(one[0] == one[1] or other[0] == other[1]))

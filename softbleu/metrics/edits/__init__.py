@@ -1,1 +1,0 @@
-"""Metrics of edits, and the edits that make one text of another."""
