@@ -18,8 +18,7 @@ from train import MARGIN, WEIGHT, JudgedDistances, Measured, fit_prices, fit_sev
 import softbleu
 from softbleu import InputError, Segments
 from softbleu.corpora.judgements import Assessments
-from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
-from softbleu.metrics.trained import Trained
+from softbleu.metrics.trained import FEATURES, POWERS, Trained, TrainedHead
 
 WORDS = ["cat", "Cat", "cats", "dog", "not", "12", "1,200", "sat"]
 VECTORS = {word: np.random.default_rng(number).normal(size=4).tolist() for number, word in enumerate(WORDS[:5])}

@@ -33,8 +33,7 @@ from softbleu.engine.runner import collect_statistics
 from softbleu.errors import InputError
 from softbleu.meta.correlation import FEWEST_POINTS, Estimate, correlate, difference
 from softbleu.metrics.base import make_metric
-from softbleu.metrics.heads import FEATURES, POWERS, TrainedHead
-from softbleu.metrics.trained import POINT_PARTS, Trained
+from softbleu.metrics.trained import FEATURES, POINT_PARTS, POWERS, Trained, TrainedHead
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments" / "challenges"))
 from challenges import spoil_each
@@ -284,7 +283,7 @@ def train(
 ) -> HeadTraining:
     """Train a head of the metric `trained` on human judgements of texts, by the name of their group.
 
-    Distances (`softbleu.metrics.heads.FEATURES`, and 100 less the score of each metric) have prices that are fitted
+    Distances (`softbleu.metrics.trained.FEATURES`, and 100 less the score of each metric) have prices that are fitted
     by ridge regression without negative ones, the human scores standardised in each group. Severities are fitted in
     turn: by how much judges minded distances more or less in candidates of some direction. Each candidate stands
     beside one that a rule has spoilt (`experiments/challenges`), which is to be worse by `MARGIN`. The penalties

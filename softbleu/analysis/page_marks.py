@@ -12,8 +12,7 @@ import numpy as np
 from softbleu.analysis.corrections import find_corrections
 from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.plan import Plan
-from softbleu.metrics.protocols import ShowsEdits, ShowsMarks, ShowsSimilarities
-from softbleu.metrics.shown import CANDIDATE, SOURCE, Mark
+from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark, ShowsEdits, ShowsMarks, ShowsSimilarities
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:

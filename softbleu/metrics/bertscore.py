@@ -14,10 +14,8 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, Metric, Requirements, idf_setting
-from softbleu.metrics.protocols import one_by_one
-from softbleu.metrics.result import Score, best_rows, column
-from softbleu.metrics.shares import f_of
-from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
+from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
+from softbleu.metrics.result import Score, best_rows, column, f_of
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

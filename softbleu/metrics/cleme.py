@@ -19,8 +19,7 @@ from softbleu.errors import InputError
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
-from softbleu.metrics.result import BestReference, ReferenceScore, Score, column, running_choice
-from softbleu.metrics.shares import shares_of
+from softbleu.metrics.result import BestReference, ReferenceScore, Score, column, running_choice, shares_of
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -13,6 +13,8 @@ from functools import cache, lru_cache, partial
 from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
+import numpy as np
+
 from softbleu.config.languages import find_language
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
@@ -22,7 +24,6 @@ from softbleu.thesaurus.resources import stem
 from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from softbleu.corpora.edits import CodedEdit, TextEdit
@@ -302,7 +303,6 @@ def substitution_costs(source: Sequence[str], output: Sequence[str], rules: Word
     >>> [round(cost, 2) for cost in costs[0]]
     [0.0, 0.33, 0.75, 1.05, 1.71]
     """
-    import numpy as np
     from rapidfuzz.distance.Indel import normalized_similarity
     from rapidfuzz.process import cdist
 

@@ -13,8 +13,7 @@ from softbleu.errors import InputError
 from softbleu.metrics.base import edit_language
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
-from softbleu.metrics.result import Score, column
-from softbleu.metrics.shares import shares_of
+from softbleu.metrics.result import Score, column, shares_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import TextEdit

@@ -17,6 +17,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, lacking, order_setting
+from softbleu.metrics.protocols import CANDIDATE, Mark
 from softbleu.metrics.result import (
     Aggregation,
     BestReference,
@@ -29,7 +30,6 @@ from softbleu.metrics.result import (
     best_rows,
     column,
 )
-from softbleu.metrics.shown import CANDIDATE, Mark
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
@@ -21,6 +20,7 @@ from softbleu.lattices.rules import NetworkRules
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable
 from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, tokenizer_setting
+from softbleu.metrics.protocols import ClosestPath, EditStep
 from softbleu.metrics.result import Score, best_rows, column, keep_best
 from softbleu.metrics.ter import fewest_edits
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, Vocabulary
@@ -213,40 +213,6 @@ def _shifted_costs(search: PathSearch, candidates: Tokens, ways: Sequence[Sequen
         edits = fewest_edits(candidate, path)
         costs.append(_FULL * edits + HUNDRED * int(lattices.costs[arcs].sum()))
     return np.array(costs, np.int64)
-
-
-@dataclass(frozen=True)
-class EditStep:
-    """A word of the candidate, and the matched word of the path; empty where either is missing."""
-
-    candidate: str
-    word: str
-    kind: str  # Of the path's arc
-    cost: float
-
-
-@dataclass(frozen=True)
-class ClosestPath:
-    """The path that a score is about, beside its candidate."""
-
-    steps: tuple[EditStep, ...]
-    edits: float
-    length: float
-
-    @property
-    def score(self) -> float:
-        """Edits per word, in per cent."""
-        return 100 * (self.edits / self.length if self.length else float(self.edits > 0))
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Words of the path."""
-        return tuple(step.word for step in self.steps if step.word)
-
-    @property
-    def kinds(self) -> dict[str, int]:
-        """How many of its arcs are of each kind."""
-        return dict(Counter(step.kind for step in self.steps if step.kind))
 
 
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:

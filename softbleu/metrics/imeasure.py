@@ -17,9 +17,8 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
 from softbleu.metrics.edits import common_ends
-from softbleu.metrics.result import BestReference, Score, best_rows, column
-from softbleu.metrics.shares import shares_of
-from softbleu.metrics.shown import CANDIDATE, REFERENCE, SOURCE, Mark
+from softbleu.metrics.protocols import CANDIDATE, REFERENCE, SOURCE, Mark
+from softbleu.metrics.result import BestReference, Score, best_rows, column, shares_of
 from softbleu.types import Words
 
 if TYPE_CHECKING:

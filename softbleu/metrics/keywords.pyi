@@ -12,8 +12,8 @@ from softbleu.language.locate import ModelChoice
 from softbleu.lattices.rules import NetworkVectors
 from softbleu.matching.matchers import Matcher
 from softbleu.metrics.base import IdfCorpus
-from softbleu.metrics.heads import TrainedHead
 from softbleu.metrics.refless import CoefficientsFile
+from softbleu.metrics.trained import TrainedHead
 from softbleu.text.meteor import MeteorData
 from softbleu.text.tokens import Tokenizer
 

@@ -18,8 +18,8 @@ from softbleu.kernels.beam import best_matches
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
+from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.result import Score, best_rows, column
-from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Blanks, Tokenizer, Tokens, data_setting, meteor_language
 from softbleu.thesaurus.resources import MeteorTables, open_tables, stem

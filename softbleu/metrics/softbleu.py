@@ -29,9 +29,8 @@ from softbleu.metrics.base import (
     tokenizer_setting,
 )
 from softbleu.metrics.meteor import MeteorWords, find_matches
-from softbleu.metrics.protocols import one_by_one
+from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
 from softbleu.metrics.result import Score, column, keep_best
-from softbleu.metrics.shown import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, data_setting
 from softbleu.thesaurus.resources import open_tables

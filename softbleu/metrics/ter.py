@@ -17,8 +17,8 @@ from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
 from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
+from softbleu.metrics.protocols import WordPair
 from softbleu.metrics.result import Score, column
-from softbleu.metrics.shown import WordPair
 from softbleu.text.tokens import ChangedTokenizer, Split, Tokenizer, Whitespace
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from softbleu.kernels.transport import transport
 from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language
 from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
-from softbleu.metrics.result import BestReference, Score, column
-from softbleu.metrics.shares import shares_of
+from softbleu.metrics.result import BestReference, Score, column, shares_of
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

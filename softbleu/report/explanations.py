@@ -15,7 +15,7 @@ from softbleu.report.records import SCHEMA, dump, json_rows
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
     from softbleu.language import Finding
-    from softbleu.metrics.hyter import ClosestPath
+    from softbleu.metrics.protocols import ClosestPath
     from softbleu.results.explain import Explanation, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from softbleu.matching import Matches
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.edits import JudgedEdit, JudgedEdits
-    from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
-    from softbleu.metrics.shown import WordPair
+    from softbleu.metrics.protocols import ClosestPath, WordPair
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")

@@ -17,7 +17,7 @@ from meteor_data import write_meteor_data
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
 from softbleu.language.values import VALUES
-from softbleu.metrics.heads import FEATURES
+from softbleu.metrics.trained import FEATURES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

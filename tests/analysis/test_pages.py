@@ -26,7 +26,7 @@ from softbleu.engine.prepare import prepare_corpus
 from softbleu.metrics import Requirements
 from softbleu.metrics.base import make_metric
 from softbleu.metrics.edits import JudgedEdit, JudgedEdits
-from softbleu.metrics.shown import Mark, WordPair, marks_of_pairs
+from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.results.explain import explain_corpus
 
 ROWS = [[1.0, 0.0, 0.1], [0.9, 0.4, 0.0], [0.7, 0.7, 0.0], [0.0, 1.0, 0.3], [0.1, 0.2, 1.0]]
