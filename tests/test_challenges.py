@@ -16,9 +16,8 @@ from refusing import refused
 import softbleu
 from softbleu import InputError
 from softbleu.corpora import Segments
-from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.corpora.generate import GenerationSettings, ParaphraseSettings, generate
 from softbleu.corpora.judgements import Assessments, Comparisons
-from softbleu.corpora.paraphrase import ParaphraseSettings
 
 
 def bads(change: str, good: list[str], reference: list[str], seeds: int = 60, **more: Any) -> set[str]:

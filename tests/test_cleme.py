@@ -21,8 +21,7 @@ from strategies import spoken
 import softbleu
 from softbleu.analysis import correction_kinds
 from softbleu.corpora import ParallelFiles, Segments, read_m2
-from softbleu.corpora.edits import Annotation, Edit, GoldSegment
-from softbleu.corpora.m2 import write_m2
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment, write_m2
 from softbleu.errors import InputError
 from softbleu.kernels.transport import transport
 from softbleu.metrics.base import METRICS, make_metric, metric_from_signature

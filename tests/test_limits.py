@@ -158,7 +158,7 @@ GOLD = "S a b\n" + "".join(f"A 0 1|||X|||c|||REQUIRED|||-NONE-|||{annotator}\n" 
 ROWS = np.arange(4.0)
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "metrics.m2.metric": (lambda _: find_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
-    "corpora.m2": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
+    "corpora.edits": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
     "corpora.grammar": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
     "results.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),
     "meta.accuracy": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from softbleu.corpora.derivations import Chance
+from softbleu.corpora.grammar import Chance
 
 Rewrite = tuple[int, int, Sequence[str]]  # First word, the word behind the last one, and what stands there then
 _WORD = re.compile(r"([^\w$€£%]*)(.*?)((?:['’]s)?[^\w$€£%]*)")

@@ -32,9 +32,8 @@ from challenges import CHANGES, Challenge, make_challenges, write_challenges
 
 import softbleu
 from softbleu.corpora import Segments
-from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.corpora.generate import GenerationSettings, ParaphraseSettings, generate
 from softbleu.corpora.judgements import Comparisons, ScoreTable
-from softbleu.corpora.paraphrase import ParaphraseSettings
 from softbleu.meta.evidence import make_score_tables, read_metrics
 from softbleu.report.plots import HeatMap, draw
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata, spearmanr
 
-from softbleu.corpora.edits import GoldReferences
-from softbleu.corpora.m2 import read_m2
+from softbleu.corpora.edits import GoldReferences, read_m2
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics import Gleu

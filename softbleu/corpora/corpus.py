@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
-from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits
+from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits, read_m2
 from softbleu.corpora.files import (
     STDIN,
     TextFile,
@@ -23,7 +23,6 @@ from softbleu.corpora.files import (
     read_parts,
 )
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, check_run, check_texts, listed, several

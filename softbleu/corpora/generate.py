@@ -1,33 +1,474 @@
-"""Artificial corpora: sentences of a grammar, alone or in pairs, all of them or drawn by a seed."""
+"""Artificial corpora: sentences of a grammar, alone or in aligned pairs, of halves (Morgan 2014) or paraphrases."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
-from softbleu.corpora.aligned import AlignedPair, Seen, distinct_numbers, pair_halves
-from softbleu.corpora.derivations import Chance, Derivation, Derivations
-from softbleu.corpora.grammar import read_grammar
-from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
+from softbleu.corpora.files import numbered_lines
+from softbleu.corpora.grammar import (
+    Chance,
+    Derivation,
+    Derivations,
+    Grammar,
+    Links,
+    alternations_of,
+    link_rules,
+    read_grammar,
+)
 from softbleu.corpora.records import SEPARATOR
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
+from softbleu.io.data_files import parse_json
 from softbleu.types import Progress
 
+Label = Literal["identical", "paraphrase", "related", "unrelated"]
+LABELS: tuple[Label, ...] = get_args(Label)
+Alignment = tuple[tuple[int, int], ...]
+GREATEST_LANGUAGE = 10_000_000  # Sentences that are taken at most when all are; each takes some hundred bytes
+Token = tuple[str, int]  # A word of the candidate and the place of the reference token that it means, or NOTHING
+NOTHING = -1
+_REMEMBERED = 1000  # Words whose strangers are remembered
 Pairing = Literal["none", "halves", "paraphrase"]
 DerivationSampling = Literal["weights", "uniform"]
 Item = TypeVar("Item")
 _Line = dict[str, Any]  # What a line has, by name
-
 FRUITLESS = 100_000  # Repetitions in a row after which there is probably nothing new to find
 _STEP = 1000
 _MOST = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPair:
+    """A candidate, its reference, and which token of one means which token of the other."""
+
+    candidate: tuple[str, ...]
+    reference: tuple[str, ...]
+    alignment: Alignment  # Places (candidate, reference), from 0, in order; each place at most once
+    label: Label
+
+
+def label_pair(
+    candidate: Collection[str], reference: Collection[str], alignment: Alignment, function_words: Collection[str]
+) -> Label:
+    """Say how much two sentences have in common, from their alignment.
+
+    It is "identical" for the same tokens; "paraphrase" if every content token of both sides is aligned; "related" if
+    some content token is; "unrelated" if none is. Different sentences without any content word are unrelated.
+
+    Parameters
+    ----------
+    candidate, reference
+        Tokens of the sentences.
+    alignment
+        Places of candidate and reference tokens that mean the same.
+    function_words
+        Words without a meaning of their own.
+
+    Examples
+    --------
+    >>> alignment = ((0, 0), (1, 1), (4, 4))
+    >>> label_pair("he ran to the mall".split(), "he ran to a store".split(), alignment, {"to", "the", "a"})
+    'paraphrase'
+    >>> label_pair(["he", "ran"], ["he", "drove"], ((0, 0),), ())
+    'related'
+    """
+    if candidate == reference:
+        return "identical"
+    places = {place for place, _ in alignment}, {place for _, place in alignment}
+    aligned = {
+        place in covered
+        for side, covered in zip((candidate, reference), places, strict=True)
+        for place, word in enumerate(side)
+        if word not in function_words
+    }
+    if True not in aligned:
+        return "unrelated"
+    return "related" if False in aligned else "paraphrase"
+
+
+def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
+    """Read the JSON lines that the generator writes, one by one.
+
+    They are objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places `[candidate,
+    reference]`, from 0) and `label`; `.gz` and `-` are understood.
+    """
+    for where, line in numbered_lines(path, encoding):
+        yield _parse(where, line)
+
+
+def _parse(where: str, line: str) -> AlignedPair:
+    entry = parse_json(line, where)
+    entry = entry if isinstance(entry, dict) else {}
+    sides = [side for name in ("candidate", "reference") if isinstance(side := entry.get(name), str)]
+    if len(sides) < 2:
+        raise InputError(f"{where}: an object with the texts 'candidate' and 'reference' is needed")
+    candidate, reference = (tuple(side.split()) for side in sides)
+    if entry.get("label") not in LABELS:
+        raise InputError(f"{where}: 'label' is needed, one of {', '.join(LABELS)}")
+    places = entry.get("alignment")
+    if not isinstance(places, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(place) is int for place in pair) for pair in places
+    ):
+        raise InputError(f"{where}: 'alignment' is needed, a list of places [candidate, reference]")
+    return AlignedPair(candidate, reference, check_alignment(where, candidate, reference, places), entry["label"])
+
+
+def check_alignment(
+    where: str, candidate: Sequence[str], reference: Sequence[str], places: Iterable[Sequence[int]]
+) -> Alignment:
+    """See that an alignment names tokens that are there, each once.
+
+    Parameters
+    ----------
+    where
+        Where the pair stands, for errors.
+    candidate, reference
+        Tokens of the sentences.
+    places
+        Places of candidate and reference tokens, from 0.
+    """
+    alignment = tuple((left, right) for left, right in places)
+    for left, right in alignment:
+        if not (0 <= left < len(candidate) and 0 <= right < len(reference)):
+            sizes = f"{len(candidate)} and {len(reference)}"
+            raise InputError(f"{where}: [{left}, {right}] aligns tokens that are not there, of {sizes}")
+    if any(len(set(side)) < len(alignment) for side in zip(*alignment, strict=True)):
+        raise InputError(f"{where}: a token is aligned twice")
+    return alignment
+
+
+class Seen:
+    """Texts seen before, remembered by digests so short that a million take a hundred megabytes or less."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def add(self, text: str) -> bool:
+        """Remember a text, and tell whether it is new."""
+        before = len(self._digests)
+        self._digests.add(blake2b(text.encode(), digest_size=12).digest())
+        return len(self._digests) > before
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """Aligns the words of two derivations that stand in corresponding places and mean the same."""
+
+    derivations: Derivations
+    _links: dict[tuple[int, int], Links] = field(default_factory=dict, repr=False, compare=False)
+
+    def align(self, candidate: Derivation, reference: Derivation) -> Alignment:
+        """Places (candidate, reference) of the words that mean the same.
+
+        Both derivations are walked together from their start: see `link_rules` for what corresponds. So "man" in "the
+        man saw a dog" is not aligned with "man" in "a dog saw the man".
+
+        >>> from softbleu.corpora.grammar import read_grammar
+        >>> derivations = Derivations.of(read_grammar("morgan2014"))
+        >>> first, second = derivations.at(0), derivations.at(79)
+        >>> " ".join(derivations.sentence(first)), " ".join(derivations.sentence(second))
+        ('the man went to the store', 'the boy went by the supermarket')
+        >>> Aligner(derivations).align(first, second)
+        ((0, 0), (1, 1), (2, 2), (4, 4), (5, 5))
+        """
+        places: list[tuple[int, int]] = []
+        self._walk(candidate, 0, reference, 0, places)
+        return tuple(sorted(places))
+
+    def _walk(
+        self, first: Derivation, start: int, second: Derivation, other_start: int, places: list[tuple[int, int]]
+    ) -> None:
+        key = (first[0], second[0])
+        links = self._links.get(key)
+        if links is None:
+            links = self._links[key] = link_rules(self.derivations.grammar, *key)
+        left, right = self._parts(first, start), self._parts(second, other_start)
+        for place, other in links:
+            (below, begin), (other_below, other_begin) = left[place], right[other]
+            if below is None or other_below is None:
+                places.append((begin, other_begin))
+            else:
+                self._walk(below, begin, other_below, other_begin, places)
+
+    def _parts(self, derivation: Derivation, start: int) -> list[tuple[Derivation | None, int]]:
+        """Of each part of a rule, its derivation (None for a word) and the place at which it begins."""
+        parts: list[tuple[Derivation | None, int]] = []
+        ahead = iter(derivation[1])
+        for word in self.derivations.words[derivation[0]]:
+            below = next(ahead) if word is None else None
+            parts.append((below, start))
+            start += 1 if below is None else self._length(below)
+        return parts
+
+    def _length(self, derivation: Derivation) -> int:
+        number, inner = derivation
+        return len(self.derivations.words[number]) - len(inner) + sum(map(self._length, inner))
+
+
+def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
+    """Numbers of derivations, one for each sentence."""
+    total = derivations.count()
+    if total > GREATEST_LANGUAGE:
+        number = f"{total:,}" if total < 10**15 else f"some 10^{len(str(total)) - 1}"
+        raise InputError(
+            f"{derivations.grammar.name} has {number} derivations, too many to take them all: lower ",
+            Parameter("max_depth"),
+            ", or draw some of the sentences or paraphrases by ",
+            Parameter("count"),
+        )
+    seen = Seen()
+    new = (index for index in range(total) if seen.add(" ".join(derivations.sentence(derivations.at(index)))))
+    return np.fromiter(new, np.int64)
+
+
+def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64]) -> Iterator[AlignedPair]:
+    """Pair the sentences at random, so that none is in two pairs (Morgan 2014).
+
+    Numbers are of derivations of distinct sentences; of an odd number, one is left over.
+
+    Parameters
+    ----------
+    derivations
+        Those of the grammar.
+    seed
+        Seed of the order of the sentences.
+    numbers
+        Numbers of derivations of distinct sentences.
+    """
+    shuffled = np.random.default_rng(seed).permutation(numbers)
+    half = len(shuffled) // 2
+    aligner = Aligner(derivations)
+    for left, right in zip(shuffled[:half], shuffled[half : 2 * half], strict=True):
+        first, second = derivations.at(int(left)), derivations.at(int(right))
+        candidate, reference = tuple(derivations.sentence(first)), tuple(derivations.sentence(second))
+        alignment = aligner.align(first, second)
+        label = label_pair(candidate, reference, alignment, derivations.grammar.function_words)
+        yield AlignedPair(candidate, reference, alignment, label)
+
+
+@dataclass(frozen=True)
+class ParaphraseSettings(Declared):
+    """How a candidate differs from its reference; rates are probabilities from 0 to 1."""
+
+    synonyms: float = setting(0.5, "Of a word with synonyms in its category: to become one", least=0, most=1)
+    category: float = setting(0.0, "Of other leaves: to become another word of their category", least=0, most=1)
+    alternate: float = setting(0.5, "Of a rule with alternations: to become one of them", least=0, most=1)
+    noise: tuple[tuple[str, float], ...] = setting((), "Kinds of noise (see `NOISE`), each with its rate per token")
+
+    def check(self) -> None:
+        """See that there are such kinds of noise, each once and with a probability."""
+        kinds = [kind for kind, _ in self.noise]
+        for kind, rate in self.noise:
+            if kind not in NOISE:
+                raise UnknownNameError("noise", kind, NOISE)
+            if kinds.count(kind) > 1:
+                raise InputError(Parameter("noise", kind), " is given twice")
+            if not 0 <= rate <= 1:
+                raise InputError(Parameter("noise", kind), f" is a probability from 0 to 1, not {rate:g}")
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The words of a grammar, as noise needs them."""
+
+    words: tuple[str, ...]
+    function_words: frozenset[str]
+    functions: Callable[[str], tuple[str, ...]]  # Of a function word, those of another meaning
+    strangers: Callable[[str], tuple[str, ...]]  # Of a word, those that share neither category nor meaning with it
+
+    @classmethod
+    def of(cls, grammar: Grammar) -> Lexicon:
+        """Collect the words of a grammar, in alphabetical order."""
+        categories: dict[str, set[str]] = {}
+        for rule in grammar.rules:
+            for part in rule.parts:
+                if part.is_word:
+                    # Words between symbols are of no category but their own.
+                    categories.setdefault(part.text, set()).add(rule.symbol if rule.word else f"'{part.text}'")
+        words = tuple(sorted(categories))
+        function_words = sorted(grammar.function_words)
+
+        # Made when they are needed: of all words they would be as many as the square of these.
+        @lru_cache(_REMEMBERED)
+        def strangers(word: str) -> tuple[str, ...]:
+            return tuple(
+                other
+                for other in words
+                if not categories[word] & categories[other] and not grammar.synonymous(word, other)
+            )
+
+        @lru_cache(_REMEMBERED)
+        def functions(word: str) -> tuple[str, ...]:
+            return tuple(other for other in function_words if not grammar.synonymous(word, other))
+
+        return cls(words, grammar.function_words, functions, strangers)
+
+
+def _swap(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
+    """Exchange a token with the next; the two are then passed over."""
+    place = 0
+    while place < len(tokens) - 1:
+        if chance.next() < rate:
+            tokens[place], tokens[place + 1] = tokens[place + 1], tokens[place]
+            place += 1
+        place += 1
+    return tokens
+
+
+def _drop(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
+    """Leave a token out."""
+    return [token for token in tokens if chance.next() >= rate]
+
+
+def _insert(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
+    """Put any word of the grammar before a token; it means nothing in the reference."""
+    made: list[Token] = []
+    for token in tokens:
+        if chance.next() < rate:
+            made.append((lexicon.words[chance.below(len(lexicon.words))], NOTHING))
+        made.append(token)
+    return made
+
+
+def _substitute(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
+    """Put a word of a wrong category in the place of a token."""
+    return [_other(token, lexicon.strangers(token[0]), chance) if chance.next() < rate else token for token in tokens]
+
+
+def _function(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
+    """Put a function word of another meaning in the place of one."""
+    return [
+        _other(token, lexicon.functions(token[0]), chance)
+        if token[0] in lexicon.function_words and chance.next() < rate
+        else token
+        for token in tokens
+    ]
+
+
+def _other(token: Token, words: tuple[str, ...], chance: Chance) -> Token:
+    return (words[chance.below(len(words))], NOTHING) if words else token
+
+
+NOISE: dict[str, Callable[[list[Token], float, Chance, Lexicon], list[Token]]] = {
+    "swap": _swap,
+    "drop": _drop,
+    "insert": _insert,
+    "substitute": _substitute,
+    "function": _function,
+}
+"""Kinds of noise; they are added in the order in which they are asked for."""
+
+
+@dataclass(frozen=True)
+class _Others:
+    """The words of a group but for one; all of a group share its list."""
+
+    group: list[str]
+    place: int
+
+    @classmethod
+    def of(cls, group: list[str], word: str | None) -> _Others:
+        """Add a word to its group; None has no others."""
+        if word is None:
+            return cls([""], 0)
+        group.append(word)
+        return cls(group, len(group) - 1)
+
+    def __len__(self) -> int:
+        return len(self.group) - 1
+
+    def __getitem__(self, number: int) -> str:
+        return self.group[number + (number >= self.place)]
+
+
+class Paraphraser:
+    """Makes pairs of which the reference is a derivation's sentence, and the candidate says it in another way."""
+
+    def __init__(self, derivations: Derivations, settings: ParaphraseSettings, chance: Chance) -> None:
+        grammar = derivations.grammar
+        self._settings = settings
+        self._chance = chance
+        self._grammar = grammar
+        self._words = derivations.words
+        self._lexicon = Lexicon.of(grammar)
+        groups: dict[object, list[str]] = {}
+        self._others: list[_Others] = []
+        self._mates: list[_Others] = []
+        for rule in grammar.rules:
+            self._others.append(_Others.of(groups.setdefault(rule.symbol, []), rule.word))
+            synonyms = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
+            self._mates.append(_Others.of(groups.setdefault((rule.symbol, synonyms), []), rule.word))
+        self._forms = alternations_of(grammar)
+
+    def pair(self, derivation: Derivation) -> AlignedPair:
+        """Make the candidate of a derivation.
+
+        >>> from softbleu.corpora.grammar import read_grammar
+        >>> derivations = Derivations.of(read_grammar("morgan2014"))
+        >>> settings = ParaphraseSettings(synonyms=1.0)
+        >>> pair = Paraphraser(derivations, settings, Chance(0)).pair(derivations.at(0))
+        >>> print(" ".join(pair.candidate), "|||", " ".join(pair.reference), pair.label)
+        the boy went to the supermarket ||| the man went to the store paraphrase
+        """
+        words: list[str] = []
+        tokens = self._write(derivation, words)
+        for kind, rate in self._settings.noise:
+            tokens = NOISE[kind](tokens, rate, self._chance, self._lexicon)
+        candidate, reference = tuple([word for word, _ in tokens]), tuple(words)
+        if candidate == reference:
+            return AlignedPair(candidate, reference, tuple((i, i) for i in range(len(words))), "identical")
+        alignment = tuple([(place, origin) for place, (_, origin) in enumerate(tokens) if origin != NOTHING])
+        label = label_pair(candidate, reference, alignment, self._grammar.function_words)
+        return AlignedPair(candidate, reference, alignment, label)
+
+    def _write(self, derivation: Derivation, reference: list[str]) -> list[Token]:
+        """Write a derivation's words to the reference, and return those of the candidate."""
+        number, inner = derivation
+        forms = self._forms.get(number)
+        if not inner and forms is None:
+            return self._write_words(number, reference)
+        parts: list[list[Token]] = []
+        ahead = iter(inner)
+        for word in self._words[number]:
+            if word is None:
+                parts.append(self._write(next(ahead), reference))
+            else:
+                parts.append([(word, len(reference))])
+                reference.append(word)
+        if forms is not None and self._chance.next() < self._settings.alternate:
+            other, origins = forms[self._chance.below(len(forms))]
+            parts = [
+                parts[origins[place]] if word is None else [(word, self._origin(parts, origins.get(place)))]
+                for place, word in enumerate(self._words[other])
+            ]
+        return [token for part in parts for token in part]
+
+    @staticmethod
+    def _origin(parts: list[list[Token]], place: int | None) -> int:
+        """Place in the reference of the word that a word between symbols means."""
+        return NOTHING if place is None else parts[place][0][1]
+
+    def _write_words(self, number: int, reference: list[str]) -> list[Token]:
+        words, start = self._words[number], len(reference)
+        reference += words  # type: ignore[arg-type]  # no symbols, so no None
+        others = self._others[number]
+        if others:
+            mates = self._mates[number]
+            if mates and self._chance.next() < self._settings.synonyms:
+                return [(mates[self._chance.below(len(mates))], start)]
+            if self._settings.category and self._chance.next() < self._settings.category:
+                word = others[self._chance.below(len(others))]
+                return [(word, start if self._grammar.synonymous(words[0] or "", word) else NOTHING)]
+        return [(word or "", start + place) for place, word in enumerate(words)]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.aligned import alternations_of
+from softbleu.corpora.grammar import alternations_of
 from softbleu.lattices.lattice import NetworkBuilder, WordNetwork
 
 if TYPE_CHECKING:
-    from softbleu.corpora.derivations import Derivation, Derivations
+    from softbleu.corpora.grammar import Derivation, Derivations
 
 
 def merge_references(references: Sequence[Sequence[str]], shared: int) -> tuple[NetworkBuilder, list[list[int]]]:
@@ -63,7 +63,7 @@ def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[
 def meaning_network(derivations: Derivations, derivation: Derivation) -> WordNetwork:
     """All that a grammar of ours says with the meaning of a derivation: synonyms, and other orders where declared.
 
-    >>> from softbleu.corpora.derivations import Derivations
+    >>> from softbleu.corpora.grammar import Derivations
     >>> from softbleu.corpora.grammar import read_grammar
     >>> derivations = Derivations.of(read_grammar("alternations"))
     >>> sorted(set(meaning_network(derivations, derivations.at(0)).words))

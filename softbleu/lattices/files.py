@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.files import open_text
-from softbleu.corpora.grammar import read_grammar
+from softbleu.corpora.grammar import Chance, Derivations, read_grammar
 from softbleu.errors import InputError, Parameter
 from softbleu.lattices.build import meaning_network
 from softbleu.lattices.lattice import WordNetwork

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from softbleu.corpora.aligned import AlignedPair, check_alignment, read_aligned
 from softbleu.corpora.corpus import Corpus, Segments
-from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_alignment, generate, read_aligned
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.vectors import Broadcast, broadcast
@@ -226,7 +225,7 @@ def find_spurious(
 
     Examples
     --------
-    >>> from softbleu.corpora.aligned import AlignedPair
+    >>> from softbleu.corpora.generate import AlignedPair
     >>> from softbleu.meta.matcher_variants import make_variants
     >>> pair = AlignedPair(("small", "dog"), ("little", "cat"), ((0, 0),), "related")
     >>> vectors = {"small": [1.0, 0.1], "little": [1.0, 0.2], "dog": [0.1, 1.0], "cat": [0.2, 1.0]}

@@ -106,7 +106,7 @@ def _by_letters(metric: Metric) -> bool:
 
 def _note_oddities(first: Segments, note: Callable[..., None]) -> None:
     """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
-    from softbleu.corpora.odd_lines import count_oddities
+    from softbleu.corpora.checks import count_oddities
 
     if first.gold is not None or len(first) < LEAST_LINES:
         return

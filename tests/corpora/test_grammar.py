@@ -18,11 +18,22 @@ from refusing import refused
 from shared_data import shared
 
 from softbleu.corpora import read_segments
-from softbleu.corpora.aligned import LABELS, Aligner, Seen, distinct_numbers, label_pair, pair_halves, read_aligned
-from softbleu.corpora.derivations import Chance, Derivations
-from softbleu.corpora.generate import GenerationSettings, format_for, generate
-from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
-from softbleu.corpora.paraphrase import NOISE, Paraphraser, ParaphraseSettings
+from softbleu.corpora.generate import (
+    LABELS,
+    NOISE,
+    Aligner,
+    GenerationSettings,
+    Paraphraser,
+    ParaphraseSettings,
+    Seen,
+    distinct_numbers,
+    format_for,
+    generate,
+    label_pair,
+    pair_halves,
+    read_aligned,
+)
+from softbleu.corpora.grammar import Chance, Derivations, grammar_names, parse_grammar, read_grammar
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError
 from softbleu.io.resources import find_resource
 
@@ -392,7 +403,7 @@ def test_a_corpus_can_be_made_again(settings):
 @pytest.mark.slow
 def test_same_bytes_in_every_process():
     code = (
-        "from softbleu.corpora.generate import *; from softbleu.corpora.paraphrase import *\n"
+        "from softbleu.corpora.generate import *\n"
         "noise = ParaphraseSettings(category=0.1, noise=tuple((kind, 0.05) for kind in NOISE))\n"
         "for pairing in ('halves', 'paraphrase'):\n"
         "    made = generate(GenerationSettings('morgan2014', pairing, seed=3, count=80, paraphrase=noise))\n"

@@ -16,12 +16,11 @@ from refusing import refused
 from shared_data import shared
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
-from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.corpus import joined
-from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized
+from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
+from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
-from softbleu.corpora.m2 import write_m2
 from softbleu.errors import InputError
 from softbleu.metrics import Bleu, Cleme, Gleu
 from softbleu.metrics.edits import edit_texts

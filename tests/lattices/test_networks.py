@@ -17,8 +17,7 @@ from refusing import refused
 
 import softbleu
 from softbleu.cli.app import run
-from softbleu.corpora.derivations import Derivations
-from softbleu.corpora.grammar import parse_grammar
+from softbleu.corpora.grammar import Derivations, parse_grammar
 from softbleu.errors import InputError
 from softbleu.lattices import NetworkArc, WordNetwork
 from softbleu.lattices.build import meaning_network, merge_references

@@ -15,8 +15,7 @@ from shared_data import shared
 from strategies import WORDS, word_vectors
 
 from softbleu import score
-from softbleu.corpora.aligned import AlignedPair
-from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
 from softbleu.embeddings import measure
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError

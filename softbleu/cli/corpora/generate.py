@@ -22,7 +22,7 @@ def generate_text(given: Given) -> None:
 
 def _paraphrase_settings(given: Given) -> Any:
     """Settings of paraphrases from the options that were given."""
-    from softbleu.corpora.paraphrase import ParaphraseSettings
+    from softbleu.corpora.generate import ParaphraseSettings
     from softbleu.errors import InputError
 
     chosen = {name: value for name, value in given.values("synonyms category alternate").items() if value is not None}
