@@ -1,12 +1,18 @@
 """Judges of a text by itself: language models, spelling, error detectors."""
 
-from softbleu.language.arpa import read_arpa
-from softbleu.language.detector import FoundError, Harper
-from softbleu.language.gguf_model import convert_gguf
 from softbleu.language.locate import DEFAULT_LANGUAGE, DETECTORS, ModelChoice, open_language
-from softbleu.language.neural import NeuralModel
-from softbleu.language.spelling import WordList, as_written, split_words
-from softbleu.language.values import VALUES, Finding, LanguageSet
+from softbleu.language.neural import NeuralModel, convert_gguf
+from softbleu.language.ngrams import read_arpa
+from softbleu.language.values import (
+    VALUES,
+    Finding,
+    FoundError,
+    Harper,
+    LanguageSet,
+    WordList,
+    as_written,
+    split_words,
+)
 
 __all__ = [
     "DEFAULT_LANGUAGE",

@@ -13,12 +13,9 @@ from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.io.files import Content
 from softbleu.io.platform import lock
 from softbleu.io.resources import package_folder, required_resource
-from softbleu.language.arpa import read_arpa
-from softbleu.language.detector import Harper
-from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
-from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
-from softbleu.language.spelling import WordList
-from softbleu.language.values import LanguageModel, LanguageSet
+from softbleu.language.neural import EXTRA, MODEL_FILES, NEEDED, NeuralModel, check_model, convert_gguf
+from softbleu.language.ngrams import read_arpa
+from softbleu.language.values import Harper, LanguageModel, LanguageSet, WordList
 
 _OPENING = lock()
 DETECTORS = ("spelling", "harper")

@@ -1,25 +1,169 @@
-"""Values of a line by itself: its fluency, and the features of its grammaticality."""
+"""Values of a line by itself: its fluency, and the features of its grammaticality.
+
+These need its words as language models and word lists have them, misspelled words, and errors that a detector finds:
+Harper, a checker of English grammar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from softbleu.language.detector import Harper
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.io.line_cache import kept_lines
+from softbleu.io.platform import cached_property, without_prints
+from softbleu.io.streams import open_stream, text_lines
 from softbleu.language.ngrams import LineJudgements
-from softbleu.language.spelling import WordList, as_written, split_words
 
 if TYPE_CHECKING:
+    from harper import Linter
+
     from softbleu.types import Floats
+
+_ENDINGS = "s|re|ve|ll|d|m"
+_END = r"(?![^\W_])"
+_CLITIC = rf"(?:n't|'(?:{_ENDINGS})){_END}"
+_INSIDE = rf"(?:[-.]|'(?!(?:{_ENDINGS}){_END}))[^\W_]+?"
+_WORD = re.compile(rf"{_CLITIC}|[^\W\d_]+?(?={_CLITIC})|[^\W_]+(?:{_INSIDE}(?={_CLITIC}|{_END}))*|\S", re.IGNORECASE)
+_BEFORE = re.compile(rf"\s+(?=[,.;:?!)\]}}%…]|'(?!\S)|{_CLITIC})|(?<=\bcan)\s+(?=not\b)", re.IGNORECASE)
+_AFTER = re.compile(r"(?<=[(\[{$])\s+")
+_QUOTED = re.compile(r'(?<!\S)"\s+(.*?)\s+"(?!\S)')
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
+
+
+def split_words(line: str) -> list[str]:
+    """Split a line into words, clitics, numbers and marks, whether it was tokenised or not.
+
+    >>> split_words("I don't think it’s the well-known o'clock.")
+    ['I', 'do', "n't", 'think', 'it', "'s", 'the', 'well-known', "o'clock", '.']
+    >>> split_words("I do n't ( 3.5 % )")
+    ['I', 'do', "n't", '(', '3.5', '%', ')']
+    """
+    return _WORD.findall(line.translate(_PLAIN))
+
+
+def as_written(line: str) -> str:
+    r"""Join the tokens of a line as in ordinary text, without blanks before clitics and most marks.
+
+    >>> as_written('He said , `` I can not , or do n\'t , know ( yet ) the boys \' names . \'\'')
+    'He said, "I cannot, or don\'t, know (yet) the boys\' names."'
+    >>> as_written("Nothing's changed  here, and/or there.")
+    "Nothing's changed here, and/or there."
+    """
+    plain = " ".join(line.translate(_PLAIN).replace("''", '"').split())
+    return _AFTER.sub("", _BEFORE.sub("", _QUOTED.sub(r'"\1"', plain)))
+
+
+@dataclass(frozen=True)
+class WordList:
+    """A list of words: what it lacks is wrong, but for names, numbers and single letters.
+
+    >>> words = WordList(frozenset({"behaviour", "behavior", "good"}))
+    >>> words.misspelt(["Good", "behaviour", "behavoir", "-", "42nd", "Behavoir", "good-behavior"])
+    [False, False, True, False, False, False, False]
+    """
+
+    words: frozenset[str]  # In lower case
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> WordList:
+        """Read a file with a word per line, plain or packed (gzip, bzip2)."""
+        with open_stream(Path(path)) as stream:
+            lines = text_lines(stream.content, str(path), "utf-8")
+            words = frozenset(filter(None, (line.strip().lower() for line in lines)))
+        if not words:
+            raise InputError(f"{path}: a word list without words")
+        return cls(words)
+
+    def misspelt(self, words: Sequence[str]) -> list[bool]:
+        """Find the misspelled words of a line; a capital that is not the first word's makes a name."""
+        return [self._is_wrong(word, first=place == 0) for place, word in enumerate(words)]
+
+    def _is_wrong(self, word: str, *, first: bool) -> bool:
+        lower = word.lower()
+        if len(word) == 1 or lower in self.words or (word != lower and not first):
+            return False
+        parts = lower.split("-")
+        return all(part.replace("'", "").isalpha() for part in parts) and not self.words.issuperset(parts)
+
+
+_PACKAGE = "harper-py"
+_OTHERS = ("Spelling", "Regionalism")
+"""Kinds of errors that are left out: spelling, in any country's manner, is judged by the word list."""
+_AT_ONCE = 200  # Lines that are checked between two times that what is known is kept
+_PRINTED = "forward", b"gerund_form: "
+"""A word of lines of which Harper prints something, and how that begins."""
+
+
+class FoundError(NamedTuple):
+    """An error in a line."""
+
+    start: int
+    end: int  # Characters of the line that it is about
+    kind: str
+    message: str
+
+
+class Harper:
+    """Harper, as the package harper-py has it; each distinct line is checked once, and kept for later runs."""
+
+    def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
+        """Find the errors of each line, misspelt words left out; they do not depend on the other lines.
+
+        Raises `MissingExtraError`: harper-py is not installed.
+        """
+        contents = kept_lines(f"harper 1 {self.version}", lines, self._checked)
+        known = {line: tuple(FoundError(*fields) for fields in json.loads(text)) for line, text in contents.items()}
+        return [known[line] for line in lines]
+
+    @cached_property
+    def version(self) -> str:
+        """The installed version."""
+        # Imported here, for it takes a tenth of a short run.
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version(_PACKAGE)
+        except PackageNotFoundError:
+            raise MissingExtraError(
+                f"the error detector needs {_PACKAGE}, which is not installed: pip install 'softbleu[refless]', or "
+                "leave it out (detector=spelling)"
+            ) from None
+
+    def _checked(self, lines: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
+        for start in range(0, len(lines), _AT_ONCE):
+            yield {line: self._check(line) for line in lines[start : start + _AT_ONCE]}
+
+    def _check(self, line: str) -> bytes:
+        with without_prints(_PRINTED[1]) if _PRINTED[0] in line.lower() else nullcontext():
+            lints = self._linter.lint(line, language="plaintext")
+        errors = [
+            FoundError(lint.span.start, lint.span.end, lint.lint_kind, lint.message)
+            for lint in lints
+            if lint.lint_kind not in _OTHERS
+        ]
+        return json.dumps(errors).encode()
+
+    @cached_property
+    def _linter(self) -> Linter:
+        from harper import Linter
+
+        return Linter()
+
 
 VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i", "errors")
 """Values of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
 logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
 with a mark, has an `i` by itself; how many other errors were found."""
-_ENDS = tuple(".?!\"')…")
+_FINAL_MARKS = tuple(".?!\"')…")
 
 
 @dataclass(frozen=True)
@@ -92,7 +236,7 @@ class LanguageSet:
                 misspelt,
                 misspelt / np.maximum(tokens, 1),
                 [line[:1].isupper() for line in lines],
-                [line.rstrip().endswith(_ENDS) for line in lines],
+                [line.rstrip().endswith(_FINAL_MARKS) for line in lines],
                 ["i" in line for line in words],
                 [len(findings) for findings in errors],
             )

@@ -25,7 +25,7 @@ from softbleu.io.data_files import parse_score, read_json
 from softbleu.io.files import Content
 from softbleu.io.resources import required_resource, resource_names
 from softbleu.language import DEFAULT_LANGUAGE, Finding
-from softbleu.language.spelling import WordList, split_words
+from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, tokenizer_setting
 from softbleu.metrics.protocols import NeedsData

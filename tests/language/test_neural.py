@@ -16,9 +16,8 @@ from softbleu.errors import InputError, MissingExtraError
 from softbleu.io import line_cache
 from softbleu.io.resources import package_folder
 from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
-from softbleu.language.gguf_model import NEEDED, LlamaSizes, smooth_weights
 from softbleu.language.locate import MODEL_PACKAGES
-from softbleu.language.neural import MODEL_FILES
+from softbleu.language.neural import MODEL_FILES, NEEDED, LlamaSizes, smooth_weights
 from softbleu.metrics import Refless
 
 LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]

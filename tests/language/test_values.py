@@ -25,7 +25,7 @@ from softbleu.language import (
     read_arpa,
     split_words,
 )
-from softbleu.language.detector import FoundError, Harper
+from softbleu.language.values import FoundError, Harper
 
 TEXTS = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
 
@@ -177,7 +177,7 @@ def test_errors_are_found_and_kept(monkeypatch, tmp_path, capfd):
     monkeypatch.undo()
     (broken,) = Harper().errors(["an test \ud800 b"])
     assert broken[0].start == 0
-    monkeypatch.setattr("softbleu.language.detector._PACKAGE", "no-such-package")
+    monkeypatch.setattr("softbleu.language.values._PACKAGE", "no-such-package")
     said = r"needs no-such-package.*pip install 'softbleu\[refless\]'"
     refused(MissingExtraError, said, Harper().errors, FAULTY)
 
