@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from refusing import refused
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import (
+from softbleu.io.reading import (
     LONGEST_LINE,
     bounded_lines,
     longest_line,

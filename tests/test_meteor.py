@@ -342,7 +342,7 @@ def test_damaged_data_is_one_line(tmp_path: Path, name: str, content: bytes | No
 
 def test_what_unpacks_to_too_much_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
-    monkeypatch.setattr("softbleu.io.data_files.MOST_BYTES", 1000)
+    monkeypatch.setattr("softbleu.io.reading.MOST_BYTES", 1000)
     long, jar = write_meteor_data(tmp_path / "long"), tmp_path / "jar" / "meteor-1.5.jar"
     (long / "data/paraphrase-en.gz").write_bytes(packed(b"0.5\n" + b"a" * 101))
     jar.parent.mkdir()

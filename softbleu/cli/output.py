@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, one_line
 from softbleu.io.files import check_apart, encoded, is_special, write_output
-from softbleu.io.urls import file_name, is_url, remove_urls, write_url
+from softbleu.io.reading import file_name, is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from softbleu.report import Layout

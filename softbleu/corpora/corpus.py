@@ -27,7 +27,7 @@ from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, r
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.urls import is_url
+from softbleu.io.reading import is_url
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the

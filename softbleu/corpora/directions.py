@@ -12,8 +12,8 @@ from softbleu.config.languages import LANGUAGES
 from softbleu.config.signature import split_name
 from softbleu.corpora.files import name_systems
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.io.data_files import read_toml
 from softbleu.io.files import matching_files
+from softbleu.io.reading import read_toml
 
 _OUTPUTS = "system-outputs"
 _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}

@@ -13,7 +13,7 @@ from typing import overload
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.io.data_files import parse_whole
+from softbleu.io.reading import parse_whole
 from softbleu.types import Words
 
 NO_CORRECTION = "-NONE-"  # Stands in the place of a correction where only an error was marked

@@ -22,11 +22,23 @@ from numpy.typing import NDArray
 
 from softbleu.config.signature import split_name
 from softbleu.errors import InputError, Parameter, without_secrets
-from softbleu.io.data_files import longest_line, refuse_line
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
-from softbleu.io.streams import UTF8, decoding, encoding_of, not_utf8, text_lines, text_reader
-from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
+from softbleu.io.reading import (
+    UTF8,
+    decoding,
+    encoding_of,
+    is_url,
+    longest_line,
+    not_utf8,
+    open_url,
+    read_range,
+    refuse_line,
+    text_lines,
+    text_reader,
+    url_size,
+    url_state,
+)
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20

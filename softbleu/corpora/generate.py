@@ -27,7 +27,7 @@ from softbleu.corpora.grammar import (
 )
 from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.data_files import parse_json
+from softbleu.io.reading import parse_json
 from softbleu.types import Progress
 
 Label = Literal["identical", "paraphrase", "related", "unrelated"]

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.arguments import listed
-from softbleu.io.data_files import check_columns, read_rows, whole_number
+from softbleu.io.reading import check_columns, read_rows, whole_number
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

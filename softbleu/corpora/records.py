@@ -12,7 +12,7 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.arguments import listed
-from softbleu.io.data_files import parse_json
+from softbleu.io.reading import parse_json
 
 SEPARATOR = "|||"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from softbleu.embeddings.locate import bundled_names
 from softbleu.encoders.locate import encoder_names
 from softbleu.errors import UnknownNameError
-from softbleu.io.data_files import read_toml
+from softbleu.io.reading import read_toml
 from softbleu.io.resources import required_resource
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.vectors import VectorCase, WordVectors
 from softbleu.errors import VectorError
 from softbleu.io.platform import cached_property
-from softbleu.io.streams import open_stream
+from softbleu.io.reading import open_stream
 
 _MAGIC = b"\xba\x16\x4f\x2f"
 _HEADER = Struct("<4s13id3i2q")

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
 from softbleu.errors import VectorError
-from softbleu.io.data_files import longest_line, refuse_line
-from softbleu.io.streams import BLOCK_SIZE, Stream, open_stream
+from softbleu.io.reading import BLOCK_SIZE, Stream, longest_line, open_stream, refuse_line
 from softbleu.types import Progress
 
 _HEAD_SIZE = 1 << 16

@@ -21,7 +21,7 @@ from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.encoders.locate import encoder_files, is_encoder
 from softbleu.errors import VectorError, did_you_mean
 from softbleu.io.cache import local_place
-from softbleu.io.data_files import read_toml
+from softbleu.io.reading import read_toml
 from softbleu.io.resources import find_resource, resource_names
 
 _PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quantiles
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import InputError, Parameter, VectorError
-from softbleu.io.data_files import check_plain, map_array, read_json
 from softbleu.io.files import check_apart, draft_folder, hash_files, mend_folder, put_in_place
+from softbleu.io.reading import check_plain, map_array, read_json
 
 LOOKUP = "lookup.npy"
 LOOKUP_FROM = 200_000  # Words from which on a lookup pays: fewer are read as quickly

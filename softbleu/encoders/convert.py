@@ -35,7 +35,7 @@ from softbleu.encoders.store import (
     write_weights,
 )
 from softbleu.errors import VectorError
-from softbleu.io.data_files import read_json
+from softbleu.io.reading import read_json
 
 CONFIG = "config.json"
 _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"

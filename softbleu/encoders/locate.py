@@ -7,8 +7,8 @@ from pathlib import Path
 
 from softbleu.encoders.base import Encoder
 from softbleu.errors import REMOVAL, VectorError
+from softbleu.io.reading import is_url
 from softbleu.io.resources import find_resource, resource_names
-from softbleu.io.urls import is_url
 
 _FOLDER = "embeddings"
 

@@ -19,7 +19,7 @@ from softbleu.embeddings.store import advised
 from softbleu.encoders.base import Pieces
 from softbleu.errors import VectorError
 from softbleu.io.arguments import Limit
-from softbleu.io.data_files import load_tokenizer, no_panic
+from softbleu.io.reading import load_tokenizer, no_panic
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -26,8 +26,8 @@ from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.store import META, StoreType, advised, check_meta, quantise
 from softbleu.encoders.base import check_layers
 from softbleu.errors import InputError, VectorError
-from softbleu.io.data_files import check_plain, parse_json, read_json
 from softbleu.io.files import hash_files
+from softbleu.io.reading import check_plain, parse_json, read_json
 
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
 SCALE, LOW = ".scale", ".low"

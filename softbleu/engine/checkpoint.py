@@ -19,7 +19,7 @@ from softbleu.engine.worker import BlockStatistics, Task
 from softbleu.errors import InputError
 from softbleu.io.files import open_own, write_whole
 from softbleu.io.progress import note
-from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
+from softbleu.io.reading import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

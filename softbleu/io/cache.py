@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError, VectorError
-from softbleu.io.data_files import map_array, read_json
 from softbleu.io.files import draft_folder, open_own, put_in_place
-from softbleu.io.urls import file_name, find_urls, is_url, open_url, url_state
+from softbleu.io.reading import file_name, find_urls, is_url, map_array, open_url, read_json, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"

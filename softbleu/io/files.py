@@ -22,8 +22,8 @@ from pathlib import Path, PureWindowsPath
 from typing import IO, Self
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import check_plain, readable
 from softbleu.io.platform import exchange, lock
+from softbleu.io.reading import check_plain, readable
 
 # Numbers of processes mean nothing on another machine, or in another container, that uses the same folder.
 _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")

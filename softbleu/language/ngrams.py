@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import parse_whole
 from softbleu.io.platform import cached_property
-from softbleu.io.streams import open_stream, text_lines
+from softbleu.io.reading import open_stream, parse_whole, text_lines
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -20,7 +20,7 @@ import numpy as np
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.line_cache import kept_lines
 from softbleu.io.platform import cached_property, without_prints
-from softbleu.io.streams import open_stream, text_lines
+from softbleu.io.reading import open_stream, text_lines
 from softbleu.language.ngrams import LineJudgements
 
 if TYPE_CHECKING:

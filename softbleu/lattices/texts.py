@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import NotJsonError, parse_json
+from softbleu.io.reading import NotJsonError, parse_json
 from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, NetworkBuilder, WordNetwork
 
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")

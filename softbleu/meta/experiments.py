@@ -17,8 +17,8 @@ from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.corpus import Corpus
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
-from softbleu.io.data_files import check_plain, read_toml
 from softbleu.io.files import hash_files, matching_files
+from softbleu.io.reading import check_plain, read_toml
 from softbleu.meta.credit_tables import Analysis
 from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS
 from softbleu.meta.metaeval import MetaEvaluation, metaeval

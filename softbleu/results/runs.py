@@ -13,7 +13,7 @@ from softbleu.config.signature import parse_signature
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.rows import scored_rows
 from softbleu.errors import InputError, Parameter
-from softbleu.io.data_files import parse_score
+from softbleu.io.reading import parse_score
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import settings_of
 

@@ -12,10 +12,10 @@ import numpy as np
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
+from softbleu.io.reading import parse_whole
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.protocols import KnowsDocuments
 from softbleu.metrics.result import Coverage

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from softbleu.errors import InputError
 from softbleu.io.cache import VARIABLE, cache_folder, kept_arrays
-from softbleu.io.data_files import bounded_lines
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
+from softbleu.io.reading import bounded_lines
 from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
 from softbleu.text.tokens import Vocabulary, chosen_places
 from softbleu.thesaurus.stems import stem_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import bounded_lines
+from softbleu.io.reading import bounded_lines
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -57,7 +57,7 @@ def rows() -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(("above", "typed", "said"), rows())
 def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
-    monkeypatch.setattr("softbleu.io.urls._PAUSE", 0.0)
+    monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
     monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
     for name, content in FILES.items():
         if name.partition(".")[0] in f"{above} {typed}":

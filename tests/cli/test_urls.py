@@ -29,9 +29,9 @@ from softbleu.corpora import ParallelFiles, files
 from softbleu.corpora.datasets import read_datasets
 from softbleu.engine import checkpoint
 from softbleu.errors import InputError
-from softbleu.io import urls
+from softbleu.io import reading
 from softbleu.io.executors import cluster_executor
-from softbleu.io.urls import find_urls, open_url, read_range, remove_urls, url_size, write_url
+from softbleu.io.reading import find_urls, open_url, read_range, remove_urls, url_size, write_url
 from softbleu.results.api import score_corpus
 
 pytestmark = pytest.mark.xdist_group("S3")
@@ -59,7 +59,7 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(urls, "_PAUSE", 0.0)
+    monkeypatch.setattr(reading, "_PAUSE", 0.0)
 
 
 def corpus_of(place: str, *, ending: str = "") -> list[str]:
@@ -69,7 +69,7 @@ def corpus_of(place: str, *, ending: str = "") -> list[str]:
     names = [f"{place}/c.txt{ending}", f"{place}/r.txt{ending}"]
     for name, text in zip(names, (candidate, reference), strict=True):
         content = gzip.compress(text.encode()) if ending else text.encode()
-        if urls.is_url(name):
+        if reading.is_url(name):
             write_url(name, content)
         else:
             Path(name).write_bytes(content)
@@ -261,7 +261,7 @@ def test_vectors_at_a_url_are_copied_once(command: Any, files: Any, monkeypatch:
 @pytest.mark.parametrize("failures", [2, 3])
 def test_what_fails_twice_is_read_again(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
     write_url("memory://texts/a", b"0123456789")
-    read, tried = urls._file_system, []
+    read, tried = reading._file_system, []
 
     def failing(url: str) -> Any:
         tried.append(url)
@@ -269,7 +269,7 @@ def test_what_fails_twice_is_read_again(failures: int, monkeypatch: pytest.Monke
             raise ConnectionResetError("the line\nis dead")
         return read(url)
 
-    monkeypatch.setattr(urls, "_file_system", failing)
+    monkeypatch.setattr(reading, "_file_system", failing)
     if failures == 2:
         assert read_range("memory://texts/a", 2, 5) == b"234"
     else:
@@ -293,7 +293,7 @@ def test_no_permission_is_one_line(refused: Any, files: Any, monkeypatch: pytest
     def forbidden(_: str) -> Any:
         raise PermissionError("Access Denied")
 
-    monkeypatch.setattr(urls, "_file_system", forbidden)
+    monkeypatch.setattr(reading, "_file_system", forbidden)
     message = refused("score", "-c", "s3://texts/c.txt", "-r", files.reference)
     assert "s3://texts/c.txt: cannot be read (no permission: Access Denied)\n" in message
 
@@ -394,7 +394,7 @@ def hostile() -> Iterator[str]:
 )
 def test_downloads_end(refused: Any, files: Any, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
     """Files are what they were, and nothing secret is told."""
-    monkeypatch.setattr(urls, "SILENCE", 0.3)
+    monkeypatch.setattr(reading, "SILENCE", 0.3)
     place, sign, member = f"{hostile.replace('//', '//user:PASSWORD@')}/{file}".partition("#")
     if not sign and not file.endswith(".gz"):
         place += "?X-Amz-Signature=SECRET"

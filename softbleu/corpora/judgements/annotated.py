@@ -8,8 +8,8 @@ from typing import Any
 
 from softbleu.corpora.judgements.rows import TableRow, Values, first_line, is_json, json_values, table_rows
 from softbleu.errors import InputError
-from softbleu.io.data_files import parse_json, whole_number
 from softbleu.io.progress import note
+from softbleu.io.reading import parse_json, whole_number
 
 _PUBLISHED = ("annotator", "system", "line", "kind", "from", "to", "score", "document", "", "spans", "begun", "ended")
 """Columns of WMT24's published file, which has no names for them."""

@@ -16,8 +16,8 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.rows import csv_lines, first_line, table_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
-from softbleu.io.data_files import whole_number
 from softbleu.io.progress import note
+from softbleu.io.reading import whole_number
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

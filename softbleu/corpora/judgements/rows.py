@@ -10,7 +10,7 @@ from typing import Any
 
 from softbleu.corpora.files import name_files, open_text
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.io.data_files import NotJsonError, check_columns, parse_json, read_rows
+from softbleu.io.reading import NotJsonError, check_columns, parse_json, read_rows
 
 _COLUMNS = {
     2: ("system", "score"),

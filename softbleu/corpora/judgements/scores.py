@@ -15,8 +15,8 @@ import numpy as np
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import is_json, outside_rows, score_rows, text_of
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.io.data_files import parse_score, whole_number
 from softbleu.io.platform import cached_property
+from softbleu.io.reading import parse_score, whole_number
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -14,7 +14,7 @@ from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.judgements.rows import TableRow, is_json, json_values, table_rows, text_of
 from softbleu.corpora.judgements.scores import first_segment, segment_number
 from softbleu.errors import InputError
-from softbleu.io.data_files import whole_number
+from softbleu.io.reading import whole_number
 
 MINOR, MAJOR = "minor", "major"
 _SEVERITIES = {MINOR: MINOR, MAJOR: MAJOR, "critical": MAJOR}

@@ -1,0 +1,669 @@
+"""Files that others wrote, read within bounds of size, depth, digits and types; packed ones, and those at URLs, too.
+
+Whatever such a file says, it gives text, plain values, arrays, or an error of one line; it never runs, hangs, or
+takes memory that its size does not warrant.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import math
+import os
+import re
+import time
+import tomllib
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from socket import gaierror
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, cast
+
+from softbleu.errors import InputError, MissingExtraError, Parameter, VectorError
+from softbleu.io.arguments import number_from
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+MOST_BYTES = 64 << 20  # Of a file that is read whole
+LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # The environment variable that says how many bytes a line of text may have
+_LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
+BLOCK_SIZE = 1 << 20  # Bytes that are read at once
+UTF8 = ("utf-8", "ascii")
+_UNPACKERS: dict[bytes, Callable[[Any], object]] = {
+    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7z": lzma.LZMAFile,
+}
+_LONGEST_MAGIC = 3
+
+MOST_PLACES = 18  # Of a whole number; so many always fit 64 bits
+LEAST_SCORE, MOST_SCORE = 1e-100, 1e100
+"""Of scores that others gave, apart from 0: their squares neither vanish nor overflow."""
+MOST_DEPTH = 64  # Of lists and objects inside one another
+# Python's own reader of these headers takes them for program text, and fails in as many ways as such text can.
+_HEADER = re.compile(
+    rb"\{\s*'descr':\s*'([<>|=]?[fiub]\d{1,2})',\s*'fortran_order':\s*(True|False),"
+    rb"\s*'shape':\s*\(((?:\d{1,18},\s*){0,3}(?:\d{1,18},?)?)\),?\s*\}\s*"
+)
+_MAGIC = b"\x93NUMPY"
+_LONGEST_HEADER = 4096
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_HTTP = re.compile(r"(?:^|::)(https?)://")
+_AS_IT_IS = {"Accept-Encoding": "identity"}
+_ATTEMPTS = 3
+_PAUSE = 0.5  # Seconds before reading is tried again; the next pause is twice as long
+_FINAL = (FileNotFoundError, NotADirectoryError, PermissionError, TimeoutError, ValueError, ImportError)
+"""Errors that no other attempt mends."""
+SILENCE = 30.0  # Seconds without a byte after which a server is given up
+_NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
+_PARTIAL, _NO_RANGE, _SERVER_FAILS = 206, 416, 500  # HTTP's numbers; the last is the first of many
+
+_Found = TypeVar("_Found")
+
+
+@contextmanager
+def readable(path: Path, kind: type[InputError | VectorError] = InputError) -> Iterator[None]:
+    """Say that a file cannot be read, where that fails."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def check_plain(path: Path) -> int:
+    """See that a file is one, and say of how many bytes: a pipe would block, a device may have no end."""
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if not path.is_file():
+        raise InputError(f"{path}: no plain file, but a folder, a pipe or a device: name a file")
+    return size
+
+
+def read_bounded(stream: IO[bytes], name: str) -> bytes:
+    """Read all of a file, which is not too large."""
+    content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        _refuse_size(name)
+    return content
+
+
+def _refuse_size(where: str) -> NoReturn:
+    raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
+
+
+class _HashingReader(io.RawIOBase):
+    """A raw file that feeds all that is read from it to a SHA-256."""
+
+    def __init__(self, path: Path, handle: io.RawIOBase) -> None:
+        self._path = path
+        self._handle = handle
+        self.digest = hashlib.sha256()
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        # Said here, where it is known to come from reading, not from what is written meanwhile.
+        with readable(self._path, VectorError):
+            count = self._handle.readinto(buffer)
+        self.digest.update(memoryview(buffer)[: count or 0])
+        self.count += count or 0
+        return count
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The unpacked content of a file, and the means to hash the file as it lies on the disk."""
+
+    content: io.BufferedIOBase
+    size: int  # Bytes of the file, as it lies on the disk
+    _reader: _HashingReader
+    _packed: io.BufferedIOBase
+
+    @property
+    def done(self) -> int:
+        """How many of them have been read."""
+        return self._reader.count
+
+    def fingerprint(self, *, unpack: bool = True) -> str:
+        """Read what is left and give the hex SHA-256 of the whole file.
+
+        With `unpack`, what is left is looked at for damage of its packing.
+        """
+        rest = self.content if unpack else self._packed
+        while rest.read(BLOCK_SIZE):
+            pass
+        return self._reader.digest.hexdigest()
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[Stream]:
+    """Open a file for one pass; gzip, bzip2 and xz are recognised by the first bytes, not by the file's name.
+
+    Raises `VectorError`: within the ``with`` block too: the file cannot be read, or its packing is damaged.
+    """
+    with readable(path, VectorError):
+        opened = path.open("rb", buffering=0)
+    try:
+        with opened as handle:
+            reader = _HashingReader(path, handle)
+            packed = io.BufferedReader(reader, BLOCK_SIZE)
+            content: io.BufferedIOBase = packed
+            head = packed.peek(_LONGEST_MAGIC)
+            for magic, unpacker in _UNPACKERS.items():
+                if head.startswith(magic):
+                    unpacked = cast("io.RawIOBase", unpacker(packed))
+                    content = io.BufferedReader(unpacked, BLOCK_SIZE)
+            size = os.fstat(handle.fileno()).st_size
+            yield Stream(content, size, reader, packed)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        # What gzip and bz2 say of damage is an error of the system without a number.
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
+
+
+def longest_line() -> int:
+    """How many bytes a line of text may have: 100 million, or what the environment says."""
+    return number_from(LONGEST_LINE, _LONGEST_LINE, _MOST_LINE)
+
+
+def refuse_line(where: str, longest: int) -> NoReturn:
+    """Say that a line is too long, and what raises the limit."""
+    raise InputError(f"{where}: a line of more than {longest:,} bytes: cut it, or set {LONGEST_LINE} to more")
+
+
+def bounded_lines(stream: IO[bytes] | io.BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Read lines with their ends; one that is too long is refused before it has been read to its end."""
+    longest = longest_line()
+    for number, line in enumerate(iter(partial(stream.readline, longest + 2), b""), start=1):
+        # The end of a line does not count.
+        if len(line) > longest and len(line.rstrip(b"\r\n")) > longest:
+            refuse_line(f"{name}, line {number}", longest)
+        yield line
+
+
+def encoding_of(name: str) -> str:
+    """Find what Python calls an encoding of text."""
+    try:
+        codec = codecs.lookup(name)
+        "".encode(name)  # what is no encoding of text (base64, say) raises a LookupError
+        return codec.name
+    except (LookupError, ValueError):
+        raise InputError(f"unknown encoding {name!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
+
+
+@contextmanager
+def decoding(name: str, encoding: str) -> Iterator[None]:
+    """Say where bytes are not what they should be."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise _other_encoding(f"{name}: not {encoding} (0x{byte:02x})") from None
+    except UnicodeError as error:
+        raise _other_encoding(f"{name}: not {encoding} ({error})") from None
+
+
+def not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
+    """Say which byte of a line is no UTF-8."""
+    return _other_encoding(f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x})")
+
+
+def _other_encoding(wrong: str) -> InputError:
+    return InputError(f"{wrong}; name its encoding with ", Parameter("encoding"))
+
+
+@contextmanager
+def text_reader(stream: IO[bytes] | io.BufferedIOBase, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Decode strictly, to the very last byte; newlines stay what they are, and the stream stays open."""
+    reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
+    try:
+        yield reader
+    finally:
+        reader.detach()
+
+
+def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) -> Iterator[str]:
+    """Read the lines of a text one by one, without their ends and without a byte-order mark."""
+    if encoding in UTF8:
+        for number, line in enumerate(bounded_lines(stream, name), start=1):
+            try:
+                text = line.decode().removesuffix("\n").removesuffix("\r")
+            except UnicodeDecodeError as error:
+                raise not_utf8(name, number, error.start + 1, line[error.start]) from None
+            yield text if number > 1 else text.removeprefix("\ufeff")
+        return
+    with decoding(name, encoding), text_reader(stream, encoding) as reader:
+        for number, text in enumerate(_lines(name, reader)):
+            yield text if number else text.removeprefix("\ufeff")
+
+
+def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
+    """Cut at newlines alone, unlike `str.splitlines`."""
+    rest, longest = "", longest_line()
+    while block := reader.read(BLOCK_SIZE):
+        lines = (rest + block).split("\n")
+        rest = lines.pop()
+        if max(map(len, [*lines, rest])) > longest:
+            refuse_line(name, longest)
+        for line in lines:
+            yield line.removesuffix("\r")
+    if rest:
+        yield rest.removesuffix("\r")
+
+
+class NotJsonError(InputError):
+    """The text is not JSON."""
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Read JSON that stands at a place, such as a file and its line.
+
+    Raises `NotJsonError` for anything else, `InputError` for what is out of bounds.
+
+    >>> parse_json('{"a": [1, 2.5, null]}', "x.json")
+    {'a': [1, 2.5, None]}
+    >>> parse_json("[" * 100_000, "x.json")
+    Traceback (most recent call last):
+    softbleu.errors.InputError: x.json: lists and objects more than 64 deep: write it flatter
+    """
+    number = _floats(where)
+    with _bounded(where):
+        try:
+            value = json.loads(text, parse_float=number, parse_constant=number)
+        except json.JSONDecodeError as error:
+            line = f", line {error.lineno}" if error.lineno > 1 else ""
+            raise NotJsonError(f"{where}{line}, column {error.colno}: not JSON ({error.msg})") from None
+    _check_bounds(value, where)
+    return value
+
+
+def read_json(path: Path) -> Any:
+    """Read a file of JSON; see `parse_json`."""
+    return parse_json(_read_text(path), str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a file of TOML; numbers in it are finite, and no text has a NUL."""
+    where, text = str(path), _read_text(path)
+    with _bounded(where):
+        try:
+            content = tomllib.loads(text, parse_float=_floats(where))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{path}: no TOML ({error})") from error
+    _check_bounds(content, where, names=True)
+    return content
+
+
+def map_array(path: Path) -> NDArray[Any]:
+    """Map an array of a ``.npy`` file into memory, to be read: numbers, row after row."""
+    import numpy as np
+
+    size = check_plain(path)
+    with readable(path), path.open("rb") as stream:
+        start = stream.read(12)
+        width = {1: 2, 2: 4, 3: 4}.get(start[6] if len(start) == 12 else 0, 0)
+        length = int.from_bytes(start[8 : 8 + width], "little")
+        stream.seek(8 + width)
+        header = _HEADER.fullmatch(stream.read(min(length, _LONGEST_HEADER)))
+    if start[:6] != _MAGIC or header is None:
+        raise InputError(f"{path}: no array of numbers in NumPy's format")
+    if header[2] == b"True":
+        raise InputError(f"{path}: an array that is kept by columns (fortran_order), not by rows")
+    try:
+        dtype = np.dtype(header[1].decode())
+    except TypeError:
+        raise InputError(f"{path}: no array of numbers in NumPy's format") from None
+    shape = tuple(int(extent) for extent in header[3].replace(b",", b" ").split())
+    expected = 8 + width + length + math.prod(shape) * dtype.itemsize
+    if size != expected:
+        raise InputError(f"{path}: {size} bytes, where its header says {expected}")
+    if not math.prod(shape):
+        return np.empty(shape, dtype)
+    with readable(path):
+        return np.memmap(path, dtype, "r", 8 + width + length, shape)
+
+
+def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Read rows of CSV, each with the number of the line where it ends.
+
+    >>> list(read_rows(["a,b", "1,2"], "x.csv"))
+    [(1, ['a', 'b']), (2, ['1', '2'])]
+    """
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{name}, line {reader.line_num}: not CSV ({error})") from None
+
+
+def check_columns(place: str, names: Sequence[str], header: Sequence[str]) -> None:
+    """See that no two columns of a table mean the same; those without a name mean nothing.
+
+    `names` are what the cells of the header mean.
+
+    >>> check_columns("x.tsv", ["system", "score", "score"], ["system", "Score", "score"])
+    Traceback (most recent call last):
+    softbleu.errors.InputError: x.tsv: the columns Score, score are all 'score': rename or leave out all but one
+    """
+    doubled = next((name for name in names if name and names.count(name) > 1), None)
+    if doubled is not None:
+        found = ", ".join(cell for cell, name in zip(header, names, strict=True) if name == doubled)
+        raise InputError(f"{place}: the columns {found} are all {doubled!r}: rename or leave out all but one")
+
+
+def parse_whole(text: str) -> int:
+    """Read a whole number; ValueError if it is none, or has too many digits."""
+    if len(text) > MOST_PLACES + 1:
+        raise ValueError(f"a whole number of at most {MOST_PLACES} digits is needed")
+    return int(text)
+
+
+def whole_number(where: str, what: str, value: object) -> int:
+    """Read a whole number that stands at a place, such as `the number of a segment`; InputError: it is none."""
+    try:
+        return parse_whole(str(value))
+    except ValueError:
+        raise InputError(f"{where}: {what} is needed, not {value!r}") from None
+
+
+def parse_score(value: Any) -> float:
+    """Read a score, of which sums of squares can be taken; ValueError if it is none.
+
+    >>> parse_score("0.5"), parse_score(3)
+    (0.5, 3.0)
+    >>> parse_score("1e308")
+    Traceback (most recent call last):
+    ValueError: a number is needed, 0 or of size 1e-100 to 1e+100
+    """
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number != 0 and not LEAST_SCORE <= abs(number) <= MOST_SCORE:
+        raise ValueError(f"a number is needed, 0 or of size {LEAST_SCORE:g} to {MOST_SCORE:g}")
+    return number
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Read a ``tokenizer.json``; what it says of cutting and padding is switched off."""
+    from tokenizers import Tokenizer
+
+    check_plain(path)
+    try:
+        with no_panic():
+            tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:
+        # The library raises nothing more specific.
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(f"{path}: no tokenizer that can be read ({reason})") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+@contextmanager
+def no_panic() -> Iterator[None]:
+    """Turn panics of the `tokenizers` library, which are no `Exception`, into such."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(str(error)) from None
+
+
+def _read_text(path: Path) -> str:
+    if check_plain(path) > MOST_BYTES:
+        _refuse_size(str(path))
+    try:
+        with readable(path):
+            return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}): save it as UTF-8") from None
+
+
+@contextmanager
+def _bounded(where: str) -> Iterator[None]:
+    """Say what Python's own readers fail at: depth beyond the stack, and whole numbers of thousands of digits."""
+    try:
+        yield
+    except InputError:
+        raise
+    except RecursionError:
+        _refuse_depth(where)
+    except ValueError:
+        _refuse_places(where)
+
+
+def _floats(where: str) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            raise InputError(f"{where}: {text[:20]} is no finite number: give one")
+        return value
+
+    return read
+
+
+def _check_bounds(value: Any, where: str, *, names: bool = False) -> None:
+    """Go through all of a value, level by level; in names there is no NUL."""
+    level: list[Any] = [value]
+    for depth in range(MOST_DEPTH + 1):
+        below: list[Any] = []
+        for entry in level:
+            if isinstance(entry, str):
+                if names and "\0" in entry:
+                    raise InputError(f"{where}: a text with a NUL (\\u0000): take it out")
+            elif isinstance(entry, int) and abs(entry) >= 10**MOST_PLACES:
+                _refuse_places(where)
+            elif depth == MOST_DEPTH and isinstance(entry, dict | list):
+                _refuse_depth(where)
+            elif isinstance(entry, dict):
+                below += entry.keys()
+                below += entry.values()
+            elif isinstance(entry, list):
+                below += entry
+        if not below:
+            return
+        level = below
+
+
+def _refuse_places(where: str) -> NoReturn:
+    raise InputError(f"{where}: a whole number of more than {MOST_PLACES} digits: give a smaller one") from None
+
+
+def _refuse_depth(where: str) -> NoReturn:
+    raise InputError(f"{where}: lists and objects more than {MOST_DEPTH} deep: write it flatter")
+
+
+def is_url(name: object) -> TypeGuard[str]:
+    """Whether a name is a URL, not a path.
+
+    >>> is_url("s3://bucket/key"), is_url("C:/folder/file"), is_url("-")
+    (True, False, False)
+    """
+    return isinstance(name, str) and _SCHEME.match(name) is not None
+
+
+def file_name(url: str) -> str:
+    """Name of the file at a URL, without the query, which may be secret.
+
+    >>> file_name("http://host/sets/v.txt?X-Amz-Signature=ab12")
+    'v.txt'
+    """
+    return url.partition("?")[0].rpartition("/")[2]
+
+
+def read_range(url: str, start: int, stop: int) -> bytes:
+    """Read the bytes from `start` up to `stop`."""
+    return _tried(url, lambda files, path: _range(files, path, start, stop)) if start < stop else b""
+
+
+def url_size(url: str) -> int | None:
+    """Bytes of a file that can be read in ranges; None where it is read as a whole only."""
+
+    def measured(files: Any, path: str) -> int | None:
+        if not _by_http(files):
+            return cast("int | None", files.info(path)["size"])
+        try:
+            with _open(files, path, "bytes=0-0") as stream:
+                size = stream.r.headers.get("Content-Range", "").rpartition("/")[2]
+                return int(size) if stream.r.status == _PARTIAL and re.fullmatch("[0-9]{1,18}", size) else None
+        except Exception as error:
+            # An empty file has no such range.
+            if getattr(error, "status", 0) == _NO_RANGE:
+                return None
+            raise
+
+    return _tried(url, measured)
+
+
+def _range(files: Any, path: str, start: int, stop: int) -> bytes:
+    if not _by_http(files):
+        return cast("bytes", files.cat_file(path, start=start, end=stop))
+    content = bytearray()
+    with _open(files, path, f"bytes={start}-{stop - 1}") as stream:
+        if stream.r.status != _PARTIAL:
+            raise ValueError("the server does not read ranges any more")
+        while part := stream.read(stop - start - len(content)):
+            content += part
+    return bytes(content)
+
+
+def _by_http(files: Any) -> bool:
+    return isinstance(files.protocol, tuple) and "http" in files.protocol
+
+
+def _open(files: Any, path: str, ranges: str = "") -> Any:
+    """Open a file; by HTTP as a stream, of which no more is taken than is read, however much the server sends."""
+    if not _by_http(files):
+        return files.open(path, "rb")
+    headers = {**_AS_IT_IS, **({"Range": ranges} if ranges else {})}
+    # With a size the server is not asked for it.
+    return files.open(path, "rb", block_size=0, size=1, headers=headers)
+
+
+def url_state(url: str) -> str:
+    """State that changes when a file does: its checksum, version or time, as the place tells."""
+    return _tried(url, lambda files, path: str(files.ukey(path)))
+
+
+def open_url(url: str) -> IO[bytes]:
+    """Open a file for reading, from its begin to its end."""
+    return io.BufferedReader(_UrlReader(url, _tried(url, _open)), BLOCK_SIZE)
+
+
+class _UrlReader(io.RawIOBase):
+    """A file that is read as it comes; what goes wrong on the way names the URL."""
+
+    def __init__(self, url: str, stream: Any) -> None:
+        self._url, self._stream, self._over = url, stream, False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            # A response that is read on at its end warns of an endless loop.
+            content = b"" if self._over else self._stream.read(len(buffer))
+        except Exception as error:
+            raise _failure(self._url, error, "read") from error
+        self._over = not content
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def write_url(url: str, content: bytes) -> None:
+    """Write a file as a whole."""
+    _tried(url, lambda files, path: files.pipe_file(path, content), "written")
+
+
+def find_urls(url: str) -> list[str]:
+    """Files of a folder; none where there is no such folder."""
+    return _tried(url, lambda files, path: [files.unstrip_protocol(name) for name in files.find(path)])
+
+
+def remove_urls(urls: list[str]) -> None:
+    """Remove files."""
+    for url in urls:
+        _tried(url, lambda files, path: files.rm_file(path), "removed")
+
+
+def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> _Found:
+    """Do something with a file, again where it fails as networks do."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return work(*_file_system(url))
+        # What goes wrong on the way is of as many kinds as there are kinds of places.
+        except Exception as raised:
+            if isinstance(raised, InputError | MissingExtraError):
+                raise
+            error = _cause(raised)
+            if isinstance(error, _FINAL) or attempt == _ATTEMPTS:
+                raise _failure(url, raised, done) from error
+            time.sleep(_PAUSE * 2 ** (attempt - 1))
+    raise AssertionError
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    try:
+        core: Any = import_module("fsspec.core")
+    except ImportError:
+        raise MissingExtraError(f"{url}: URLs need other packages: pip install 'softbleu[remote]'") from None
+    files, path = core.url_to_fs(url, **{scheme: _http_options() for scheme in _HTTP.findall(url)})
+    return files, path
+
+
+def _http_options() -> dict[str, Any]:
+    """How long a server may be silent; what it sends is taken as it is, not unpacked."""
+    timeout = import_module("aiohttp").ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
+    return {"client_kwargs": {"timeout": timeout, "auto_decompress": False}, "headers": _AS_IT_IS}
+
+
+def _failure(url: str, error: Exception, done: str) -> InputError:
+    return InputError(f"{url}: cannot be {done} ({_reason(_cause(error))})")
+
+
+def _cause(error: Exception) -> Exception:
+    """Describe an error: by HTTP a file counts as missing where nothing answers, or the server fails, too."""
+    cause: Any = error
+    while cause is not None:
+        if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:
+            return cast("Exception", cause)
+        cause = cause.__cause__
+    return error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _NO_ANSWER):
+        return "nothing answers there"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file, folder or bucket"
+    said = str(error).partition("\n")[0]
+    if isinstance(error, PermissionError):
+        return f"no permission{f': {said}' if said else ''}"
+    return said or type(error).__name__
