@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.ter import Ter as Ter
     from softbleu.metrics.trained import Trained as Trained
     from softbleu.metrics.uot import Uot as Uot
-    from softbleu.results.accumulator import Accumulator as Accumulator
+    from softbleu.results.api import Accumulator as Accumulator
     from softbleu.results.api import compare as compare
     from softbleu.results.api import compare_corpus as compare_corpus
     from softbleu.results.api import score as score
@@ -100,8 +100,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.softbleu": "Softbleu",
     "metrics.ter": "Ter",
     "metrics.trained": "Trained",
-    "results.accumulator": "Accumulator",
-    "results.api": "compare compare_corpus score score_corpus",
+    "results.api": "Accumulator compare compare_corpus score score_corpus",
     "results.explain": "explain explain_corpus",
     "results.pairs": "pairwise select",
     "text.tokenizers": "Tokenizer make_tokenizer",

@@ -13,7 +13,8 @@ from oracles import soft
 from softbleu.corpora import Segments
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import make_matcher
-from softbleu.metrics import Bleu, BleuScore, Metric
+from softbleu.metrics import Metric
+from softbleu.metrics.bleu import Bleu, BleuScore
 from softbleu.results.api import score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.text.tokens import Whitespace

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure, Requirements
-from softbleu.metrics.cleme import Cleme2
+from softbleu.metrics import METRICS, Requirements
+from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.cleme import Cleme, Cleme2
+from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.imeasure import IMeasure
+from softbleu.metrics.m2.metric import M2
 from softbleu.metrics.protocols import matcher_of, shares_matches
 from softbleu.metrics.result import BestReference
 

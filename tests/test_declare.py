@@ -19,9 +19,12 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io import resources
 from softbleu.matching import MATCHERS, SoftMatcher
-from softbleu.metrics import METRICS, Bleu, Chrf, Metric, Ter
+from softbleu.metrics import METRICS, Metric
 from softbleu.metrics import base as measures
 from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
+from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.chrf import Chrf
+from softbleu.metrics.ter import Ter
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)

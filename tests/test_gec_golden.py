@@ -13,11 +13,13 @@ from complete import complete
 from shared_data import expected_rows, published_rows, shared
 
 from softbleu.corpora import ParallelFiles, Segments, read_m2
-from softbleu.engine.runner import collect_statistics
-from softbleu.engine.statistics import Statistics, make_results
-from softbleu.metrics import M2, IMeasure, Level
+from softbleu.engine.runner import Statistics, collect_statistics
+from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
+from softbleu.metrics.imeasure import IMeasure
+from softbleu.metrics.m2.metric import M2
 from softbleu.metrics.result import Result
+from softbleu.results.api import make_results
 
 # What one test counts, the next looks at.
 pytestmark = pytest.mark.xdist_group("corrections")

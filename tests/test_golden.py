@@ -13,8 +13,8 @@ from shared_data import SHARED, shared
 
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
-from softbleu.metrics import Bleu, BleuScore
 from softbleu.metrics.base import make_metric
+from softbleu.metrics.bleu import Bleu, BleuScore
 from softbleu.results.api import score_corpus
 from softbleu.text.tokens import Whitespace, make_tokenizer
 

@@ -182,7 +182,7 @@ def test_one_class_scores_chunks_and_one_function_resolves_metrics() -> None:
     above = [name for name in MODULES if not name.startswith("softbleu.metrics")]
     ways = {"statistics", "statistics_of", "pair_statistics", "average_statistics"}
     found = {name for name in above if called(name) & ways}
-    assert found == {"softbleu.engine.worker"}
+    assert found == {"softbleu.engine.runner"}
     assert {name for name in above if "resolve_metric" in called(name)} == {"softbleu.engine.plan"}
 
 

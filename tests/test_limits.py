@@ -21,7 +21,7 @@ from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.index import NeighbourIndex
-from softbleu.engine.vectors import ContextVectors, CorpusWords
+from softbleu.engine.prepare import ContextVectors, CorpusWords
 from softbleu.io.arguments import Limit
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import find_edits

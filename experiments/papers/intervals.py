@@ -16,7 +16,7 @@ from scipy.stats import rankdata, spearmanr
 from softbleu.corpora.edits import GoldReferences, read_m2
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics import Gleu
+from softbleu.metrics.gleu import Gleu
 from softbleu.text.tokens import Vocabulary
 
 HERE = Path(__file__).resolve().parent

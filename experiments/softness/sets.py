@@ -20,10 +20,10 @@ import numpy as np
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import Comparisons, read_rankings
 from softbleu.engine.runner import RunOptions, collect_statistics
-from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError
 from softbleu.meta.evidence import name_outputs
 from softbleu.metrics.base import make_metric
+from softbleu.results.api import make_results
 from softbleu.version import __version__
 
 HERE = Path(__file__).resolve().parent

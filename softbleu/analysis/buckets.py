@@ -22,7 +22,7 @@ from softbleu.results.api import GivenMetrics, plan_metrics
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.statistics import Statistics
+    from softbleu.engine.runner import Statistics
     from softbleu.types import Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts

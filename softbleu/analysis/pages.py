@@ -20,14 +20,13 @@ from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_
 from softbleu.analysis.page_matches import ShownMatches, match_text, shown_segments, shown_text
 from softbleu.analysis.page_text import language_of_text, raw_lines, written_text
 from softbleu.engine.plan import Plan, with_threshold
-from softbleu.engine.runner import Runner, RunOptions, running
-from softbleu.engine.statistics import Statistics, make_results
+from softbleu.engine.runner import Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, matcher_of
-from softbleu.results.api import GivenMetrics, plan_metrics
+from softbleu.results.api import GivenMetrics, make_results, plan_metrics
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.judgements import SpanTable
     from softbleu.corpora.labels import Documents
     from softbleu.engine.encode import CodedBlock
-    from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.vectors import CorpusWords
+    from softbleu.engine.prepare import CorpusWords, PreparedCorpus
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result, Score
     from softbleu.text.tokens import Tokenizer

@@ -8,14 +8,13 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora.corpus import BLOCK
-from softbleu.engine.worker import BlockStatistics, Task
 from softbleu.errors import InputError
 from softbleu.io.files import open_own, write_whole
 from softbleu.io.progress import note
@@ -23,10 +22,22 @@ from softbleu.io.reading import find_urls, is_url, open_url, remove_urls, write_
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.types import Integers
 
 EVERY = 64  # Blocks that are written together
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
 _SEAL_SIZE = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True)
+class BlockStatistics:
+    """Statistics of a block by one metric, for every system."""
+
+    rows: Integers  # (systems, rows, k); a single row each where only the sum is kept
+    counts: Integers  # Rows of each segment: 1, or as many as it has references
+    coverage: Integers
+    """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
+    references: tuple[int, int]  # Fewest and most references of a segment
 
 
 def corpus_identity(corpus: Corpus) -> str:
@@ -57,11 +68,11 @@ class Checkpoint:
         return hashlib.sha256(repr((self._corpus, *work)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def read(
-        self, key: str, tasks: Sequence[Task], corpus: Corpus, step: int
+        self, key: str, keeps: Sequence[bool], corpus: Corpus, step: int
     ) -> tuple[int, list[list[BlockStatistics]]]:
         """Count the segments that are done, and read for each task the statistics of its parts, in order.
 
-        `key` names the work, which has these `tasks` over `corpus`.
+        `key` names the work over `corpus`, `keeps` says of each of its tasks whether rows are kept.
 
         `step` is the number of segments of a batch. A part that is damaged ends what is taken.
         """
@@ -73,9 +84,9 @@ class Checkpoint:
                 if not done < stop <= len(corpus) or (stop % BLOCK % step and stop < len(corpus)):
                     raise ValueError(f"no part ends behind segment {stop}")
                 arrays = np.load(io.BytesIO(self._read(name)), allow_pickle=False)
-                made = [_made(arrays, number) for number in range(len(tasks))]
-                for task, part in zip(tasks, made, strict=True):
-                    _check_part(part, len(corpus.systems), stop - done if task.keep_rows else None)
+                made = [_made(arrays, number) for number in range(len(keeps))]
+                for keep, part in zip(keeps, made, strict=True):
+                    _check_part(part, len(corpus.systems), stop - done if keep else None)
             # What a damaged archive says is of many kinds; it is computed anew.
             except Exception:
                 note(f"{self._place}: {name} is damaged, and is made anew")

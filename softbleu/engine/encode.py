@@ -1,21 +1,25 @@
-"""Text to coded lines: what every worker does with the blocks that it is given."""
+"""Text to coded lines: a corpus, or lists of texts, cut into batches, and what every worker makes of its blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import FileBlock
-from softbleu.engine.edits import edits_of
-from softbleu.engine.lists import ListCorpus
+from softbleu.corpora.corpus import BLOCK, FileBlock, Segments, read_together
+from softbleu.corpora.edits import EditedSegment, TextEdit
+from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
+from softbleu.io.executors import count_workers, shares_files
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
+from softbleu.metrics.edits import extract_edits
 from softbleu.text.tokens import (
     LinesInText,
     TextLines,
@@ -28,14 +32,76 @@ from softbleu.text.tokens import (
 )
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Segments
-    from softbleu.corpora.edits import CodedGold, EditedSegment
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.edits import CodedGold
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
+
+    Split = Callable[[str], Sequence[str]]
 
 MOST_KEPT = 1 << 22  # Tokens of distinct lines that are known at once; beyond it they are forgotten
 _FEW = 8  # Lines below which words are not numbered for themselves
 MOST_WORDS = 1 << 18  # The same of words, where no lines are known
+PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, that are compared at once
+_SHARE, _LEAST_SHARE = 2, 64
+"""Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
+same time, after few tasks."""
+_LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
+"""Lines of all texts together that are given at once, by where they lie or as they are."""
+_SLOW = 8  # The same, in steps, where segments take long
+
+
+@dataclass(frozen=True)
+class ListCorpus:
+    """Lists whose texts are compared: a corpus of no systems, whose segments are lists, or a block of it."""
+
+    lists: Sequence[TextList]
+    mean_reference: bool = False
+    """Compare each candidate with the mean of the references of its list, not with each of them."""
+    systems: ClassVar[tuple[str, ...]] = ()
+    source: ClassVar[None] = None
+    gold: ClassVar[None] = None
+    has_references: ClassVar[bool] = True
+    bytes: ClassVar[int] = 0
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    @property
+    def candidates(self) -> list[str]:
+        """Those of all lists, one list behind the other."""
+        return list(chain.from_iterable(texts.candidates for texts in self.lists))
+
+    @property
+    def references(self) -> list[str]:
+        """Those of all lists."""
+        return list(chain.from_iterable(texts.references for texts in self.lists))
+
+    @property
+    def bounds(self) -> tuple[Integers, Integers]:
+        """Where the candidates of each list begin and end, and the references."""
+        return _ends(texts.candidates for texts in self.lists), _ends(texts.references for texts in self.lists)
+
+    def blocks(self) -> Iterator[ListCorpus]:
+        """Small lists together, a large one alone."""
+        some, pairs = list[TextList](), 0
+        for texts in self.lists:
+            some.append(texts)
+            pairs += len(texts.candidates) * len(texts.references)
+            if pairs >= PAIRS_TOGETHER:
+                yield ListCorpus(some, self.mean_reference)
+                some, pairs = [], 0
+        if some:
+            yield ListCorpus(some, self.mean_reference)
+
+
+def in_parts(lines: Tokens) -> Iterator[Tokens]:
+    """Some lines at a time."""
+    return (lines.lines(start, start + PAIRS_TOGETHER) for start in range(0, len(lines.lengths), PAIRS_TOGETHER))
+
+
+def _ends(texts: Iterable[Sequence[str]]) -> Integers:
+    return np.cumsum([0, *map(len, texts)])
 
 
 class KnownWords(Vocabulary):
@@ -178,6 +244,37 @@ def _with_room(array: Any, size: int) -> Any:
     grown = np.empty(max(size, 2 * len(array)), array.dtype)
     grown[: len(array)] = array
     return grown
+
+
+def edits_of(segments: Segments, split: Split, language: str | None) -> tuple[Sequence[EditedSegment], ...]:
+    """Edits of each system of some segments, and of the references, in the words that `split` makes of a text.
+
+    Those that are not given are found by the rules of a `language`, None: English.
+    """
+    sources = [tuple(split(text)) for text in segments.source or ()]
+    texts = [] if segments.gold is not None else segments.present()
+    lines = segments.source or ()
+    references = [
+        tuple(_extracted(line, text, split, language) for text in many)
+        for line, many in zip(lines, texts, strict=False)
+    ]
+    edited = []
+    for system, candidates in segments.candidates.items():
+        annotated = segments.edits.get(system)
+        extracted = (_extracted(line, text, split, language) for line, text in zip(lines, candidates, strict=True))
+        candidate = list(extracted if annotated is None else (annotation.in_words(split) for annotation in annotated))
+        if segments.gold is not None:
+            pairs = zip(segments.gold, candidate, strict=True)
+            references = [tuple(one.in_words(split, text) for one in gold.annotations) for gold, text in pairs]
+        edited.append([EditedSegment(*parts) for parts in zip(sources, candidate, references, strict=True)])
+    return tuple(edited)
+
+
+@lru_cache(1 << 14)
+def _extracted(source: str, text: str, split: Split, language: str | None) -> tuple[TextEdit, ...]:
+    # A corpus is read several times.
+    edits = extract_edits(split(source), split(text), language)
+    return tuple((edit.start, edit.end, tuple(edit.corrections[0].split())) for edit in edits)
 
 
 @dataclass(frozen=True)
@@ -434,3 +531,66 @@ class BlockCoder:
         self._last = None, None
         if self._texts is not None:
             self._texts.renumber(codes, vocabulary)
+
+
+@dataclass(frozen=True)
+class TaskBatch:
+    """Work that a worker is given at once: consecutive blocks, some segments of one, or some lists."""
+
+    blocks: Sequence[Segments | FileBlock | ListCorpus]
+    part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
+    first: int = 0  # Segments of the corpus before
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
+
+    def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
+        """Read the blocks and code them, one after the other."""
+        blocks: Any = self.blocks
+        for block in blocks if isinstance(blocks[0], ListCorpus) else read_together(blocks):
+            yield coder.code(block) if self.part is None else coder.code_again(block).part(*self.part)
+
+
+def task_batches(
+    corpus: Corpus | ListCorpus, executor: Executor | None = None, step: int | None = None, skip: int = 0
+) -> Iterator[TaskBatch]:
+    """Cut a corpus into what the workers of an executor are given at once; without one, and of lists, a block each.
+
+    A batch has at least `step` segments, where less than a block is enough; the first `skip` segments, whole steps of
+    them, are done already.
+    """
+    if isinstance(corpus, ListCorpus):
+        yield from (TaskBatch([block]) for block in corpus.blocks())
+        return
+    left, by_place = len(corpus) - skip, executor is None or shares_files(executor)
+    before = 0  # Segments of this block and those before
+    workers = 0 if executor is None else count_workers(executor)
+    some: list[Segments | FileBlock] = []
+    for whole in corpus.blocks():
+        block = whole if by_place or not isinstance(whole, FileBlock) else whole.carried()
+        before += len(block)
+        if skip >= len(block):
+            skip -= len(block)
+            continue
+        texts = len(corpus.systems) + 1
+        most = (_LINES_BY_PLACE if by_place and isinstance(block, FileBlock) else _LINES_AS_TEXT) // texts
+        if step is None:
+            some.append(block)
+            if sum(map(len, some)) >= _aim(left, len(corpus), workers, most):
+                yield TaskBatch(some, first=before - sum(map(len, some)))
+                left -= sum(map(len, some))
+                some = []
+            continue
+        while skip < len(block):
+            size = step * max(1, min(_aim(left, len(corpus), workers, most) // step, _SLOW))
+            yield TaskBatch([block], (skip, min(skip + size, len(block))), before - len(block) + skip)
+            left -= min(size, len(block) - skip)
+            skip += size
+        skip = 0
+    if some:
+        yield TaskBatch(some, first=before - sum(map(len, some)))
+
+
+def _aim(left: int, total: int, workers: int, most: int) -> int:
+    """How many of the segments that are left a worker is given at once."""
+    return min(most, max(left // _SHARE, total // _LEAST_SHARE) // workers) if workers else 1

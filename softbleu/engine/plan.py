@@ -9,7 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.config.languages import find_language
-from softbleu.engine.lists import ListCorpus
+from softbleu.engine.encode import ListCorpus
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import SoftMatcher

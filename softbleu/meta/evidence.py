@@ -28,7 +28,6 @@ from softbleu.corpora.judgements import (
 )
 from softbleu.corpora.labels import Documents
 from softbleu.engine.runner import RunOptions, collect_statistics
-from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import by_text
 from softbleu.io.tabular import Value
@@ -40,6 +39,7 @@ from softbleu.metrics.base import Level, Metric, make_metric, metric_from_signat
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
+from softbleu.results.api import make_results
 from softbleu.results.notes import note_coverage, note_text
 from softbleu.results.spans import unmatched_spans
 from softbleu.types import Progress

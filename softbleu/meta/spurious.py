@@ -15,9 +15,8 @@ import numpy as np
 from softbleu.corpora.corpus import Corpus, Segments
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_alignment, generate, read_aligned
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
-from softbleu.engine.prepare import prepare_corpus, whole_chunk
-from softbleu.engine.vectors import Broadcast, broadcast
-from softbleu.engine.worker import MINI_BATCH
+from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_chunk
+from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas

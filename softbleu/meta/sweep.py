@@ -16,7 +16,6 @@ from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_cor
 from softbleu.corpora.edits import GoldSegment
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
-from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown
@@ -24,6 +23,7 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting, make_metric
 from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Coverage, Result
+from softbleu.results.api import make_results
 from softbleu.results.notes import note_coverage
 from softbleu.types import Progress
 

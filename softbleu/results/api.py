@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
-from softbleu.corpora.corpus import Against, References, Texts, make_corpus
+import numpy as np
+
+from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.engine.plan import Plan, make_plan
-from softbleu.engine.runner import RunOptions, collect_statistics
-from softbleu.engine.sentences import SentenceScorer as SentenceScorer
-from softbleu.engine.statistics import check_level, make_results
-from softbleu.errors import InputError, Parameter
+from softbleu.engine.prepare import SentenceScorer as SentenceScorer
+from softbleu.engine.runner import RunOptions, Statistics, collect_statistics, scored_at
+from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.executors import single_threaded_blas
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric, make_metric
-from softbleu.metrics.result import Result, Results
+from softbleu.metrics.result import DocumentScore, Result, Results
 from softbleu.results.notes import note_coverage
 from softbleu.results.significance import (
     ComparisonTable,
@@ -344,3 +349,141 @@ def compare(
         run: Any = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
     return tables if isinstance(metrics, list | tuple) else tables[0]
+
+
+def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
+    """Score the statistics of every system; for levels see `softbleu.score`."""
+    check_level(level)
+    # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
+    scorer, offsets = scored_at(statistics.metric, level), statistics.offsets
+    signature, short = (statistics.signature(level, short=short) for short in (False, True))
+    aggregation = scorer.aggregation
+    documents = _document_scores(statistics) if level == "document" else None
+    macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
+    label = scorer.called or scorer.label
+    label = f"{label} (macro)" if level == "macro" else label
+    streamed = None if statistics.streamed is None else statistics.streamed.scores()
+    results = []
+    for number, system in enumerate(statistics.systems):
+        rows = statistics.rows[number]
+        coverage = None if statistics.coverage is None else statistics.coverage[number]
+        if streamed is not None:
+            score = streamed[number]
+        elif macro:
+            scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
+            score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
+        else:
+            with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
+                score = aggregation.score(rows, offsets)
+        parts: dict[str, Any] = {}
+        if level == "segment" and statistics.streamed is not None:
+            parts["segments"] = statistics.streamed.segments(number)
+        elif level == "segment":
+            parts["segments"] = tuple(aggregation.segment_scores(rows, offsets))
+        elif level == "reference":
+            parts["references"] = tuple(aggregation.reference_scores(rows, offsets))
+        elif documents is not None:
+            parts["documents"] = documents[number]
+        named = str(statistics.metric), label, signature, short, scorer.higher_is_better
+        results.append(Result(system, score, *named, coverage, **parts))
+    return results
+
+
+def _document_scores(statistics: Statistics) -> list[tuple[DocumentScore, ...]]:
+    """Score the documents, for each system."""
+    documents = statistics.documents
+    if documents is None:
+        raise InputError("scores of documents need these: name them with ", Parameter("documents"))
+    parts = list(statistics.scores_of_parts(documents.fitting(len(statistics.counts))))
+    return [
+        tuple(DocumentScore(documents.names[number], size, scores[system]) for number, size, scores in parts)
+        for system in range(len(statistics.systems))
+    ]
+
+
+def check_level(level: str) -> None:
+    """See that there is such a level."""
+    if level not in get_args(Level):
+        raise UnknownNameError("level", level, get_args(Level))
+
+
+class Accumulator:
+    """Collects batches of text and scores them together, with the digits of `corpus_score`.
+
+    Parameters
+    ----------
+    metric
+        A name, an expression or a value, such as ``softbleu.Vleu(threshold=0.8)``.
+
+    Examples
+    --------
+    >>> chrf = Accumulator("chrf")
+    >>> chrf.update(["the cat"], ["the cats"])
+    >>> chrf.update(["a dog"], [["a dog", "the dog"]])
+    >>> round(float(chrf.compute()), 1)
+    80.7
+    """
+
+    def __init__(self, metric: str | Metric = "bleu") -> None:
+        self.metric = make_metric(metric)
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def __repr__(self) -> str:
+        return f"Accumulator({str(self.metric)!r}), {len(self)} segments"
+
+    def reset(self) -> None:
+        """Forget all text."""
+        self._segments: list[tuple[str, Sequence[str], str | None]] = []
+
+    def update(self, candidates: Iterable[str], references: References, source: Iterable[str] | None = None) -> None:
+        """Add a batch of segments: candidates, references and maybe source, as for `corpus_score`.
+
+        Raises
+        ------
+        InputError
+            They do not go together, or not with what came before; then nothing is added.
+        """
+        if isinstance(candidates, Mapping):
+            raise InputError("an accumulator has the text of one system: make one for each")
+        batch = Segments.of(candidates, references, source)
+        (texts,) = batch.candidates.values()
+        sources = batch.source or repeat(None, len(texts))
+        self._add(list(zip(texts, batch.references, sources, strict=True)))
+
+    def merge(self, other: Accumulator) -> None:
+        """Add the text of another after one's own; the other stays as it is.
+
+        Raises
+        ------
+        InputError
+            It scores by another metric, or only one of the two has sources.
+        """
+        if _identity(other.metric) != _identity(self.metric):
+            raise InputError(f"cannot merge what {other.metric} is to score with what {self.metric} is to score")
+        self._add(other._segments)
+
+    def compute(self, *, level: Level = "corpus") -> Result:
+        """Score all text so far.
+
+        Raises
+        ------
+        InputError, VectorError
+            As `corpus_score`, or there is no text yet.
+        """
+        if not self._segments:
+            raise InputError("no text to score yet: add some by update")
+        candidates, references, source = zip(*self._segments, strict=True)
+        return self.metric.corpus_score(candidates, references, None if None in source else source, level=level)
+
+    def _add(self, segments: Sequence[tuple[str, Sequence[str], str | None]]) -> None:
+        if len({source is None for _, _, source in (*self._segments[:1], *segments[:1])}) > 1:
+            raise InputError("some batches have sources and some have none")
+        self._segments.extend(segments)
+
+
+def _identity(metric: Metric) -> object:
+    """Make a key that distinguishes metrics; vectors in memory cannot always be compared."""
+    return metric, metric.tokenizer, metric.vector_choice.key

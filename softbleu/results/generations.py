@@ -18,7 +18,7 @@ from softbleu.results.significance import SAMPLES, SignificanceSettings, bootstr
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.statistics import Statistics
+    from softbleu.engine.runner import Statistics
     from softbleu.types import Floats, Progress
 
 _RUN = re.compile(r"(.+)\.(\d+)")

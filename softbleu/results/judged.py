@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.edits import Annotation, GoldSegment
-from softbleu.engine.runner import running
-from softbleu.engine.statistics import Statistics
+from softbleu.engine.runner import Statistics, running
 from softbleu.errors import InputError, Parameter
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.protocols import EditPlan, PlansEdits, ShowsEdits

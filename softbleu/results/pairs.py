@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.records import TextList
-from softbleu.engine.lists import ListCorpus
+from softbleu.engine.encode import ListCorpus
 from softbleu.engine.plan import Plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
@@ -26,7 +26,7 @@ from softbleu.results.notes import note_coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.worker import Rows
+    from softbleu.engine.runner import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
     from softbleu.types import Floats, Progress

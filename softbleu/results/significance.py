@@ -21,7 +21,7 @@ from softbleu.metrics.protocols import KnowsDocuments
 from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:
-    from softbleu.engine.statistics import Statistics
+    from softbleu.engine.runner import Statistics
     from softbleu.metrics import Metric
     from softbleu.types import Floats, Integers, Progress
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.prepare import prepare_corpus
-from softbleu.engine.worker import MINI_BATCH
+from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, known_name
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular

@@ -14,7 +14,7 @@ from softbleu.embeddings.catalogue import read_catalogue
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.embeddings.training import TrainingSettings
 from softbleu.encoders import open_encoder
-from softbleu.engine.vectors import compare_words
+from softbleu.engine.prepare import compare_words
 
 
 def test_the_list_of_sets(command):

@@ -22,8 +22,10 @@ from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
 from softbleu.errors import InputError
-from softbleu.metrics import Bleu, Cleme, Gleu
+from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.cleme import Cleme
 from softbleu.metrics.edits import edit_texts
+from softbleu.metrics.gleu import Gleu
 from softbleu.results.api import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]

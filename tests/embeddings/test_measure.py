@@ -14,7 +14,7 @@ from softbleu.embeddings import function_words, measure, open_vectors
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import QUANTILES, SCOPE, Postprocess, WordMeasure, measure_words, similarity_quantile
-from softbleu.engine.vectors import compare_words
+from softbleu.engine.prepare import compare_words
 from softbleu.errors import UnknownNameError, VectorError
 
 

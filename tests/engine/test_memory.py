@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.engine import statistics, worker
+from softbleu.engine import encode, runner
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.plan import make_plan
-from softbleu.engine.runner import RunOptions, running
-from softbleu.engine.statistics import SegmentRows, SegmentScores
+from softbleu.engine.runner import RunOptions, SegmentRows, SegmentScores, running
 from softbleu.errors import InputError
-from softbleu.metrics import Gleu
 from softbleu.metrics.base import make_metric
+from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.result import SumOfRows
 from softbleu.report import WRITERS, Layout
 from softbleu.results.api import score_corpus
@@ -57,8 +56,8 @@ def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
     [("bleu", "corpus", 1), ("bleu", "corpus", 2), ("gleu(iterations=5)", "corpus", 1), ("bleu", "segment", 1)],
 )
 def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "_MOST_KEPT", 1 << 12)
-    monkeypatch.setattr(worker, "_LINES_BY_PLACE", 4096)
+    monkeypatch.setattr(runner, "_MOST_KEPT", 1 << 12)
+    monkeypatch.setattr(encode, "_LINES_BY_PLACE", 4096)
     sizes = (2_000, 8_000) if level == "segment" else (10_000, 40_000)
     few, many = (peak(written(tmp_path, lines), metric, level, jobs) for lines in sizes)
     # The text alone of what is added is 1.5 MB or more, or the scores of its segments are.
@@ -74,7 +73,7 @@ class TwoRows(SumOfRows):
 
 @pytest.mark.parametrize("kept", [0, 10, 10_000])
 def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "_MOST_KEPT", kept)
+    monkeypatch.setattr(runner, "_MOST_KEPT", kept)
     metric = TwoRows(Gleu())
     rows, expected, number = SegmentRows(metric, segments=True), [[], []], 0
     for counts in ([1, 2, 1], [3], [1, 1, 1, 2]):
@@ -102,7 +101,7 @@ def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monke
     candidate, source, *references = ([*map(" ".join, draw.choice(WORDS, (300, 4)).tolist())] for _ in range(4))
     corpus = Segments.of({"one": candidate, "two": source}, list(zip(*references, strict=True)), source)
     expected = score_corpus(corpus, metric, level=level)
-    monkeypatch.setattr(statistics, "_MOST_KEPT", 100)
+    monkeypatch.setattr(runner, "_MOST_KEPT", 100)
     found = score_corpus(corpus, metric, level=level)
     assert found == expected
     assert found.records() == expected.records()
@@ -114,12 +113,12 @@ def test_a_batch_is_smaller_towards_the_end() -> None:
     corpus = Segments.of(["a b"] * 20_000, ["a"] * 20_000)
 
     def lengths(workers: int) -> list[int]:
-        return [-(-len(each) // 1024) for each in worker.task_batches(corpus, ThreadPoolExecutor(workers))]
+        return [-(-len(each) // 1024) for each in encode.task_batches(corpus, ThreadPoolExecutor(workers))]
 
     assert lengths(1) == [8, 6, 3, 2, 1]
     assert lengths(3) == [4, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1]
-    assert [len(each) for each in worker.task_batches(corpus, skip=18_432)] == [1024, 544]
-    slow = [each.part for each in worker.task_batches(corpus, ThreadPoolExecutor(1), 64, skip=18_496)]
+    assert [len(each) for each in encode.task_batches(corpus, skip=18_432)] == [1024, 544]
+    slow = [each.part for each in encode.task_batches(corpus, ThreadPoolExecutor(1), 64, skip=18_496)]
     assert slow == [(64, 576), (576, 1024), (0, 256), (256, 512), (512, 544)]
 
 

@@ -27,8 +27,9 @@ from softbleu.engine import encode
 from softbleu.io.executors import run_in_order
 from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
-from softbleu.metrics import METRICS, Bleu, Metric
+from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.base import make_metric
+from softbleu.metrics.bleu import Bleu
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.text import tokens

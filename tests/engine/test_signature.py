@@ -12,8 +12,9 @@ from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature, signature_of
 from softbleu.errors import InputError
 from softbleu.matching import MATCHERS
-from softbleu.metrics import Bleu, Gleu
 from softbleu.metrics.base import METRICS, make_metric, metric_from_signature, read_metric
+from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
 from softbleu.results.samples import open_sample

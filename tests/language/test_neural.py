@@ -18,7 +18,7 @@ from softbleu.io.resources import package_folder
 from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
 from softbleu.language.locate import MODEL_PACKAGES
 from softbleu.language.neural import MODEL_FILES, NEEDED, LlamaSizes, smooth_weights
-from softbleu.metrics import Refless
+from softbleu.metrics.refless import Refless
 
 LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]
 for name in ("ctranslate2", "gguf"):

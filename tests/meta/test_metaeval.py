@@ -31,7 +31,7 @@ from softbleu.meta.correlation import COEFFICIENTS, correlate, difference, willi
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
 from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
 from softbleu.meta.spans import Marks, span_agreements
-from softbleu.metrics import Bleu
+from softbleu.metrics.bleu import Bleu
 from softbleu.results.significance import rank_ranges
 from softbleu.results.spans import unmatched_spans
 

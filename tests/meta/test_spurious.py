@@ -17,7 +17,7 @@ from strategies import WORDS, word_vectors
 from softbleu import score
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
 from softbleu.embeddings import measure
-from softbleu.engine.worker import MINI_BATCH
+from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.credit import VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table

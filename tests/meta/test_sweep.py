@@ -19,14 +19,13 @@ from softbleu.embeddings import choice
 from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
-from softbleu.engine.runner import Runner
-from softbleu.engine.worker import Worker
+from softbleu.engine.runner import Runner, Worker
 from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.experiments import Definition, Outcome, run_definition
 from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read_variations, sweep, table_of
-from softbleu.metrics import Bleu
 from softbleu.metrics.base import make_metric
+from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.scores import Scores
 from softbleu.report.experiments import outcome_pictures

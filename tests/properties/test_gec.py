@@ -14,10 +14,11 @@ from softbleu.corpora.edits import Coded, CodedGold, apply_edits
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors, WordTable
-from softbleu.metrics import M2, IMeasure, imeasure
-from softbleu.metrics.imeasure import Band, count_alignment
+from softbleu.metrics import imeasure
+from softbleu.metrics.imeasure import Band, IMeasure, count_alignment
 from softbleu.metrics.m2 import find_edits
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2.metric import M2
 from softbleu.text.tokens import Tokens
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)

@@ -157,12 +157,12 @@ def corpus_score(case: Case, **more: object) -> Result:
 
 
 SIZES = (
-    "softbleu.engine.worker.MINI_BATCH",
-    "softbleu.engine.worker.LEAST",
+    "softbleu.engine.runner.MINI_BATCH",
+    "softbleu.engine.runner.LEAST",
     "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
     "softbleu.corpora.corpus.BLOCK",
     "softbleu.engine.runner.BLOCK",
-    "softbleu.engine.worker._MOST_TOKENS",
+    "softbleu.engine.runner._MOST_TOKENS",
 )
 
 

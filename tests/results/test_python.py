@@ -23,7 +23,8 @@ from refusing import refused
 import softbleu
 from softbleu import InputError, Results, compare, score
 from softbleu.errors import UnknownNameError
-from softbleu.metrics import BleuScore, Metric
+from softbleu.metrics import Metric
+from softbleu.metrics.bleu import BleuScore
 
 METRICS = {
     name: value

@@ -21,8 +21,11 @@ from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import spelt
 from softbleu.matching import make_matcher
-from softbleu.metrics import METRICS, Bleu, Chrf, Gleu, Metric
+from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.base import language_of, make_metric, metric_from_signature, read_metric
+from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.chrf import Chrf
+from softbleu.metrics.gleu import Gleu
 from softbleu.results.api import make_metrics
 from softbleu.results.notes import note_text
 from softbleu.text.tokens import Tokenizer13a, Whitespace

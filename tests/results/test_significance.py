@@ -19,12 +19,13 @@ from sacrebleu.significance import PairedTest
 from shared_data import shared
 
 from softbleu.corpora import Segments
-from softbleu.engine.runner import collect_statistics
-from softbleu.engine.statistics import Statistics
+from softbleu.engine.runner import Statistics, collect_statistics
 from softbleu.errors import InputError
 from softbleu.matching.similarity import SCALE
-from softbleu.metrics import Bleu, Gleu, Metric, aggregation
+from softbleu.metrics import Metric, aggregation
 from softbleu.metrics.base import make_metric
+from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.gleu import Gleu
 from softbleu.results import significance as significance_module
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.significance import (

@@ -16,7 +16,7 @@ def similarity(given: Given) -> None:
 
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.engine.vectors import compare_words
+    from softbleu.engine.prepare import compare_words
 
     output = given.open_output([given.vectors])
     choice = given.declared(VectorChoice)
