@@ -25,7 +25,7 @@ from softbleu.errors import InputError, WorkerError
 from softbleu.io.arguments import MOST_JOBS
 from softbleu.io.executors import chosen_executor, count_workers, run_in_order, single_threaded_blas
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, locate, open_language
-from softbleu.thesaurus.stems import stem_of
+from softbleu.thesaurus.resources import stem_of
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals")
 

@@ -213,8 +213,7 @@ class CorpusWords:
 
         `frequencies` are relative ones, (words,).
         """
-        from softbleu.thesaurus.similar_words import read_similar_words
-        from softbleu.thesaurus.stems import lemma_of, stem_in
+        from softbleu.thesaurus.resources import lemma_of, read_similar_words, stem_in
 
         assert choice.similarity is not None
         more: dict[str, Any] = {}

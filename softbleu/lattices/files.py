@@ -1,16 +1,14 @@
-"""Corpora of networks: read from files in any notation, drawn from grammars."""
+"""Corpora of networks: read from files in any notation, drawn from grammars with all that says the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.grammar import Chance, Derivations, read_grammar
+from softbleu.corpora.grammar import Chance, Derivation, Derivations, alternations_of, read_grammar
 from softbleu.errors import InputError, Parameter
-from softbleu.lattices.build import meaning_network
-from softbleu.lattices.lattice import WordNetwork
+from softbleu.lattices.lattice import PARSERS, NetworkBuilder, WordNetwork
 from softbleu.lattices.rules import NetworkRules
-from softbleu.lattices.texts import PARSERS
 
 
 def read_network(name: str, number: int, notation: str = "network", encoding: str = "utf-8") -> WordNetwork:
@@ -54,3 +52,54 @@ def parallel_lines(names: Sequence[str], encoding: str = "utf-8") -> Iterator[tu
         yield from zip(*(open_text(name, encoding) for name in names), strict=True)
     except ValueError:
         raise InputError(f"different numbers of lines: {', '.join(names)} must have as many each") from None
+
+
+def meaning_network(derivations: Derivations, derivation: Derivation) -> WordNetwork:
+    """All that a grammar of ours says with the meaning of a derivation: synonyms, and other orders where declared.
+
+    >>> from softbleu.corpora.grammar import Derivations, read_grammar
+    >>> derivations = Derivations.of(read_grammar("alternations"))
+    >>> sorted(set(meaning_network(derivations, derivations.at(0)).words))
+    ['', 'by', 'doctor', 'lauded', 'physician', 'praised', 'the', 'was']
+    """
+    return _Meaning(derivations).network(derivation)
+
+
+class _Meaning:
+    """Puts networks together from those of the parts."""
+
+    def __init__(self, derivations: Derivations) -> None:
+        self._words = derivations.words
+        grammar = derivations.grammar
+        self._forms = alternations_of(grammar)
+        mates: dict[object, list[str]] = {}
+        keys = []
+        for rule in grammar.rules:
+            keys.append((rule.symbol, grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))))
+            if rule.word is not None:
+                mates.setdefault(keys[-1], []).append(rule.word)
+        self._mates = [mates.get(key, []) for key in keys]
+        self._made = NetworkBuilder()
+
+    def network(self, derivation: Derivation) -> WordNetwork:
+        """Make the network of a derivation."""
+        end = self._add(derivation, 0)
+        return WordNetwork.of(self._made.arcs, 0, [end])
+
+    def _add(self, derivation: Derivation, state: int) -> int:
+        number, inner = derivation
+        if not inner and self._mates[number]:
+            return self._made.step(state, self._mates[number], "grammar")
+        below = iter(inner)
+        parts = [next(below) if word is None else None for word in self._words[number]]
+        forms = [(number, {place: place for place in range(len(parts))}), *self._forms.get(number, [])]
+        ends = [self._form(self._words[form], origins, parts, state) for form, origins in forms]
+        return ends[0] if len(ends) == 1 else self._made.join(ends, "grammar")
+
+    def _form(
+        self, words: Sequence[str | None], origins: dict[int, int], parts: Sequence[Derivation | None], state: int
+    ) -> int:
+        for place, word in enumerate(words):
+            part = parts[origins[place]] if word is None else None
+            state = self._made.step(state, [word or ""], "grammar") if part is None else self._add(part, state)
+        return state

@@ -1,13 +1,15 @@
-"""Networks made of references: which words and phrases may stand in the place of others, each rule by itself."""
+"""Networks made of references, rule by rule, and coded: which words and phrases may stand in the place of others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
@@ -16,11 +18,10 @@ from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, si
 from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
-from softbleu.lattices.build import merge_references
-from softbleu.lattices.lattice import WordNetwork
-from softbleu.lattices.texts import PARSERS
+from softbleu.kernels.lattices import Lattices
+from softbleu.lattices.lattice import PARSERS, NetworkBuilder, WordNetwork
 from softbleu.text.meteor import MeteorData, needed_data
-from softbleu.text.tokens import data_setting
+from softbleu.text.tokens import ChangedTokenizer, Tokenizer, Tokens, data_setting
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class NetworkRules(Declared):
         return PARSERS[self.notation](line, where).split(split)
 
     def merged(self, references: Sequence[Sequence[str]], shared: int) -> WordNetwork:
-        """Make one network of several references; see `softbleu.lattices.build.merge_references`."""
+        """Make one network of several references; see `merge_references`."""
         references = [reference for reference in references if reference]
         if not references:
             return WordNetwork.chain([])
@@ -290,3 +291,143 @@ def _spell_like(word: str, name: str) -> str:
     if word.isupper() and len(word) > 1:
         return name.upper()
     return name[0].upper() + name[1:] if word[0].isupper() else name
+
+
+def merge_references(references: Sequence[Sequence[str]], shared: int) -> tuple[NetworkBuilder, list[list[int]]]:
+    """Lay references along the first: where they share enough words in a row, their paths join, and may change.
+
+    `shared` says how many are enough. Gives their network, and of each reference the states before, between and
+    behind its words.
+
+    >>> made, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()], 2)
+    >>> states, [(arc.source, arc.target, arc.word) for arc in made.arcs[4:]]
+    ([0, 1, 2, 5, 3, 4], [(2, 5, 'too'), (5, 3, 'late')])
+    """
+    first = references[0]
+    made = NetworkBuilder()
+    paths = [[0]]
+    for word in first:
+        paths[0].append(made.step(paths[0][-1], [word], "reference"))
+    for reference in references[1:]:
+        path = [0]
+        for start, end, words, same in _spans(first, reference, shared):
+            if same:
+                path += range(start + 1, end + 1)
+                continue
+            states = made.phrase(start, end, words, 0.0, "reference")
+            path += states[1:] if words else []
+        paths.append(path)
+    return made, paths
+
+
+def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[tuple[int, int, Sequence[str], bool]]:
+    """Places of the first text, and the words of the other there; whether they are the same."""
+    matcher = SequenceMatcher(None, first, other, autojunk=False)
+    blocks = [tuple(block) for block in matcher.get_matching_blocks() if block.size >= shared]
+    if blocks:
+        here, there, size = blocks[-1]
+        if here + size == len(first) and there + size < len(other):
+            # A word goes along with what is put in behind it, for a path cannot end where it begins.
+            blocks[-1:] = [(here, there, size - 1)] if size > 1 else []
+    place = other_place = 0
+    for here, there, size in [*blocks, (len(first), len(other), 0)]:
+        if here == place and there > other_place:
+            here, there, size = here + 1, there + 1, size - 1
+        if here > place:
+            yield place, here, other[other_place:there], False
+        if size:
+            yield here, here + size, other[there : there + size], True
+        place, other_place = here + size, there + size
+
+
+@dataclass(frozen=True)
+class NetworkTokenizer(ChangedTokenizer):
+    """Splits lines into words, and makes networks of references.
+
+    >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
+    >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
+    (['a', '(dog|hound)'], ('a', 'dog', 'hound', '', ''))
+    """
+
+    rules: NetworkRules = field(default_factory=NetworkRules)
+
+    def network(self, line: str) -> WordNetwork:
+        """Make the network of a reference."""
+        return self.rules.network(line, self.splitter, "reference")
+
+    def coded_references(self, texts: Sequence[str], coder: Any) -> LatticeLines:
+        """Code references as lattices; each network is made once."""
+        return LatticeLines.coded([coder.once(text, self.network) for text in texts], coder.vocabulary)
+
+
+def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules) -> Tokenizer:
+    """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
+    if rules.notation == "text" and not rules.active:
+        return tokenizer.plain
+    return NetworkTokenizer(tokenizer, rules)
+
+
+@dataclass(frozen=True)
+class LatticeLines(Tokens):
+    """References that are lattices, beside lines of tokens: the words of the references that they were made of."""
+
+    lattices: Lattices
+    arc_words: NDArray[Any]  # The words of the arcs, as text
+
+    @classmethod
+    def coded(cls, networks: Sequence[WordNetwork], codes: Mapping[str, int]) -> LatticeLines:
+        """Code networks; a word that is no token and has no code gets -1."""
+        lines = [_own_words(network) for network in networks]
+        tokens = np.array([codes[word] for line in lines for word in line], np.int32)
+        words = [word for network in networks for word in network.words]
+        numbers = np.array([codes.get(word, -1) if word else -2 for word in words], np.int32)
+        states = np.array([network.states for network in networks], np.int64)
+
+        def joined(name: str) -> NDArray[np.int64]:
+            return np.concatenate([np.zeros(0, np.int64), *(getattr(network, name) for network in networks)])
+
+        lattices = Lattices(
+            np.cumsum([0, *map(len, networks)]),
+            states,
+            joined("sources"),
+            joined("targets"),
+            numbers,
+            joined("costs"),
+            joined("kinds"),
+        )
+        return cls(tokens, np.cumsum([0, *map(len, lines)]), lattices, np.array(words, object))
+
+    def lines(self, start: int, stop: int) -> Self:
+        """Lines start to stop - 1."""
+        return self.chosen(np.arange(start, stop))
+
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: NDArray[np.int64]) -> Self:
+        lattices, arcs = self.lattices.chosen(lines)
+        return type(self)(codes, offsets, lattices, self.arc_words[arcs])
+
+
+def _own_words(network: WordNetwork) -> list[str]:
+    """Words of the reference that a network was made of.
+
+    >>> _own_words(WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")]))
+    ['dog']
+    """
+    own = ((network.costs == 0) & (network.kinds == 0)).tolist()
+    return [word for word, known in zip(network.words, own, strict=True) if word and known]
+
+
+def lattices_of(references: Tokens) -> Lattices:
+    """Lattices of references: one a line, whose words are its only path, unless they are lattices."""
+    if isinstance(references, LatticeLines):
+        return references.lattices
+    lengths = references.lengths
+    sources = np.arange(len(references.codes)) - np.repeat(references.offsets[:-1], lengths)
+    nothing = np.zeros(len(references.codes), np.int64)
+    return Lattices(references.offsets, lengths + 1, sources, sources + 1, references.codes, nothing, nothing)
+
+
+def arc_words(references: Tokens, surface_forms: Sequence[str]) -> list[str]:
+    """Words of the arcs that `lattices_of` finds, in order, `surface_forms` being those of the codes."""
+    if isinstance(references, LatticeLines):
+        return list(references.arc_words)
+    return [surface_forms[code] for code in references.codes.tolist()]

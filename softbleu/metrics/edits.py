@@ -20,8 +20,7 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, MissingExtraError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
-from softbleu.thesaurus.resources import stem
-from softbleu.thesaurus.stems import stem_of
+from softbleu.thesaurus.resources import stem, stem_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,9 +14,8 @@ from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels
 from softbleu.kernels.lattices import HUNDRED, CandidateTexts, EditPrices, PathSearch
-from softbleu.lattices.coding import LatticeLines, arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
-from softbleu.lattices.rules import NetworkRules
+from softbleu.lattices.rules import LatticeLines, NetworkRules, arc_words, lattices_of, network_tokenizer
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable
 from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, tokenizer_setting

@@ -22,8 +22,7 @@ from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.result import Score, best_rows, column
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Blanks, Tokenizer, Tokens, data_setting, meteor_language
-from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
-from softbleu.thesaurus.stems import stem_in
+from softbleu.thesaurus.resources import MeteorTables, open_tables, stem, stem_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,12 +1,13 @@
-"""Resources of METEOR: stems, and synonyms and paraphrases from files as its program has them, as arrays."""
+"""Knowledge about words: stems and lemmas, lists of similar words, METEOR's synonyms and paraphrases, as arrays."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +15,65 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.errors import InputError
+from softbleu.config.languages import find_language
+from softbleu.errors import InputError, MissingExtraError, Parameter
 from softbleu.io.cache import VARIABLE, cache_folder, kept_arrays
-from softbleu.io.platform import cached_property
+from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note
 from softbleu.io.reading import bounded_lines
 from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
 from softbleu.text.tokens import Vocabulary, chosen_places
-from softbleu.thesaurus.stems import stem_of
 
 if TYPE_CHECKING:
-    from softbleu.types import Flags, Integers
+    from softbleu.types import Flags, Floats, Integers
+
+_STEMMING = lock()  # A stemmer has its word in itself: of two threads at once, one would get half of the other's
+
+
+@lru_cache(1 << 17)
+def stem_of(word: str, algorithm: str) -> str:
+    """Stem a word by the algorithm of that name in snowballstemmer.
+
+    >>> stem_of("häuser", "german"), stem_of("houses", "english")
+    ('haus', 'hous')
+    """
+    with _STEMMING:
+        return _stemmer(algorithm)(word)
+
+
+def stem_in(word: str, language: str) -> str:
+    """Stem a word of a language, by its code."""
+    return stem_of(word, find_language(language).stemmer or "")
+
+
+@cache
+def _stemmer(algorithm: str) -> Callable[[str], str]:
+    # Not by its `stemmer`, which gives that of PyStemmer where this is installed, of another version.
+    module = import_module(f"snowballstemmer.{algorithm}_stemmer")
+    stemmed: Callable[[str], str] = getattr(module, f"{algorithm.title()}Stemmer")().stemWord
+    return stemmed
+
+
+@lru_cache(1 << 17)
+def lemma_of(word: str, language: str) -> str:
+    """Find a word's lemma in simplemma's list of a language, by its code; an unknown word is its own."""
+    return str(_lemmatizer(language)(word)) if word.strip() else word
+
+
+@cache
+def _lemmatizer(language: str) -> Callable[[str], str]:
+    """Open a list; an `InputError` says that there is none, a `MissingExtraError` that `lemmas` is not installed."""
+    try:
+        from simplemma import lemmatize
+    except ImportError as error:
+        raise MissingExtraError("lemmas need another package: pip install 'softbleu[lemmas]'") from error
+    try:
+        lemmatize("a", lang=language)
+    except ValueError as error:
+        said = f" 'lemmas:{language}': simplemma has no such language; write lemmas:CODE, such as lemmas:cs"
+        raise InputError(Parameter("similarity"), said) from error
+    return partial(lemmatize, lang=language)
+
 
 _MASK = "\ue000"  # Stands for a letter that is none to the stemmer
 _ENTRIES, _PHRASES = 1 << 16, 1 << 19
@@ -291,3 +340,47 @@ def _tables(files: MeteorFiles) -> dict[str, NDArray[Any]]:
     if (path := files.paraphrases) is not None:
         arrays |= read_table(path)
     return arrays
+
+
+def read_similar_words(path: Path, words: Sequence[str]) -> tuple[Integers, Floats]:
+    """Read which of these words are similar: ascending `one * words + other`, either way round, and similarities.
+
+    A line has two words and maybe their similarity, which is 1 otherwise, between tabs. Words are looked up as they
+    are written, and in lower case. Raises `InputError`: a line is something else.
+    """
+    numbers: dict[str, list[int]] = {}
+    for number, word in enumerate(words):
+        for form in dict.fromkeys((word, word.lower())):
+            numbers.setdefault(form, []).append(number)
+    pairs: dict[int, float] = {}
+    for one, other, similarity in _pairs(path):
+        for left in numbers.get(one, ()):
+            for right in numbers.get(other, ()):
+                for key in (left * len(words) + right, right * len(words) + left):
+                    pairs[key] = max(similarity, pairs.get(key, 0.0))
+    keys = np.array(sorted(pairs), np.int64)
+    return keys, np.array([pairs[key] for key in keys.tolist()], np.float64)
+
+
+def _pairs(path: Path) -> Iterator[tuple[str, str, float]]:
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(bounded_lines(stream, str(path)), start=1):
+                if not line.isspace():
+                    yield _pair(line.decode().rstrip("\r\n"), f"{path}, line {number}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: no list of similar words ({error})") from error
+
+
+def _pair(line: str, place: str) -> tuple[str, str, float]:
+    parts = line.split("\t")
+    one, other, written = (*parts, "1")[:3] if len(parts) in (2, 3) else ("", "", "")
+    try:
+        similarity = float(written)
+    except ValueError:
+        similarity = -1.0
+    if not (one and other and 0 <= similarity <= 1):
+        raise InputError(
+            f"{place}: two words and maybe a similarity from 0 to 1 between tabs are needed: {line[:40]!r}"
+        )
+    return one, other, similarity

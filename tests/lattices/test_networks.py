@@ -20,11 +20,9 @@ from softbleu.cli.app import run
 from softbleu.corpora.grammar import Derivations, parse_grammar
 from softbleu.errors import InputError
 from softbleu.lattices import NetworkArc, WordNetwork
-from softbleu.lattices.build import meaning_network, merge_references
-from softbleu.lattices.files import read_network
-from softbleu.lattices.lattice import LARGEST_NETWORK
-from softbleu.lattices.rules import NetworkRules, NetworkVectors
-from softbleu.lattices.texts import format_line, parse_brackets, parse_line
+from softbleu.lattices.files import meaning_network, read_network
+from softbleu.lattices.lattice import LARGEST_NETWORK, format_line, parse_brackets, parse_line
+from softbleu.lattices.rules import NetworkRules, NetworkVectors, merge_references
 from softbleu.metrics.hyter import Hyter, closest_path
 from softbleu.thesaurus.resources import MeteorData
 
@@ -169,7 +167,6 @@ def test_brackets_mean_what_they_say():
 def test_too_many_arcs_are_refused(monkeypatch):
     few = replace(LARGEST_NETWORK, most=2)
     monkeypatch.setattr("softbleu.lattices.lattice.LARGEST_NETWORK", few)
-    monkeypatch.setattr("softbleu.lattices.texts.LARGEST_NETWORK", few)
     makers = [
         lambda: WordNetwork.chain(["a", "b", "c"]),
         lambda: parse_line('[[["a"],["b"]],[["c"]]]'),

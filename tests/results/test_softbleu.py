@@ -16,7 +16,7 @@ from softbleu.errors import MissingExtraError
 from softbleu.metrics.base import make_metric, rarity_of
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
-from softbleu.thesaurus.stems import _lemmatizer
+from softbleu.thesaurus.resources import _lemmatizer
 
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
 ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()

@@ -15,8 +15,8 @@ def make_networks(given: Given) -> None:
     """
     from softbleu.errors import InputError
     from softbleu.lattices.files import draw_meanings, networks_of
+    from softbleu.lattices.lattice import format_line
     from softbleu.lattices.rules import NetworkRules
-    from softbleu.lattices.texts import format_line
 
     if (given.grammar is None) == (not given.reference):
         raise InputError("name references with --reference, or a grammar with --grammar")

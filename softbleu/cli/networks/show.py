@@ -9,7 +9,7 @@ def show_network(given: Given) -> None:
     from softbleu.corpora.files import open_text
     from softbleu.errors import known_name
     from softbleu.lattices.files import read_network
-    from softbleu.lattices.texts import PARSERS, format_dot, format_line
+    from softbleu.lattices.lattice import PARSERS, format_dot, format_line
     from softbleu.metrics.hyter import closest_path
     from softbleu.report import RECORD_WRITERS
     from softbleu.text.tokens import make_tokenizer
