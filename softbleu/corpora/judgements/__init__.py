@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from softbleu.corpora.judgements.assessments import Assessments, read_assessments
 from softbleu.corpora.judgements.assessments import drawn_with as drawn_with
-from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
-from softbleu.corpora.judgements.scores import ScoreTable, file_stem, in_order_of, merge_scores, read_scores
+from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, read_rankings
+from softbleu.corpora.judgements.scores import (
+    ScoreTable,
+    file_stem,
+    in_order_of,
+    merge_scores,
+    plain_names,
+    read_scores,
+)
 from softbleu.corpora.judgements.spans import MarkedOutput, MarkedSpan, SpanTable, read_spans
 
 __all__ = [

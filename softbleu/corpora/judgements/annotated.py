@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from softbleu.corpora.judgements.rows import TableRow, Values, first_line, is_json, json_values, table_rows
+from softbleu.corpora.judgements.scores import TableRow, Values, first_line, is_json, json_values, table_rows
 from softbleu.errors import InputError
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_json, whole_number

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.corpus import Segments
-from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
-from softbleu.corpora.judgements.comparisons import plain_names
-from softbleu.corpora.judgements.rows import TableRow, score_rows, table_rows, text_of
-from softbleu.corpora.judgements.scores import first_segment, score_of, segment_number
+from softbleu.corpora.judgements.scores import (
+    TableRow,
+    first_segment,
+    of_direction,
+    plain_names,
+    score_of,
+    score_rows,
+    segment_number,
+    table_rows,
+    text_of,
+)
+from softbleu.corpora.judgements.spans import LinesBySystem, annotated_rows
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
@@ -245,17 +253,6 @@ def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | No
             )
         found.append((where, {**row, "segment": str(1 + firsts[row["document"]])}))
     return found
-
-
-def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
-    """Take the rows of one direction. InputError: there are none, or several directions and none is named."""
-    listed = list(rows)
-    there = sorted({row["lp"] for _, row in listed if "lp" in row})
-    if not listed:
-        raise InputError(f"{name}: there are no assessments")
-    if (direction is None and len(there) > 1) or (direction is not None and there and direction not in there):
-        raise InputError(f"{name}: name one direction of {', '.join(there)}")
-    return [(where, row) for where, row in listed if direction in (None, row.get("lp", direction))]
 
 
 def _means(

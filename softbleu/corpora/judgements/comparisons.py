@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.rows import csv_lines, first_line, table_rows
+from softbleu.corpora.judgements.scores import csv_lines, first_line, plain_names, table_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
@@ -22,7 +22,7 @@ from softbleu.io.reading import whole_number
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
-_DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
+
 _LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
 Row = tuple[int, str, str, int, str]  # Segment, two systems, the outcome for the first, annotator
 _SYSTEM = re.compile(r"system(\d+)id")
@@ -30,26 +30,6 @@ _RANKED = re.compile(r"(?i)\b(?:system\d+(?:id|rank)|srcindex|judgeid)\b")  # Co
 _NOT_JUDGED = -1
 _MOST = 1 << 31
 _PAIR = 2
-
-
-def plain_names(names: Iterable[str]) -> dict[str, str]:
-    """Find the plain name of each: without test set and direction, where all names have both.
-
-    >>> plain_names(["newstest2013.fr-en.online-B", "newstest2013.fr-en.cu-zeman.2738"])
-    {'newstest2013.fr-en.online-B': 'online-B', 'newstest2013.fr-en.cu-zeman.2738': 'cu-zeman.2738'}
-    >>> plain_names(["conll14st-test.AMU.src-trg", "conll14st-test.PKU.src-trg"])["conll14st-test.AMU.src-trg"]
-    'AMU'
-    >>> plain_names(["umd.2922", "uu-nmt.1"])
-    {'umd.2922': 'umd.2922', 'uu-nmt.1': 'uu-nmt.1'}
-    """
-    parts = {name: name.split(".") for name in names}
-    common = set(next(iter(parts.values()), ()))
-    for pieces in parts.values():
-        common.intersection_update(pieces)
-    direction = next((part for part in sorted(common) if _DIRECTION.fullmatch(part)), None)
-    if direction is None or any(len(pieces) < 3 or pieces[0] not in common for pieces in parts.values()):
-        return {name: name for name in parts}
-    return {name: ".".join(part for part in pieces[1:] if part != direction) for name, pieces in parts.items()}
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from softbleu.corpora.judgements.comparisons import plain_names
-from softbleu.corpora.judgements.rows import is_json, outside_rows, score_rows, text_of
+from softbleu.corpora.judgements.scores import is_json, outside_rows, plain_names, score_rows, text_of
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import parse_score, whole_number
@@ -95,7 +94,7 @@ def read_scores(
     columns of scores are named behind a colon, as in ``scores.tsv:COMET,MetricX``; without column names those of WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score; ``.sys.score`` and
     ``.seg.score`` of mt-metrics-eval, the segments of a system in order; and JSON of other programs
-    (`softbleu.corpora.judgements.rows.outside_rows`). What is ``None``, empty or missing was not scored.
+    (`softbleu.corpora.judgements.scores.outside_rows`). What is ``None``, empty or missing was not scored.
 
     Parameters
     ----------

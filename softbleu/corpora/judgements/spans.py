@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from softbleu.corpora.files import name_files
-from softbleu.corpora.judgements.annotated import LinesBySystem, annotated_rows
-from softbleu.corpora.judgements.assessments import of_direction
-from softbleu.corpora.judgements.comparisons import plain_names
-from softbleu.corpora.judgements.rows import TableRow, is_json, json_values, table_rows, text_of
-from softbleu.corpora.judgements.scores import first_segment, segment_number
+from softbleu.corpora.judgements.scores import (
+    TableRow,
+    first_segment,
+    is_json,
+    json_values,
+    of_direction,
+    plain_names,
+    segment_number,
+    table_rows,
+    text_of,
+)
+from softbleu.corpora.judgements.spans import LinesBySystem, annotated_rows
 from softbleu.errors import InputError
 from softbleu.io.reading import whole_number
 
