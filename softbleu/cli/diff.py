@@ -9,7 +9,7 @@ def diff(given: Given) -> None:
 
     Scores that were made with other settings cannot be compared; then it says so.
     """
-    from softbleu.report.tables import difference_records
+    from softbleu.report.comparisons import difference_records
     from softbleu.results.runs import diff_files
 
     output = given.open_output([given.one, given.two])

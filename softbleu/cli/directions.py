@@ -27,8 +27,7 @@ def directions(given: Given) -> None:
     from softbleu.corpora.directions import read_directions
     from softbleu.errors import InputError
     from softbleu.report import RECORD_WRITERS
-    from softbleu.report.directions import directions_page, write_directions
-    from softbleu.report.html import write_html
+    from softbleu.report.html import directions_page, write_directions, write_html
 
     name = given.output_format.lower()
     if name != "html":

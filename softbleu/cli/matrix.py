@@ -16,7 +16,7 @@ def matrix(given: Given) -> None:
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
-    from softbleu.report.tables import matrix_records, text_pair_records
+    from softbleu.report.scores import matrix_records, text_pair_records
     from softbleu.results.notes import note_text
     from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.io.progress import note
 from softbleu.io.tabular import Records
-from softbleu.report.records import DATA_FORMATS, SCHEMA, dump, json_rows, p_text, records_tsv
+from softbleu.report.records import (
+    DATA_FORMATS,
+    SCHEMA,
+    Formats,
+    Layout,
+    Written,
+    dump,
+    json_rows,
+    p_text,
+    records_tsv,
+    table_writers,
+)
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, signature_note
 
 if TYPE_CHECKING:
-    from softbleu.report.layout import Layout
+    from softbleu.results.runs import RunDifference
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
 _OTHER_WAY = "d has another sign than its difference where segments alone score the other way than all together"
+_OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
@@ -270,8 +283,6 @@ def _system(row: Comparison) -> dict[str, Any]:
 
 def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
     """Write the bootstrap scores as tab-separated values, a column per system (and metric)."""
-    from softbleu.report.layout import Layout
-
     names = [
         f"{table.metric}: {row.name}" if len(tables) > 1 else row.name
         for table in tables
@@ -305,3 +316,36 @@ def _nothing_marked(table: ComparisonTable) -> str:
         f"no difference is significant at {SIGNIFICANT}{after.get(how.correction, '')}: "
         f"{tests} test{'s' * (tests > 1)}, {drawn}, smallest attainable p = {how.least_p(tests):.4f}"
     )
+
+
+Comparer = Callable[[Sequence["ComparisonTable"], Layout], Written]
+COMPARERS: Formats[Comparer] = Formats(
+    {
+        **table_writers(comparison_records),
+        **table_writers(comparison_tables, ("text", "markdown")),
+        **table_writers(summary_tables, ("latex",)),
+        "json": compare_json,
+    }
+)
+MATRIX_WRITERS: Formats[Comparer] = Formats(
+    {
+        **table_writers(pair_records),
+        **table_writers(matrix_tables, ("text", "markdown")),
+        **table_writers(summary_and_matrices, ("latex",)),
+        "json": compare_json,
+    }
+)
+"""Formats of comparisons of all pairs of systems."""
+
+
+def difference_records(difference: RunDifference, lines: int | None = None) -> Records:
+    """Make a row a change; of each metric so many lines, if there is a limit."""
+    rows, shown, left = [], Counter[str](), 0
+    for change in difference.changes:
+        shown[change.metric] += change.kind == "line"
+        if lines is not None and change.kind == "line" and shown[change.metric] > lines:
+            left += 1
+            continue
+        rows.append([getattr(change, name) for name in _OF_RUNS])
+    notes = [f"{left:,} further lines changed, here are {lines:,} of each metric"] if left else []
+    return Records(_OF_RUNS, rows, difference.described(), "nothing differs", notes=notes, text_columns=4)

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.layout import BOLD, Layout, lay_out
-from softbleu.report.records import SCHEMA, dump, json_rows
+from softbleu.report.records import (
+    BOLD,
+    SCHEMA,
+    VIEWS,
+    Formats,
+    Layout,
+    Written,
+    dump,
+    json_rows,
+    lay_out,
+    table_writers,
+)
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
@@ -188,3 +198,14 @@ def _by(kind: str, line: ChosenLine, digits: int) -> str:
     if kind == "worst":
         return f"{line.by:.{digits}f}"
     return f"difference {line.by:+.{digits}f}" if kind == "different" else f"ranks {line.by:+.0%} apart"
+
+
+EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Formats(
+    {
+        **table_writers(explanation_records),
+        "text": explain_text,
+        "json": explain_json,
+        "jsonl": explain_jsonl,
+    }
+)
+LINE_WRITERS: Formats[Callable[[ChosenLines, Layout], Written]] = Formats({**VIEWS, "text": lines_text})

@@ -1,4 +1,8 @@
-"""One self-contained HTML page: scores, every segment and its matches, and a slider for the threshold."""
+"""HTML pages that stand by themselves: of scores, of odd lines, of systems in several directions.
+
+That of scores has every segment, its matches, and a slider for the threshold. That of odd lines has every line under
+the check that it fails; that of directions is a table that can be sorted.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,27 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.analysis.page_marks import HEAT_STEPS
+from softbleu.errors import one_line
+from softbleu.io.tabular import Records, Value
 from softbleu.metrics.protocols import BleuFormula
-from softbleu.report.records import PROBABILITIES, dump, p_text
+from softbleu.report.records import DATA_FORMATS, PROBABILITIES, RECORD_WRITERS, Layout, Written, dump, p_text
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from softbleu.analysis.directions import DirectionTable
     from softbleu.analysis.pages import Page, PageTable
+    from softbleu.corpora.checks import Oddities, Oddity
     from softbleu.metrics.result import Result
-    from softbleu.report.layout import Layout
     from softbleu.types import Integers
 
 
@@ -278,3 +287,133 @@ def static_page(title: str, summary: str, content: Iterable[str], script: str = 
         "content": content,
     }
     return _filled("static.html", [script] * bool(script), parts)
+
+
+def write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
+    """Write a page without scripts that a browser opens without any other file and without a network."""
+    systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
+    found = f"{odd.lines:,} lines each, {len(odd.oddities):,} oddities"
+    return static_page(f"Odd lines of {systems}", found, _odd_content(odd))
+
+
+def _odd_content(odd: Oddities) -> Iterator[str]:
+    table = Records.of(odd)
+    yield from _section("Systems", _plain_table(table.columns, table.rows))
+    by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
+    for name, entries in by_check.items():
+        yield from _section(name, _details(entries))
+
+
+def _section(title: str, content: Iterable[str]) -> Iterator[str]:
+    yield f"<section>\n<h2>{escape(title)}</h2>\n"
+    yield from content
+    yield "</section>\n"
+
+
+def _details(entries: Sequence[Oddity]) -> Iterator[str]:
+    """The odd lines of each system, folded up."""
+    ranked = sorted(entries, key=lambda entry: entry.system)
+    for system, group in groupby(ranked, key=lambda entry: entry.system):
+        rows = [[entry.line, entry.detail, entry.output] for entry in group]
+        yield f"<details><summary>{escape(one_line(system))}: {len(rows):,}</summary>\n"
+        yield from _plain_table(["line", "detail", "output"], rows)
+        yield "</details>\n"
+
+
+def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    cells = (
+        "".join(
+            f'<td class="number">{cell:,}</td>'
+            if isinstance(cell, int)
+            else f'<td dir="auto">{escape(one_line(str(cell)))}</td>'
+            for cell in row
+        )
+        for row in rows
+    )
+    return _html_table('class="scroll"', map(escape, columns), cells)
+
+
+def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
+    """Make a table that scrolls by itself, of the HTML of its heads and of the cells of each row."""
+    shown = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    yield f'<div {frame} tabindex="0"><table>\n<thead><tr>{shown}</tr></thead>\n<tbody>\n'
+    yield from (f"<tr>{cells}</tr>\n" for cells in rows)
+    yield "</tbody>\n</table></div>\n"
+
+
+def direction_records(table: DirectionTable, layout: Layout) -> Records:
+    """Make a row per system and a column per metric and direction, the best of each marked, and macro averages."""
+    columns, values = ["system"], list[list[Value]]([system] for system in table.systems)
+    marked = []
+    for metric in table.results:
+        by_system = [table.scores(metric, system) for system in table.systems]
+        best = max if table.higher(metric) else min
+        for scored in zip(*by_system, strict=True):
+            columns.append(f"{metric} {scored[0][0]}")
+            known = [score for _, score in scored if score is not None]
+            for number, (_, score) in enumerate(scored):
+                values[number].append(score)
+                if known and score == best(known):
+                    marked.append((number, len(columns) - 1))
+    return Records(columns, values, notes=_notes(table), marked=marked, text_columns=1, digits=layout.digits)
+
+
+def _notes(table: DirectionTable) -> list[str]:
+    shared = {metric: table.common(metric) for metric in table.results}
+    several = len(table.directions) > 1
+    said = [f"macro, {metric}: mean over {', '.join(names)}" for metric, names in shared.items() if several]
+    signatures = {
+        f"{metric} {direction} signature: {next(iter(systems.values())).short_signature}": None
+        for metric, by_direction in table.results.items()
+        for direction, systems in by_direction.items()
+    }
+    return [*said, *signatures]
+
+
+def write_directions(name: str, table: DirectionTable, layout: Layout) -> Written:
+    """Write the table in a format: long for programs, else a row per system."""
+    records = replace(Records.of(table), facts={}) if name in DATA_FORMATS else direction_records(table, layout)
+    return RECORD_WRITERS[name](records, layout)
+
+
+def directions_page(
+    table: DirectionTable, layout: Layout, pages: Mapping[str, str], title: str = ""
+) -> Iterator[str]:
+    """Write a page that a browser opens without any other file: a row per system, sorted by a click on a head.
+
+    Parameters
+    ----------
+    table
+        Scores of the systems.
+    layout
+        Decimals of the scores.
+    pages
+        Names of the pages of single directions, to which cells lead.
+    title
+        Of the page.
+    """
+    title = title or f"{len(table.systems)} systems, {len(table.directions)} directions"
+    return static_page(title, "", _direction_content(table, layout, pages), read_part("sort.js"))
+
+
+def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
+    made = direction_records(table, layout)
+    linked = [pages.get(column.rpartition(" ")[2]) for column in made.columns]
+    rows = []
+    for number, (system, *scores) in enumerate(made.rows):
+        name = escape(str(system))
+        cells = [f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>']
+        for place, score in enumerate(scores, start=1):
+            cells.append(_score_cell(score, linked[place], layout.digits, best=(number, place) in made.marked))
+        rows.append("".join(cells))
+    heads = (f'<button type="button">{escape(column)}</button>' for column in made.columns)
+    yield from _html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
+    yield from (f'<p class="note">{escape(note)}</p>\n' for note in made.notes)
+
+
+def _score_cell(score: Value, page: str | None, digits: int, *, best: bool) -> str:
+    if score is None:
+        return '<td class="number" data-value="">–</td>'
+    shown = f"{score:.{digits}f}"
+    linked = shown if page is None else f'<a href="{escape(page)}">{shown}</a>'
+    return f'<td class="number{" best" if best else ""}" data-value="{score!r}">{linked}</td>'

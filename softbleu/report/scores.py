@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
-from softbleu.io.tabular import Records, spread
-from softbleu.report.layout import BOLD, Layout, lay_out
-from softbleu.report.records import SCHEMA, dump, json_rows, records_text
+from softbleu.io.tabular import Records, Value, spread
+from softbleu.report.records import (
+    BOLD,
+    SCHEMA,
+    Formats,
+    Layout,
+    Written,
+    dump,
+    json_rows,
+    lay_out,
+    records_text,
+    table_writers,
+)
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result, Unit
+    from softbleu.results.pairs import PairScores
     from softbleu.results.significance import ComparisonTable
 
 _STARS = {True: "*", False: ""}
@@ -295,3 +306,49 @@ def _signed_numbers_of(result: Result) -> dict[str, Any]:
 def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:
     """Counts by `COVERAGE_COUNTS`, for programs."""
     return {name: getattr(coverage, field, None) for name, field in COVERAGE_COUNTS.items()}
+
+
+WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
+    {
+        **table_writers(score_records),
+        **table_writers(score_tables, ("markdown", "latex")),
+        "text": write_text,
+        "json": write_json,
+        "jsonl": write_jsonl,
+    }
+)
+
+
+def matrix_records(scores: PairScores) -> Records:
+    """Make a row per candidate and a column per reference."""
+    return _signed(replace(Records.of(scores), verbatim=scores.references), scores)
+
+
+def text_pair_records(lists: Iterable[PairScores]) -> Records:
+    """Make a row per pair of each list."""
+    listed = list(lists)
+    columns = ["segment", "candidate", "reference", "score"]
+    return _signed(Records(columns, _PairRows(listed), listed[0].described()), listed[0])
+
+
+@dataclass(frozen=True)
+class _PairRows(Sequence[Sequence[Value]]):
+    """Rows that are made when they are asked for: they take many times the memory of their scores."""
+
+    lists: Sequence[PairScores]
+
+    def __len__(self) -> int:
+        return sum(scored.scores.size for scored in self.lists)
+
+    def __iter__(self) -> Iterator[Sequence[Value]]:
+        for number, scored in enumerate(self.lists, start=1):
+            for one, row in zip(scored.candidates, scored.scores.tolist(), strict=True):
+                for other, score in zip(scored.references, row, strict=True):
+                    yield number, one, other, score
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
+
+
+def _signed(table: Records, scores: PairScores) -> Records:
+    return replace(table, background=["signature"], notes=[f"signature: {scores.short_signature}"])

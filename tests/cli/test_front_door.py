@@ -30,7 +30,7 @@ from softbleu.io import progress
 from softbleu.io.progress import ProgressBar
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
-from softbleu.report.layout import fit, lay_out
+from softbleu.report.records import fit, lay_out
 from softbleu.text.tokens import TOKENIZERS
 
 EXAMPLES = tomllib.loads(Path(options.__file__).with_name("examples.toml").read_text(encoding="utf-8"))

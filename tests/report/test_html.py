@@ -18,8 +18,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.metrics.base import make_metric
 from softbleu.report import Layout
-from softbleu.report.html import escape_json, pack, write_html
-from softbleu.report.odd_lines import write_odd_lines
+from softbleu.report.html import escape_json, pack, write_html, write_odd_lines
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
 VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}

@@ -18,8 +18,7 @@ from softbleu.cli.output import Output
 from softbleu.errors import InputError, one_line
 from softbleu.metrics.result import Score
 from softbleu.report import COMPARERS, EXPLAINERS, RECORD_WRITERS, WRITERS, Layout, Records, format_by_suffix
-from softbleu.report.layout import lay_out
-from softbleu.report.records import BINARY_FORMATS
+from softbleu.report.records import BINARY_FORMATS, lay_out
 from softbleu.report.scores import write_numbers
 from softbleu.results.explain import Explanation, NgramMatch
 
