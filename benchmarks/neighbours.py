@@ -17,7 +17,7 @@ import numpy as np
 from gensim.models import KeyedVectors
 from threadpoolctl import threadpool_limits
 
-from softbleu.embeddings.index import NeighbourIndex
+from softbleu.embeddings.neighbours import NeighbourIndex
 
 WORDS, DIMENSION, QUERIES, COUNT, CLUSTERS, SEED = 100_000, 300, 1_000, 10, 2_000, 20_140_917
 

@@ -9,8 +9,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from softbleu.config.declare import Declared, Setting, own_settings
-from softbleu.embeddings.choice import Similarity, VectorChoice
-from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.choice import Similarity, VectorChoice, WordMeasure
 from softbleu.errors import InputError, VectorError
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching import MATCHERS

@@ -15,7 +15,7 @@ from refusing import refused
 from softbleu.cli.options import identifier, setting_options
 from softbleu.config.declare import Declared, Setting, own_settings, setting
 from softbleu.config.signature import format_value, parse_signature
-from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.choice import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io import resources
 from softbleu.matching import MATCHERS, SoftMatcher

@@ -22,7 +22,7 @@ import pytest
 from cli.test_urls import Silent, served
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.store import store_fingerprint
+from softbleu.embeddings.vectors import store_fingerprint
 
 ROOM = Path(__file__).resolve().parents[1] / "embeddings"
 STORE = ROOM / "glove-6b-100d"

@@ -19,7 +19,7 @@ import pytest
 from made_up_encoder import MadeUpEncoder
 from threadpoolctl import threadpool_info
 
-from softbleu.embeddings.memory import KeptVectors
+from softbleu.embeddings.vectors import KeptVectors
 from softbleu.encoders.kept import EncodedLines
 from softbleu.errors import InputError, WorkerError
 from softbleu.io.arguments import MOST_JOBS
@@ -177,7 +177,7 @@ def test_stems() -> None:
 
 
 def test_vectors_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.embeddings.memory._MOST", 1)
+    monkeypatch.setattr("softbleu.embeddings.vectors._MOST", 1)
     find, found = KeptVectors._row, []
 
     def meanwhile(vectors: KeptVectors, *given: Any) -> Any:

@@ -20,7 +20,7 @@ from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.embeddings.index import NeighbourIndex
+from softbleu.embeddings.neighbours import NeighbourIndex
 from softbleu.engine.prepare import ContextVectors, CorpusWords
 from softbleu.io.arguments import Limit
 from softbleu.meta.accuracy import JudgedPairs
@@ -166,7 +166,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
         "a ranking is",
     ),
-    "embeddings.index": (
+    "embeddings.neighbours": (
         lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5, np.full(2, -1)),
         "a search for 2 words is",
     ),

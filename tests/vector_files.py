@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softbleu.embeddings.store import open_writer
+from softbleu.embeddings.vectors import open_writer
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)

@@ -136,7 +136,7 @@ def _files_of(entry: str | None) -> list[Path]:
         return []
     if Path(entry).is_file():
         return [Path(entry)]
-    from softbleu.embeddings.locate import vector_files
+    from softbleu.embeddings.choice import vector_files
 
     return vector_files(entry)
 

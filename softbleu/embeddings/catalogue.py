@@ -1,14 +1,24 @@
-"""The catalogue of known vector sets: how large they are, under which licence, and how to get them."""
+"""What is known of sets of vectors and encoders: the catalogue of published ones, and facts about one at hand."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from softbleu.embeddings.locate import bundled_names
+from softbleu.embeddings.choice import bundled_names, kept_quantiles
+from softbleu.embeddings.files import FileSource
+from softbleu.embeddings.vectors import StoreSource, VectorSource, store_fingerprint
+from softbleu.encoders.base import Encoder
 from softbleu.encoders.locate import encoder_names
-from softbleu.errors import UnknownNameError
+from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
+from softbleu.encoders.stored import StoredEncoder
+from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.reading import read_toml
 from softbleu.io.resources import required_resource
+
+Fact = str | int | float | None
 
 
 @dataclass(frozen=True)
@@ -53,3 +63,78 @@ def find_entry(name: str) -> CatalogueEntry:
     if name not in entries:
         raise UnknownNameError("vector set", name, entries)
     return entries[name]
+
+
+def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str, Fact]:
+    """Facts about a set, by name.
+
+    `verify` reads all of it, to see that it is whole and as it was written. Raises `VectorError` where it is not.
+
+    >>> from softbleu.embeddings import open_vectors
+    >>> facts = describe_vectors(open_vectors("glove-6b-100d"), verify=True)
+    >>> facts["words"], facts["dimension"], facts["dtype"], facts["verified"]
+    (79500, 100, 'int8', 'yes')
+    """
+    facts: dict[str, Fact] = {"name": source.name}
+    if isinstance(source, StoreSource):
+        if verify:
+            _check_content(
+                source.directory, source.fingerprint, store_fingerprint(source.directory), "write the store again"
+            )
+        files = sorted(path for path in source.directory.iterdir() if path.is_file())
+        facts |= {"kind": "store", "words": source.count, "dimension": source.dimension, "dtype": source.dtype}
+        facts |= {"bytes": _size_of(files), **_origin(source.meta), "sha256": source.fingerprint}
+        facts |= _of_pairs(kept_quantiles(source))
+    elif isinstance(source, FileSource):
+        layout = source.layout
+        facts |= {"kind": f"{layout.kind} file", "words": layout.count, "dimension": layout.dimension}
+        facts["bytes"] = _size_of([source.path])
+        if verify:
+            source.select([])
+            facts["sha256"] = source.fingerprint
+    else:
+        facts |= {"kind": type(source).__name__, "dimension": source.dimension, "sha256": source.fingerprint}
+    return {**facts, "verified": "yes" if verify else "no"}
+
+
+def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fact]:
+    """Facts about an encoder, by name; see `describe_vectors`.
+
+    >>> from softbleu.encoders import open_encoder
+    >>> facts = describe_encoder(open_encoder("minilm-l6"), verify=True)
+    >>> facts["layers"], facts["dimension"], facts["dtype"], facts["verified"]
+    (6, 384, 'int8', 'yes')
+    """
+    facts: dict[str, Fact] = {"name": encoder.name, "kind": "encoder"}
+    facts |= {"layers": encoder.depth, "dimension": encoder.dimension, "pieces": encoder.vocabulary}
+    if isinstance(encoder, StoredEncoder):
+        folder, architecture, meta = encoder.directory, encoder.architecture, encoder.meta
+        if verify:
+            fingerprint = encoder_fingerprint(folder, architecture)
+            _check_content(folder, encoder.fingerprint, fingerprint, "convert the model again")
+        facts |= {"positions": architecture.positions, "dtype": meta["dtype"]}
+        facts |= {"bytes": _size_of([folder / name for name in ENCODER_FILES]), **_origin(meta)}
+    facts |= {"sha256": encoder.fingerprint, "recommended layers": ",".join(map(str, encoder.layers))}
+    facts |= {"recommended threshold": encoder.threshold, **_of_pairs(encoder.quantiles)}
+    return {**facts, "verified": "yes" if verify else "no"}
+
+
+def _check_content(folder: Path, expected: str, actual: str, advice: str) -> None:
+    if actual != expected:
+        raise VectorError(
+            f"{folder}: its content has the SHA-256 {actual}, meta.json says {expected}: it was damaged or edited; "
+            f"{advice}"
+        )
+
+
+def _size_of(files: list[Path]) -> int:
+    return sum(path.stat().st_size for path in files)
+
+
+def _origin(meta: Mapping[str, Any]) -> dict[str, Fact]:
+    names = ("family", "source", "licence", "normalisation", "source_sha256")
+    return {name: meta[name] for name in names if isinstance(meta.get(name), str)}
+
+
+def _of_pairs(quantiles: Mapping[str, float]) -> dict[str, Fact]:
+    return {f"similarity {key} of random pairs": value for key, value in quantiles.items()}

@@ -1,34 +1,518 @@
-"""Which word vectors to compare words by, and how."""
+"""Which word vectors to compare words by, and how: where they are, what is removed from them, which words may match.
+
+Whatever needs a neighbourhood looks for it among the first `SCOPE` words of the set, the most frequent ones in most
+sets, and never in the corpus: a similarity does not depend on what else is scored.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.config.languages import LANGUAGES, find_language
-from softbleu.embeddings import DEFAULT_VECTORS, VectorLocation, open_vectors
-from softbleu.embeddings.measure import (
-    MeasuredWords,
-    WordMeasure,
-    measure_words,
-    parse_percentile,
-    similarity_quantile,
+from softbleu.embeddings.files import FastTextSource, FileSource, is_fasttext
+from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.vectors import (
+    PAIRS,
+    QUANTILES,
+    SEED,
+    STORE_FILES,
+    VECTORS,
+    KeyedVectorsLike,
+    VectorCase,
+    VectorSource,
+    WordVectors,
+    open_keyed_vectors,
+    open_mapping,
+    open_store,
+    pair_products,
+    percentiles_of,
+    spellings_of,
+    unit_rows,
 )
-from softbleu.embeddings.vectors import VectorCase, VectorSource
-from softbleu.encoders import Encoder, is_encoder, open_encoder
+from softbleu.encoders import Encoder, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
-from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter
+from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
+from softbleu.io.cache import local_place
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
+from softbleu.io.reading import read_toml
+from softbleu.io.resources import find_resource, resource_names
 
+if TYPE_CHECKING:
+    from softbleu.types import Flags, Floats, Integers
+
+
+_PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")
+_FOLDER = "embeddings"
+DEFAULT_VECTORS = "glove-6b-100d"
+VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource
 ExactWords = Literal["one", "cosine"]
 NO_VECTORS = "none"
 MOST_CONTEXT = 1000  # Lines before one with which it can be encoded; corpora have as many at hand
 _KIND = re.compile(r"(spelling|(?:stems|lemmas):[a-z]{2,3}|stems|lemmas)(?:\+|$)")
+_PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
+FunctionWords = Literal["soft", "exact"]
+SCOPE = 50_000  # Words of a set among which neighbours are looked for and common parts and quantiles are estimated
+_BLOCK = 1 << 11
+_NOTHING = 1e-6
+_PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
+_DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
+"""Similarities of the last draws, 8 MB each: all quantiles of one set of vectors are of one draw."""
+MOST_DRAWN = 4
+
+
+@dataclass(frozen=True)
+class JoinedSource:
+    """Sets whose unit vectors are put side by side, times the square root of each set's weight.
+
+    The cosine of two words that all sets know is the weighted mean of their cosines; a word that a set lacks has
+    zeros there. The first set says which words come first.
+
+    >>> one, other = open_vectors({"cat": [2.0], "dog": [1.0]}), open_vectors({"cat": [0.0, 3.0]})
+    >>> joined = JoinedSource((one, other), (1.0, 1.0))
+    >>> joined.dimension, joined.select(["cat", "dog"]).rows.tolist()
+    (3, [[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    """
+
+    sources: tuple[VectorSource, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """Names and weights of the sets."""
+        return "+".join(
+            source.name + ("" if weight == 1 else f"*{weight:g}")
+            for source, weight in zip(self.sources, self.weights, strict=True)
+        )
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return sum(source.dimension for source in self.sources)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 over the fingerprints and weights of the sets."""
+        parts = (f"{s.fingerprint}*{w!r}\n" for s, w in zip(self.sources, self.weights, strict=True))
+        return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words of the first set; see `VectorSource.head`."""
+        words, rows = self.sources[0].head(count)
+        others = (source.select(words, "exact").rows for source in self.sources[1:])
+        return words, self._side_by_side([rows, *others])
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words; see `VectorSource.select`. Each set looks a word up for itself."""
+        selected = [source.select(words, case) for source in self.sources]
+        rows = self._side_by_side([vectors.rows for vectors in selected])
+        return WordVectors(rows, self.name, self.fingerprint, min(vectors.zero_words for vectors in selected))
+
+    def _side_by_side(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        scaled = [unit_rows(rows) * weight**0.5 for rows, weight in zip(parts, self.weights, strict=True)]
+        return np.concatenate(scaled, axis=1).astype(np.float32)
+
+
+def open_vectors(location: VectorLocation) -> VectorSource:
+    """Open word vectors wherever they are; nothing is loaded before `VectorSource.select`.
+
+    Parameters
+    ----------
+    location
+        A vector file or a store directory, by path or URL; the name of a bundled set, tried if no such path exists;
+        several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim KeyedVectors; a mapping of
+        words to vectors; or what this function returned before.
+
+    Raises
+    ------
+    VectorError
+        The location does not exist, is damaged, or has no vectors.
+
+    Examples
+    --------
+    >>> source = open_vectors({"yes": [3.0, 4.0]})
+    >>> source.select(["YES"]).known.tolist(), source.select(["YES"], "exact").known.tolist()
+    ([True], [False])
+    """
+    if not isinstance(location, str | os.PathLike):
+        return _open_in_memory(location)
+    text = local_place(os.fspath(location))
+    path = Path(text)
+    if text == "none":
+        raise VectorError("no vectors are named (none), and this looks at some: name a set or a file")
+    if os.path.lexists(text):
+        if path.is_dir():
+            return open_store(path)
+        if path.exists() and not path.is_file():
+            raise VectorError(f"{path}: no regular file, and vectors may be read twice; save them to a file first")
+        return FastTextSource(path) if is_fasttext(path) else FileSource(path)
+    if isinstance(location, str) and (bundled := _find_bundled(text)):
+        return open_store(bundled, name=text)
+    if isinstance(location, str) and is_encoder(text):
+        raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
+    if isinstance(location, str) and "+" in text:
+        return _open_joined(text)
+    raise VectorError(_unknown(text))
+
+
+def _open_joined(text: str) -> JoinedSource:
+    """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`."""
+    sources, weights = [], []
+    for part in text.split("+"):
+        match = _PART.fullmatch(part)
+        if match is None or match["weight"] in ("0", "0.0"):
+            raise VectorError(f"{text!r}: join sets as ONE+OTHER, or with weights above 0 as ONE*2+OTHER*0.5")
+        sources.append(open_vectors(match["name"]))
+        weights.append(float(match["weight"] or 1))
+    return JoinedSource(tuple(sources), tuple(weights))
+
+
+def _unknown(name: str) -> str:
+    """Say why a name opens nothing: its set must be fetched first, or no such set is known."""
+    catalogue = find_resource(_FOLDER, "catalogue.toml")
+    known = [] if catalogue is None else list(read_toml(catalogue))
+    if name in known:
+        return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
+    return (
+        f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; here are: "
+        f"{', '.join(bundled_names())}; 'softbleu embeddings list' shows all known sets"
+    )
+
+
+def vector_files(location: object) -> list[Path]:
+    """Files that vectors are read from: one; those of a store, an encoder, a bundled or installed set; of all joined.
+
+    What does not exist is read from nothing; of a store, all files that it may have.
+
+    >>> [path.name for path in vector_files("glove-6b-100d")]
+    ['meta.json', 'vectors.npy', 'scales.npy', 'vocab.txt', 'lookup.npy']
+    """
+    if not isinstance(location, str | os.PathLike):
+        return []
+    if files := encoder_files(location):
+        return files
+    text = local_place(os.fspath(location))
+    path = Path(text) if os.path.lexists(text) else _find_bundled(text)
+    if path is not None:
+        return [path / name for name in STORE_FILES] if path.is_dir() else [path]
+    joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []
+    return [file for name in joined for file in vector_files(name)]
+
+
+def bundled_names() -> tuple[str, ...]:
+    """Names of the vector sets that travel with the package, sorted."""
+    return resource_names(_FOLDER, VECTORS)
+
+
+def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource) -> VectorSource:
+    if isinstance(location, KeyedVectorsLike):
+        return open_keyed_vectors(location)
+    if isinstance(location, Mapping):
+        return open_mapping(location)
+    if isinstance(location, VectorSource):
+        return location
+    raise VectorError(
+        f"{type(location).__name__}: no word vectors; give a name, a path, a mapping or a KeyedVectors (a model's wv)"
+    )
+
+
+def _find_bundled(name: str) -> Path | None:
+    return find_resource(_FOLDER, name) if name in bundled_names() else None
+
+
+@dataclass(frozen=True, eq=False)
+class CommonParts:
+    """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components."""
+
+    mean: Floats  # Shape (dimension,)
+    components: Floats  # Shape (components, dimension), orthonormal
+
+    @classmethod
+    def estimate(cls, rows: Floats, components: int, *, subtract_mean: bool = True) -> CommonParts:
+        """Take mean and leading principal components of these rows; without the mean, or rows, about 0."""
+        mean = rows.mean(axis=0) if subtract_mean and len(rows) else np.zeros(rows.shape[1])
+        centred = rows - mean
+        _, directions = np.linalg.eigh(centred.T @ centred)
+        return cls(mean, directions[:, ::-1][:, :components].T)
+
+    def remove_from(self, rows: Floats) -> Floats:
+        """Floats without the mean and the components; not normalised."""
+        centred = rows - self.mean
+        centred -= (centred @ self.components.T) @ self.components
+        return centred
+
+
+@dataclass(frozen=True)
+class Postprocess:
+    """Parts to remove from vectors, as text: `none`, `mean`, `pc:2` (two components), or `mean,pc:2`.
+
+    >>> Postprocess.parse("mean,pc:2")
+    Postprocess(subtract_mean=True, components=2)
+    >>> str(Postprocess.parse("pc:1")), str(Postprocess())
+    ('pc:1', 'none')
+    """
+
+    subtract_mean: bool = False
+    components: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Postprocess:
+        """Read the text."""
+        match = _PARTS.fullmatch(text)
+        if match is None:
+            raise InputError(
+                f"vectors-postprocess must be 'none', 'mean', 'pc:N' or 'mean,pc:N' with N from 1 to 99, not {text!r}"
+            )
+        return cls(text.startswith("mean"), int(match["only"] or match["also"] or 0))
+
+    def __str__(self) -> str:
+        parts = ["mean"] * self.subtract_mean + [f"pc:{self.components}"] * (self.components > 0)
+        return ",".join(parts) or "none"
+
+    def __bool__(self) -> bool:
+        return self.subtract_mean or self.components > 0
+
+    def estimate(self, rows: Floats) -> CommonParts:
+        """Find in these unit rows what is to be removed."""
+        if self.components >= rows.shape[1]:
+            raise InputError(f"vectors-postprocess {self}: these vectors have {rows.shape[1]} dimensions only")
+        return CommonParts.estimate(rows, self.components, subtract_mean=self.subtract_mean)
+
+
+@dataclass(frozen=True)
+class WordMeasure(Declared):
+    """How the similarity of two words follows from their vectors.
+
+    For what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
+    """
+
+    vectors_postprocess: str = setting(
+        "none",
+        "Remove common components from the vectors: mean, pc:N (N components) or mean,pc:N",
+        metavar="LIST",
+        earlier=("postprocess",),
+    )
+    neighbours: int | None = setting(
+        None,
+        "Let words match only if one is among the K nearest of the other",
+        least=1,
+        most=50_000,
+        metavar="K",
+        unset="any",
+    )
+    function_words: FunctionWords = setting(
+        "soft", "English function words match similar words (soft), or only themselves (exact)"
+    )
+
+    def check(self) -> None:
+        """Spell what is removed in one way, for signatures."""
+        object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
+
+    @property
+    def removal(self) -> Postprocess:
+        """Parts that are removed from the vectors first."""
+        return Postprocess.parse(self.vectors_postprocess)
+
+    def self_only(self, words: Sequence[str]) -> Flags | None:
+        """Which words match only themselves; None where function words match others."""
+        return np.array([is_function_word(word) for word in words], bool) if self.function_words == "exact" else None
+
+
+@dataclass(frozen=True)
+class MeasuredWords:
+    """Words and what their similarity follows from."""
+
+    selected: WordVectors  # Their vectors as the set has them
+    rows: NDArray[np.float32]
+    """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
+    allowed_pairs: Integers | None = None
+    """Ascending numbers `one * words + other` of the words that may match; None: any may."""
+    self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The first words of a set, common parts removed: where neighbours are looked for."""
+
+    source: VectorSource
+    measure: WordMeasure
+
+    @cached_property
+    def _head(self) -> tuple[list[str], NDArray[np.float32]]:
+        return self.source.head(SCOPE)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Place of each word."""
+        return {word: place for place, word in enumerate(self._head[0])}
+
+    @cached_property
+    def common(self) -> CommonParts | None:
+        """Common parts to remove; None if none are."""
+        if not self.measure.removal:
+            return None
+        rows = self._head[1]
+        return self.measure.removal.estimate(unit_rows(rows[rows.any(axis=1)]))
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """Unit rows, common parts removed."""
+        return self.treated(self._head[1])
+
+    def treated(self, rows: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Floats as directions, common parts removed; zero rows stay zero."""
+        treated = np.empty(rows.shape, np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            directions = unit_rows(part)
+            if self.common is not None:
+                directions = self.common.remove_from(directions)
+                # What is left of a vector that was nothing but common parts is rounding.
+                directions[(np.abs(directions).max(axis=1) < _NOTHING) | ~part.any(axis=1)] = 0
+                directions = unit_rows(directions)
+            treated[start : start + _BLOCK] = directions
+        return treated
+
+    def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
+        """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
+        from softbleu.embeddings.neighbours import NeighbourIndex, cached_graph
+
+        itself = np.array([self.places.get(word, -1) for word in words], np.int64)
+        graph = cached_graph(
+            lambda: NeighbourIndex(self.rows).nearest(rows, count, itself),
+            self.source.fingerprint,
+            words,
+            len(self.places),
+            processing=self.measure.vectors_postprocess,
+            count=count,
+        )
+        return graph.owners, graph.targets
+
+
+def measure_words(
+    source: VectorSource, words: Sequence[str], case: VectorCase, measure: WordMeasure
+) -> MeasuredWords:
+    """Take the vectors of these words and all that their similarity depends on."""
+    selected = source.select(words, case)
+    self_only = measure.self_only(words)
+    if not measure.removal and measure.neighbours is None:
+        return MeasuredWords(selected, selected.rows, self_only=self_only)
+    scope = Scope(source, measure)
+    rows = scope.treated(selected.rows)
+    allowed_pairs = None
+    if measure.neighbours is not None:
+        spellings = spellings_of(source, words, case, scope.places, selected)
+        allowed_pairs = _allowed_pairs(scope, spellings, rows, measure.neighbours)
+    return MeasuredWords(selected, rows, allowed_pairs, self_only)
+
+
+def _allowed_pairs(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int) -> Integers:
+    """Number the pairs of words that may match; words found under one spelling always may."""
+    owners, places = scope.nearest(words, rows, count)
+    # Numbers of spellings: places in the scope, and negative ones beyond it.
+    beyond: dict[str, int] = {}
+    spellings = np.array([scope.places.get(word, -1 - beyond.setdefault(word, len(beyond))) for word in words], int)
+    pairs, near = _equal_pairs(places, spellings)
+    one, other = _equal_pairs(spellings, spellings)
+    one, other = np.concatenate([one, owners[pairs], near]), np.concatenate([other, near, owners[pairs]])
+    return np.unique(one * len(words) + other)
+
+
+def _equal_pairs(left: Integers, right: Integers) -> tuple[Integers, Integers]:
+    """Places of equal values, in `left` and in `right`, all with all.
+
+    >>> [places.tolist() for places in _equal_pairs(np.array([7, 5]), np.array([5, 7, 5]))]
+    [[0, 1, 1], [1, 0, 2]]
+    """
+    order = np.argsort(right, kind="stable")
+    first, end = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
+    one = np.repeat(np.arange(len(left)), end - first)
+    rank = np.arange(len(one)) - np.searchsorted(one, one)
+    return one, order[first[one] + rank]
+
+
+def parse_percentile(text: str) -> float:
+    """Read a quantile of random pairs, such as `p99.9`.
+
+    >>> parse_percentile("p99.9")
+    99.9
+    """
+    match = _PERCENTILE.fullmatch(text)
+    percentile = float(match[1]) if match else math.inf
+    if percentile > 100:
+        raise InputError(f"threshold must be a number from 0 to 1, or a quantile such as p99.9, not {text!r}")
+    return percentile
+
+
+def similarity_quantile(source: VectorSource, percentile: float, measure: WordMeasure | None = None) -> float:
+    """Similarity that so many percent of random pairs of words do not exceed, to 6 decimals.
+
+    Drawn are `PAIRS` pairs of different words among the first `SCOPE`, with a fixed seed. A store knows the usual
+    ones of its plain cosines.
+
+    >>> similarity_quantile(open_vectors("glove-6b-100d"), 50.0)
+    -0.0...
+    """
+    measure = measure or WordMeasure()
+    known = None if measure.removal else kept_quantiles(source).get(f"p{percentile:g}")
+    if known is None:
+        known = round(float(np.percentile(random_similarities(source, measure), percentile)), 6)
+    return known
+
+
+def measure_quantiles(source: VectorSource) -> dict[str, object]:
+    """Quantiles of the plain cosine as they are kept with a store, and how they were found."""
+    cosine = percentiles_of(random_similarities(source, WordMeasure()))
+    return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "scope": SCOPE, "cosine": cosine}}
+
+
+def kept_quantiles(source: VectorSource) -> dict[str, float]:
+    """Quantiles that a store knows, if they were found as they would be now."""
+    stored = getattr(source, "meta", {}).get(QUANTILES)
+    if not isinstance(stored, dict):
+        return {}
+    if (stored.get("pairs"), stored.get("seed"), stored.get("scope")) != (PAIRS, SEED, SCOPE):
+        return {}
+    cosine = stored.get("cosine")
+    return dict(cosine) if isinstance(cosine, dict) else {}
+
+
+def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
+    """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time."""
+    key = source.fingerprint, measure
+    if key not in _DRAWN:
+        if len(_DRAWN) >= MOST_DRAWN:
+            del _DRAWN[next(iter(_DRAWN))]
+        _DRAWN[key] = _draw_similarities(source, measure)
+    return _DRAWN[key]
+
+
+def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np.float64]:
+    scope = Scope(source, measure)
+    rows = scope.rows
+    known = np.flatnonzero(rows.any(axis=1))
+    if len(known) < 2:
+        said = f"{source.name}: too few words with a vector for random pairs; give a number as "
+        raise VectorError(said, Parameter("threshold"))
+    generator = np.random.default_rng(SEED)
+    rows = rows[known]
+    one = generator.integers(len(rows), size=PAIRS)
+    # Any word but the same.
+    other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
+    similarities = pair_products(rows, one, rows, other)
+    similarities.setflags(write=False)
+    return similarities
 
 
 class Similarity(Content):

@@ -11,12 +11,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.fasttext import FastTextSource
-from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
-from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, new_place, open_writer
-from softbleu.embeddings.vectors import VectorSource
+from softbleu.embeddings.choice import VectorLocation, measure_quantiles, open_vectors, vector_files
+from softbleu.embeddings.files import FastTextSource, FileSource
+from softbleu.embeddings.vectors import (
+    MemorySource,
+    StoreSource,
+    StoreType,
+    StoreWriter,
+    VectorSource,
+    new_place,
+    open_writer,
+)
 from softbleu.errors import Parameter, VectorError
 from softbleu.types import Progress
 
@@ -122,7 +127,7 @@ def convert_vectors(
                 "conversion": {**asdict(conversion), "limit": limit},
                 **(extra or {}),
             },
-            measure=conversion.words - conversion.zero_rows > 1,
+            measure=measure_quantiles if conversion.words - conversion.zero_rows > 1 else None,
         )
     return conversion
 

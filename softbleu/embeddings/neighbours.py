@@ -1,18 +1,209 @@
-"""Neighbours of words: from words to the nearest other words of a set of vectors."""
+"""The nearest other words of words, by a flat FAISS index over unit vectors, whose inner products are cosines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from softbleu.embeddings.index import NeighbourIndex
-from softbleu.embeddings.measure import spellings_of
-from softbleu.embeddings.vectors import VectorCase, VectorSource
+from softbleu.embeddings.vectors import VectorCase, VectorSource, spellings_of
 from softbleu.errors import InputError
+from softbleu.io.arguments import Limit
+from softbleu.io.cache import kept_arrays
 
+if TYPE_CHECKING:
+    from softbleu.types import Integers
+
+
+_LIMIT = Limit(
+    "neighbour graphs",
+    "pairs found",
+    50_000_000,
+    "20,000 words with 50 neighbours each: 1,000,000",
+    "raise the threshold, or ask about fewer words",
+)
+_QUERIES_AT_ONCE = 1024
+_RESULTS_AT_ONCE = 1 << 24
+_ROWS_AT_ONCE = 16_384
+_PAIRS_AT_ONCE = 4096
+_SPARE = 8  # Candidates beyond those asked for: all of them are compared again in double precision
 DEFAULT_COUNT = 10
 _NAMED = 10
+GRAPH_FORMAT = 2  # To be raised whenever the same words would give another graph
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """Neighbours of each query, as compressed rows: the nearest first, ties by place."""
+
+    bounds: NDArray[np.int64]  # Shape (queries + 1,): query q has the pairs ``bounds[q]`` to ``bounds[q + 1]``
+    targets: NDArray[np.int64]  # Shape (pairs,): places of the neighbours in the scope
+    similarities: NDArray[np.float32]  # Shape (pairs,): their cosines with the query
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """Shape (pairs,): the query of each neighbour."""
+        return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+
+    def neighbours(self, query: int) -> list[tuple[int, float]]:
+        """Places of the neighbours of one query, and their cosines."""
+        part = slice(int(self.bounds[query]), int(self.bounds[query + 1]))
+        return list(zip(self.targets[part].tolist(), self.similarities[part].tolist(), strict=True))
+
+
+class NeighbourIndex:
+    """The scope, rows of shape (words, dimension), made ready for search; all-zero rows are nobody's neighbours.
+
+    Queries have shape (queries, dimension); all-zero ones have no neighbours. `itself`, of shape (queries,), has the
+    place of each query itself in the scope, which is left out, or -1.
+
+    >>> index = NeighbourIndex(np.array([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]]))
+    >>> index.nearest(np.array([[2.0, 0.0]]), 3, np.array([-1])).neighbours(0)
+    [(0, 1.0), (2, 0.7071...)]
+    >>> index.nearest(np.array([[2.0, 0.0]]), 3, np.array([0])).targets.tolist()
+    [2]
+    >>> index.above(np.array([[2.0, 0.0], [1.0, 1.0]]), 0.8, np.array([-1, -1])).bounds.tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(self, rows: NDArray[np.floating]) -> None:
+        units, self._places = _units(rows)
+        faiss = import_faiss()
+        self._core = faiss.IndexFlatIP(units.shape[1])
+        self._core.add(units if len(self._places) == len(units) else units[self._places])
+        # The vectors that FAISS stores, without a copy.
+        stored = (
+            faiss.rev_swig_ptr(self._core.get_xb(), self._core.ntotal * self._core.d)
+            if len(self._places)
+            else units[:0]
+        )
+        self._units: NDArray[np.float32] = stored.reshape(-1, self._core.d)
+
+    def nearest(self, queries: NDArray[np.floating], count: int, itself: Integers) -> NeighbourGraph:
+        """Find the `count` rows with the greatest cosine to each query; all there are if fewer."""
+        # One more, in case the query itself is among them.
+        wanted = min(count + 1, len(self._places))
+        fetch = min(wanted + _SPARE, len(self._places))
+        return self._graph(queries, itself, lambda units: self._first(units, wanted, fetch), fetch, count=count)
+
+    def above(self, queries: NDArray[np.floating], threshold: float, itself: Integers) -> NeighbourGraph:
+        """Find all rows whose cosine with a query is greater than the threshold."""
+        if np.isnan(threshold):
+            raise InputError("the threshold is no number: give one from -1 to 1")
+        radius, results = threshold - self._slack, len(self._places)
+        return self._graph(queries, itself, lambda units: self._within(units, radius), results, threshold=threshold)
+
+    def _graph(
+        self,
+        queries: NDArray[np.floating],
+        itself: Integers,
+        find: Callable[[NDArray[np.float32]], tuple[Integers, Integers]],
+        results: int,
+        *,
+        count: int | None = None,
+        threshold: float = -np.inf,
+    ) -> NeighbourGraph:
+        """Keep of the pairs found, which may be of so many `results` a query, those that were asked for."""
+        units, known = _units(queries)
+        known = known if len(self._places) else known[:0]
+        counts = np.zeros(len(units), np.int64)
+        graphs = [(np.empty(0, np.int64), np.empty(0, np.float32))]
+        at_once = max(1, min(_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(results, 1)))
+        # Even parts, for FAISS goes a slower way with few queries.
+        for part in np.array_split(known, -(-len(known) // at_once)) if len(known) else ():
+            owners, slots = find(units[part])
+            _LIMIT.check(int(counts.sum()) + len(slots), f"a search for {len(units):,} words")
+            owners, slots, values = self._ranked(units[part], owners, slots)
+            keep = (values > np.float32(threshold)) & (self._places[slots] != itself[part[owners]])
+            owners, slots, values = owners[keep], slots[keep], values[keep]
+            if count is not None:
+                keep = np.arange(len(owners)) - np.searchsorted(owners, owners) < count
+                owners, slots, values = owners[keep], slots[keep], values[keep]
+            counts[part] = np.bincount(owners, minlength=len(part))
+            graphs.append((self._places[slots], values))
+        targets, similarities = (np.concatenate(arrays) for arrays in zip(*graphs, strict=True))
+        return NeighbourGraph(np.concatenate([[0], np.cumsum(counts)]), targets, similarities)
+
+    @property
+    def _slack(self) -> float:
+        """How far two single-precision inner products of unit vectors may err, taken together."""
+        return float((self._core.d + 8) * np.finfo(np.float32).eps)
+
+    def _first(self, units: NDArray[np.float32], wanted: int, fetch: int) -> tuple[Integers, Integers]:
+        """Find pairs, query and slot, among which the nearest are for certain."""
+        values, slots = self._core.search(units, fetch)
+        owners = np.repeat(np.arange(len(units)), fetch)
+        if fetch == len(self._places):
+            return owners, slots.ravel()
+        # As near as the last one wanted, but for rounding: there may be more of them than were fetched.
+        close = values[:, -1] >= values[:, wanted - 1] - self._slack
+        pairs = [(owners[~close[owners]], slots.ravel()[~close[owners]])]
+        for query in np.flatnonzero(close):
+            _, more = self._within(units[query : query + 1], float(values[query, wanted - 1]) - self._slack)
+            pairs.append((np.full(len(more), query), more))
+        owners, candidates = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
+        return owners, candidates
+
+    def _within(self, units: NDArray[np.float32], radius: float) -> tuple[Integers, Integers]:
+        limits, _, slots = self._core.range_search(units, radius)
+        return np.repeat(np.arange(len(units)), np.diff(limits.astype(np.int64))), slots
+
+    def _ranked(
+        self, units: NDArray[np.float32], owners: Integers, slots: Integers
+    ) -> tuple[Integers, Integers, NDArray[np.float32]]:
+        """Compare the pairs again, in double precision, and put them in order."""
+        values = np.empty(len(owners), np.float32)
+        for start in range(0, len(owners), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            left, right = units[owners[part]], self._units[slots[part]]
+            values[part] = np.einsum("ij,ij->i", left.astype(np.float64), right.astype(np.float64))
+        order = np.lexsort((slots, -values, owners))
+        return owners[order], slots[order], values[order]
+
+
+def _units(rows: NDArray[np.floating]) -> tuple[NDArray[np.float32], Integers]:
+    """Scale a copy of the rows to length 1, but for all-zero ones; and give the places of the others."""
+    units, norms = np.empty(rows.shape, np.float32), np.empty(len(rows))
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        norms[part] = np.sqrt(np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64))
+        np.divide(rows[part], np.where(norms[part] > 0, norms[part], 1.0)[:, None], units[part], casting="same_kind")
+    return units, np.flatnonzero(norms)
+
+
+@cache
+def import_faiss() -> Any:
+    """Import FAISS, whose bindings warn on some versions of Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import faiss
+    return faiss
+
+
+def cached_graph(
+    compute: Callable[[], NeighbourGraph],
+    fingerprint: str,
+    words: Sequence[str],
+    scope: int,
+    processing: str = "",
+    *,
+    count: int,
+) -> NeighbourGraph:
+    """Take a graph of nearest words from the cache, or compute and keep it; see `cache.cache_folder` for the place.
+
+    It depends on the content hash of the vectors, the words asked about, in order, the number of words of the set,
+    from its first, that are looked through, what was done to the vectors before, and the count of neighbours.
+    """
+    key = [GRAPH_FORMAT, fingerprint, list(words), scope, "exact", processing, [("count", count)]]
+    digest = hashlib.sha256(json.dumps(key).encode("ascii")).hexdigest()
+    return NeighbourGraph(**kept_arrays(f"graphs/{digest}", lambda: vars(compute())))
 
 
 def nearest_words(

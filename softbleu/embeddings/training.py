@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.convert import convert_vectors
-from softbleu.embeddings.store import StoreType, check_target, new_place
+from softbleu.embeddings.vectors import StoreType, check_target, new_place
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder
 from softbleu.types import Progress

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softbleu.embeddings.measure import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
+from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
 from softbleu.encoders.base import Encoder
 from softbleu.encoders.pieces import word_rows
 from softbleu.encoders.stored import StoredEncoder

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from softbleu.embeddings.store import (
+from softbleu.embeddings.vectors import (
     StoreType,
     advised,
     check_target,

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.measure import unit_rows
-from softbleu.embeddings.store import advised
+from softbleu.embeddings.vectors import advised, unit_rows
 from softbleu.encoders.base import Pieces
 from softbleu.errors import VectorError
 from softbleu.io.arguments import Limit

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
-from softbleu.embeddings.store import META, StoreType, advised, check_meta, quantise
+from softbleu.embeddings.vectors import META, StoreType, advised, check_meta, quantise
 from softbleu.encoders.base import check_layers
 from softbleu.errors import InputError, VectorError
 from softbleu.io.files import hash_files

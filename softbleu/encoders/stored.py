@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.measure import QUANTILES
+from softbleu.embeddings.vectors import QUANTILES
 from softbleu.encoders.base import Pieces, check_layers
 from softbleu.encoders.forward import BLOCK_ROWS, Layer, Linear, Norm, Transformer, filled_up
 from softbleu.encoders.pieces import Window, cut_lines, cut_windows, read_tokenizer

@@ -19,9 +19,15 @@ from numpy.typing import NDArray
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import open_text
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
-from softbleu.embeddings.measure import MeasuredWords, WordMeasure, measure_words, random_similarities, unit_rows
-from softbleu.embeddings.memory import KeptVectors
+from softbleu.embeddings.choice import (
+    NO_VECTORS,
+    MeasuredWords,
+    VectorChoice,
+    WordMeasure,
+    measure_words,
+    random_similarities,
+)
+from softbleu.embeddings.vectors import KeptVectors, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows

@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.io.data_files import NotJsonError, parse_json
+from softbleu.io.reading import NotJsonError, parse_json
 from softbleu.kernels.lattices import HUNDRED
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
+from softbleu.embeddings.choice import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
@@ -25,7 +25,7 @@ from softbleu.text.tokens import ChangedTokenizer, Tokenizer, Tokens, data_setti
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.index import NeighbourGraph
+    from softbleu.embeddings.neighbours import NeighbourGraph
 
 Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
@@ -237,7 +237,7 @@ class Expander:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        from softbleu.embeddings.index import NeighbourIndex, cached_graph
+        from softbleu.embeddings.neighbours import NeighbourIndex, cached_graph
 
         _, rows = self._source.head(SCOPE)
         places = list(self._vocabulary.values())

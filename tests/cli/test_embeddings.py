@@ -11,7 +11,7 @@ import pytest
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
-from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.choice import WordMeasure
 from softbleu.embeddings.training import TrainingSettings
 from softbleu.encoders import open_encoder
 from softbleu.engine.prepare import compare_words
@@ -46,7 +46,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
-    for module in ("embeddings.measure", "encoders.contexts"):
+    for module in ("embeddings.choice", "encoders.contexts"):
         monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
 
 

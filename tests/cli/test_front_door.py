@@ -292,7 +292,7 @@ TEXTS: dict[str, list[str]] = {
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
     """A folder with all that examples name."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
     for name, lines in TEXTS.items():
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     Path("pairs.jsonl").write_text("".join(generate(PAIRS).lines("jsonl")), encoding="utf-8")

@@ -193,7 +193,7 @@ def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with vectors as a file and as a store, text within a store, and a definition."""
     folder: Path = files.folder
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
     convert_vectors("vectors.txt", "store")
     (folder / "store" / "card.md").write_text("the cat sat on a mat\n" * 20)
     (folder / "out").mkdir()

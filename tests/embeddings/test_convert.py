@@ -29,7 +29,7 @@ UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1,
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
     """Quantiles of a million pairs take a while, and are tested elsewhere."""
-    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
 
 
 PLAIN = {
@@ -294,8 +294,8 @@ def test_what_was_moved_away_is_put_back(dead, tmp_path):
 
 
 # ended at any step, and with files that may have no more bytes: adversarial/steps.py
-OF_STORES = "softbleu.embeddings.store.StoreWriter"
-MEASURE = "softbleu.embeddings.store.measure_quantiles"
+OF_STORES = "softbleu.embeddings.vectors.StoreWriter"
+MEASURE = "softbleu.embeddings.convert.measure_quantiles"
 
 
 @pytest.mark.parametrize(

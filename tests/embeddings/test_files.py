@@ -21,10 +21,10 @@ from vector_files import ROWS, WORDS, binary, text, write_store
 
 from softbleu.embeddings import bundled_names, open_vectors
 from softbleu.embeddings.catalogue import find_entry, read_catalogue
+from softbleu.embeddings.choice import JoinedSource
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.files import read_decimals
-from softbleu.embeddings.locate import JoinedSource
-from softbleu.embeddings.memory import KeptVectors
+from softbleu.embeddings.vectors import KeptVectors
 from softbleu.encoders import encoder_names
 from softbleu.errors import VectorError
 
@@ -396,7 +396,7 @@ ASKED = [["cat", "CAT", "Cat"], ["dog"], ["none", "cat", "nil"], [], ["DOG", "é
 @pytest.mark.parametrize("most", [0, 2, 100])
 def test_rows_are_those_of_a_selection(tmp_path, monkeypatch, case, memory, most):
     """Read whole from memory, and word by word from a file, however many words are kept."""
-    monkeypatch.setattr("softbleu.embeddings.memory._MOST", most)
+    monkeypatch.setattr("softbleu.embeddings.vectors._MOST", most)
     file = tmp_path / "words.txt"
     lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in SPELLINGS.items()]
     # Of a word that comes twice the first counts.

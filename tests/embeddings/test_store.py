@@ -19,9 +19,8 @@ from shared_data import shared
 from vector_files import write_store
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.index import NeighbourGraph, NeighbourIndex, cached_graph
-from softbleu.embeddings.neighbours import nearest_words
-from softbleu.embeddings.store import lookup_table, quantise, store_fingerprint
+from softbleu.embeddings.neighbours import NeighbourGraph, NeighbourIndex, cached_graph, nearest_words
+from softbleu.embeddings.vectors import lookup_table, quantise, store_fingerprint
 from softbleu.errors import InputError, VectorError
 
 WORDS = ["the", "The", "zero", "new york", "été"]
@@ -183,7 +182,7 @@ DAMAGE = [
 @pytest.mark.parametrize(("damage", "part", "message"), DAMAGE)
 def test_damaged_stores(damage, part, message, tmp_path, monkeypatch):
     if "lookup" in message:
-        monkeypatch.setattr("softbleu.embeddings.store.LOOKUP_FROM", 1)
+        monkeypatch.setattr("softbleu.embeddings.vectors.LOOKUP_FROM", 1)
     write(tmp_path / "tiny")
     damage(tmp_path / "tiny" / part)
     refused(VectorError, message, lambda: open_vectors(tmp_path / "tiny").select(["The", *WORDS]))
@@ -209,7 +208,7 @@ def write_both(words, folder):
     rows = np.arange(1, len(words) * 2 + 1, dtype=np.float32).reshape(-1, 2)
     for name, least in (("with", 1), ("without", 1 << 30)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("softbleu.embeddings.store.LOOKUP_FROM", least)
+            patch.setattr("softbleu.embeddings.vectors.LOOKUP_FROM", least)
             write(folder / name, "float32", words=words, rows=rows)
     return folder / "with", folder / "without"
 
@@ -235,7 +234,7 @@ def test_there_is_no_lookup_of_words_whose_text_is_too_long_for_it(tmp_path, mon
     assert all(crc32(one.encode()) == crc32(other.encode()) for one, other in CLASHES)
     vocabulary = tmp_path / "vocab.txt"
     vocabulary.write_bytes(b"the\nof\n")
-    monkeypatch.setattr("softbleu.embeddings.store._LARGEST_TEXT", 7)
+    monkeypatch.setattr("softbleu.embeddings.vectors._LARGEST_TEXT", 7)
     assert lookup_table(vocabulary) is not None
     vocabulary.write_bytes(b"the\nofe\n")
     assert lookup_table(vocabulary) is None
@@ -313,7 +312,7 @@ def test_the_key_of_a_graph_holds_all_it_depends_on(tmp_path: Path, monkeypatch:
     changes += [{"words": words} for words in (["two", "one"], ["one two"], ["\udc80", "é"])]
     for change in ({}, *changes, {}):
         cached_graph(lambda: graph, **{**key, **change})
-    monkeypatch.setattr("softbleu.embeddings.index.GRAPH_FORMAT", 1)
+    monkeypatch.setattr("softbleu.embeddings.neighbours.GRAPH_FORMAT", 1)
     cached_graph(lambda: graph, **key)
     assert len(list((tmp_path / "cache" / "graphs").iterdir())) == 2 + len(changes)
 

@@ -18,7 +18,7 @@ from refusing import refused
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from softbleu.embeddings.inspection import describe_encoder
+from softbleu.embeddings.catalogue import describe_encoder
 from softbleu.encoders import Pieces, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder

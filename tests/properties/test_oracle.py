@@ -27,8 +27,7 @@ from strategies import (
 )
 
 from softbleu import score
-from softbleu.embeddings.choice import VectorChoice
-from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.choice import VectorChoice, WordMeasure
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import TokenVectors, round_millionths
@@ -237,7 +236,7 @@ def test_scores_of_one_system_do_not_depend_on_the_others(case: Case, intruder: 
 # Scores under remedies equal those of the literal oracle.
 
 
-SCOPE = "softbleu.embeddings.measure.SCOPE"
+SCOPE = "softbleu.embeddings.choice.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
 """Words of the set; `zero` has a zero vector."""
 SPOKEN = (*SET, "THE", "Cat", "oov", "Oov")

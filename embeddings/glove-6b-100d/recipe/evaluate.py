@@ -27,7 +27,7 @@ from recipe import COMPONENTS, RECOVERED_WORDS, TRAINING_WORDS, CommonParts, Row
 from sources import NPM_PACKAGE, SISTER_PACKAGE, check_integrity, read_npm_package, read_sister_package
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.store import META, SCALES, VECTORS, VOCABULARY, store_fingerprint
+from softbleu.embeddings.vectors import META, SCALES, VECTORS, VOCABULARY, store_fingerprint
 from softbleu.errors import SoftbleuError, VectorError
 
 _INTRODUCTION = f"""\

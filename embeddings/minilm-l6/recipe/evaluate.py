@@ -21,7 +21,7 @@ import typer
 from build import LAYERS, NAME, PACKAGE, STORE, unpack_model
 from numpy.typing import NDArray
 
-from softbleu.embeddings.inspection import describe_encoder
+from softbleu.embeddings.catalogue import describe_encoder
 from softbleu.encoders import open_encoder
 from softbleu.encoders.convert import convert_encoder
 

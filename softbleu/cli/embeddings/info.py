@@ -7,7 +7,7 @@ from softbleu.cli.command import Given, command
 def info(given: Given) -> None:
     """Describe a set of vectors: size, source, licence, content hash, similarity of random words."""
     from softbleu.embeddings import open_vectors
-    from softbleu.embeddings.inspection import describe_encoder, describe_vectors
+    from softbleu.embeddings.catalogue import describe_encoder, describe_vectors
     from softbleu.encoders import is_encoder, open_encoder
 
     output = given.open_output([given.vectors])
