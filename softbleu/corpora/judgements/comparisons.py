@@ -22,7 +22,6 @@ from softbleu.io.reading import whole_number
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
-
 _LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
 Row = tuple[int, str, str, int, str]  # Segment, two systems, the outcome for the first, annotator
 _SYSTEM = re.compile(r"system(\d+)id")

@@ -1,8 +1,9 @@
-"""Spans of outputs that judges, or other programs, mark as errors."""
+"""Spans of outputs that judges, or other programs, mark as errors: ESA of WMT24 and Pearmut, MQM, xCOMET."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.scores import (
     TableRow,
+    Values,
+    first_line,
     first_segment,
     is_json,
     json_values,
@@ -19,10 +22,22 @@ from softbleu.corpora.judgements.scores import (
     table_rows,
     text_of,
 )
-from softbleu.corpora.judgements.spans import LinesBySystem, annotated_rows
 from softbleu.errors import InputError
-from softbleu.io.reading import whole_number
+from softbleu.io.progress import note
+from softbleu.io.reading import parse_json, whole_number
 
+_PUBLISHED = ("annotator", "system", "line", "kind", "from", "to", "score", "document", "", "spans", "begun", "ended")
+"""Columns of WMT24's published file, which has no names for them."""
+_CONTROLS = ("#bad", "#dup", "#incomplete", "-tutorial")
+"""Documents that have one of these in their name are left out."""
+_ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
+_TAKEN_BACK = "__RESET__"
+_MQM = ("system", "seg_id", "rater", "target", "category", "severity")
+_WEIGHTS = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+_HEAVY, _LIGHT = "non-translation", ("fluency/punctuation", "linguistic conventions/punctuation")
+"""Categories that cost 25 points where they are major, and .1 where they are minor (Freitag et al. 2021)."""
+LinesBySystem = Callable[[], Mapping[str, Sequence[str]]]
+"""Gives the lines of each system."""
 MINOR, MAJOR = "minor", "major"
 _SEVERITIES = {MINOR: MINOR, MAJOR: MAJOR, "critical": MAJOR}
 _PLACED = ("system", "segment", "start", "end")
@@ -188,3 +203,249 @@ def _span(where: str, marked: Any) -> MarkedSpan | None:
     if not 0 <= start <= end:
         raise InputError(f"{where}: a span cannot be from character {start} to {end}")
     return MarkedSpan(start, end + inclusive, _SEVERITIES.get(str(cells[2]).lower(), ""))
+
+
+def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
+    """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
+
+    Read are WMT24's CSV and JSON lines, what Pearmut exports, and MQM's table of errors, whose scores are the negated
+    sums of the published weights. Control items are left out. None: the file is none of these.
+
+    Parameters
+    ----------
+    name
+        Name of the file, for errors.
+    text
+        Its lines, those of CSV with tabs.
+    texts
+        Lines of the systems, among which outputs of Pearmut's items are looked for.
+    """
+    if is_json(text):
+        return _json_rows(name, text, texts)
+    cells = first_line(text).split("\t")
+    if {*_MQM} <= {cell.lower() for cell in cells}:
+        return _mqm_rows(name, text)
+    return _published_rows(name, text) if len(cells) == len(_PUBLISHED) and cells[3] in ("TGT", "BAD") else None
+
+
+def _published_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+    """WMT24, as published, with lines from 0; see `_PUBLISHED`."""
+    _, rows = table_rows(name, text, lambda cells: (_PUBLISHED, False))
+    for where, row in rows:
+        if row["kind"] != "BAD" and not any(mark in row["document"] for mark in _CONTROLS):
+            placed = {"segment": _after(where, row["line"]), "lp": f"{row['from']}-{row['to']}"}
+            kept = {name: row[name] for name in ("system", "annotator", "score", "document")}
+            yield where, {**kept, **placed, "spans": parse_json(row["spans"], where)}
+
+
+def _after(where: str, line: object) -> int:
+    """Number a line from 1 that is numbered from 0."""
+    return whole_number(where, "the number of a line", line) + 1
+
+
+def _json_rows(name: str, text: Sequence[str], texts: LinesBySystem | None) -> Iterator[TableRow] | None:
+    values = json_values(name, text)
+    whole = values[0][1] if len(values) == 1 else None
+    if isinstance(whole, list):
+        values = [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
+    elif isinstance(whole, dict) and whole and all(map(_is_log, whole.values())):
+        several = len(whole) > 1
+        values = [
+            (f"{name}, {campaign}, entry {number}", {**entry, "lp": campaign} if several else entry)
+            for campaign, log in whole.items()
+            for number, entry in enumerate(log, start=1)
+        ]
+    keys = set(values[0][1]) if values and isinstance(values[0][1], dict) else set()
+    if {"esa_score", "line_id", "system"} <= keys:
+        return (_compiled_row(where, value) for where, value in values)
+    return _pearmut_rows(name, values, texts) if "annotation" in keys and keys & {"item", "user_id"} else None
+
+
+def _is_log(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) and "annotation" in row for row in value)
+
+
+def _compiled_row(where: str, value: Any) -> TableRow:
+    """WMT24, compiled: an object per judgement."""
+    if not isinstance(value, dict) or not {"esa_score", "line_id", "system"} <= value.keys():
+        raise InputError(f"{where}: an object with esa_score, line_id and system is needed")
+    judged = {"system": value["system"], "segment": _after(where, value["line_id"]), "score": value["esa_score"]}
+    placed = {"annotator": str(value.get("annotator", "")), "document": str(value.get("doc_id", ""))}
+    more = {"lp": str(value["langs"])} if "langs" in value else {}
+    return where, {**judged, **placed, **more, "spans": value.get("esa_spans") or []}
+
+
+def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Iterator[TableRow]:
+    """Pearmut's log: of each page of a user the items, and what was said of every system.
+
+    The last entry of a page counts, unless it was taken back. Tutorials, attention checks and forms are left out.
+    Where nobody gave scores, they are those of MQM. A segment is the line that has the outputs of an item, or else
+    its number.
+    """
+    pages: dict[tuple[str, str, str], tuple[str, Any]] = {}
+    for where, value in values:
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: an object with items and annotations is needed")
+        page = str(value.get("item_i", where))
+        key = str(value.get("lp", "")), str(value.get("user_id", "")), page
+        if value.get("annotation") == _TAKEN_BACK:
+            pages.pop(key, None)
+        elif not page.startswith(_ASIDE):
+            pages[key] = where, value
+    judged = [part for where, value in pages.values() for part in _judged_items(where, value)]
+    number = _numbering(name, [item for _, _, item, _ in judged], texts)
+    score_in = _scores_of([(where, said) for where, *_, by_system in judged for said in by_system.values()])
+    segments = [number(where, item) for where, _, item, _ in judged]
+    if judged and not any(segments):
+        systems = sorted({system for *_, by_system in judged for system in by_system})
+        raise InputError(f"{name}: judged are {', '.join(systems)}, of which no outputs are given")
+    if any("\n" in text for _, _, item, _ in judged for text in _outputs(item).values()):
+        note(f"{name}: outputs have line breaks, which spans count, as in Pearmut since 1.1.5 (not before)")
+    for segment, (where, value, item, by_system) in zip(segments, judged, strict=True):
+        place = {"annotator": str(value.get("user_id", "")), "segment": segment}
+        place |= {"lp": value["lp"]} if "lp" in value else {}
+        item_id = _item_id(item)
+        for system, said in by_system.items() if place["segment"] is not None else ():
+            spans = _in_text(where, said.get("error_spans") or [], _outputs(item).get(system, ""))
+            costs = [_cost(str(span[3]).lower(), str(span[2]).lower()) for span in spans]
+            score = score_in(said) if score_in else 0.0 - sum(costs)
+            if score is not None:
+                document = item_id.rpartition("#")[0] or item_id
+                marked = [span[:3] for span in spans]
+                yield where, {"system": system, **place, "score": score, "document": document, "spans": marked}
+
+
+def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[str, dict[str, Any]]]]:
+    """Items of a page that are judged, each with what is said by system."""
+    items, said = value.get("item"), value.get("annotation")
+    if not isinstance(items, list) or not isinstance(said, list) or len(items) != len(said):
+        raise InputError(f"{where}: as many items as annotations are needed, both lists")
+    for item, by_system in zip(items, said, strict=True):
+        if not isinstance(item, dict) or not ("form" in item or isinstance(by_system, dict | None)):
+            raise InputError(f"{where}: items and annotations are objects, by system")
+        if "form" not in item and not isinstance(item.get("tgt"), dict | None):
+            raise InputError(f"{where}: the outputs of an item (tgt) are an object, by system, not {item['tgt']!r}")
+        if isinstance(by_system, dict) and not {"form", "validation"} & item.keys():
+            yield where, value, item, {name: one for name, one in by_system.items() if isinstance(one, dict)}
+
+
+def _scores_of(judged: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[dict[str, Any]], Any] | None:
+    """Find where scores stand: as such, or else in the one slider in their place; None where nobody gave any."""
+    if any(said.get("score") is not None for _, said in judged):
+        return lambda said: said.get("score")
+    places = {name: where for where, said in judged for name in _sliders(where, said)}
+    if len(places) > 1:
+        said, where = ", ".join(map(repr, places)), next(iter(places.values()))
+        raise InputError(f"{where}: sliders {said} but no score: write that of one slider as the score")
+    return (lambda said: (said.get("sliders") or {}).get(*places)) if places else None
+
+
+def _sliders(where: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+    sliders = said.get("sliders") or {}
+    if not isinstance(sliders, dict):
+        raise InputError(f"{where}: sliders are an object of numbers by name, not {sliders!r}")
+    return sliders
+
+
+def _outputs(item: Mapping[str, Any]) -> dict[str, str]:
+    """Texts of an item, by system."""
+    return {system: str(text) for system, text in (item.get("tgt") or {}).items()}
+
+
+def _item_id(item: Mapping[str, Any]) -> str:
+    return str(item.get("item_id", item.get("src")))
+
+
+def _numbering(
+    name: str, items: Sequence[Mapping[str, Any]], texts: LinesBySystem | None
+) -> Callable[[str, Mapping[str, Any]], int | None]:
+    """Find numbers of the segments of items, from 1: lines with their outputs, or else their ids, or their order."""
+    ids = list(dict.fromkeys(map(_item_id, items)))
+    ends = [match and int(match[0]) for match in (re.search(r"[0-9]{1,9}$", one) for one in ids)]
+    if texts is None or not all(isinstance(item.get("tgt"), dict) for item in items):
+        if None in ends or len(set(ends)) < len(ids):
+            note(f"{name}: segments are numbered as their items first appear, {ids[0]!r} is the first")
+            ends = list(range(1, len(ids) + 1))
+        elif 0 in ends:
+            ends = [end + 1 for end in ends if end is not None]
+        numbers = dict(zip(ids, ends, strict=True))
+        return lambda where, item: numbers[_item_id(item)]
+    places: dict[tuple[str, str], list[int]] = {}
+    for system, lines in texts().items():
+        for number, line in enumerate(lines, start=1):
+            places.setdefault((system, " ".join(line.split())), []).append(number)
+    systems = {system for system, _ in places}
+
+    def line_of(where: str, item: Mapping[str, Any]) -> int | None:
+        said = {system: " ".join(text.split()) for system, text in _outputs(item).items()}
+        outputs = {(system, text) for system, text in said.items() if system in systems}
+        if not outputs:
+            return None
+        shared = set.intersection(*(set(places.get(output, ())) for output in outputs))
+        if not shared:
+            raise InputError(f"{where}: no line has these outputs of {', '.join(sorted(one for one, _ in outputs))}")
+        return min(shared)
+
+    return line_of
+
+
+def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any, Any, Any]]:
+    """Put spans of a page into characters of the text: start, end, severity, category.
+
+    A page counts units of UTF-16, and behind the text marks for what it leaves out.
+    """
+    if not isinstance(spans, list):
+        raise InputError(f"{where}: error_spans is a list, not {spans!r}")
+    units = [place for place, char in enumerate(text) for _ in range(1 + (char > "\uffff"))]
+    placed = []
+    for span in spans:
+        if not isinstance(span, dict):
+            raise InputError(f"{where}: spans are objects with start_i, end_i and severity")
+        start, end = span.get("start_i"), span.get("end_i")
+        if units and isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
+            start = end = "missing"
+            if span["start_i"] < len(units):
+                start, end = units[span["start_i"]], units[min(span["end_i"], len(units) - 1)]
+        end = end + 1 if isinstance(end, int) else end
+        placed.append((start, end, span.get("severity"), span.get("category") or ""))
+    return placed
+
+
+def _mqm_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+    """MQM, as published: an error per row, its span between ``<v>`` and ``</v>``; a row per output and rater."""
+    _, rows = table_rows(name, text)
+    judged: dict[tuple[str, str, str], tuple[str, str, list[float], list[Any]]] = {}
+    for where, row in rows:
+        key = row["system"], row["seg_id"], row["rater"]
+        _, _, costs, spans = judged.setdefault(key, (where, row.get("doc", ""), [], []))
+        severity, category = row["severity"].lower(), row["category"].lower()
+        costs.append(_cost(category, severity))
+        if severity in _WEIGHTS:
+            spans += [[*places, severity] for places in marked_spans(row["target"])]
+    for (system, segment, rater), (where, document, costs, spans) in judged.items():
+        placed: Mapping[str, Any] = {"annotator": rater, "document": document, "spans": spans}
+        yield where, {"system": system, "segment": segment, "score": 0.0 - sum(costs), **placed}
+
+
+def _cost(category: str, severity: str) -> float:
+    if severity == "major" and category.startswith(_HEAVY):
+        return 25.0
+    if severity == "minor" and category.startswith(_LIGHT):
+        return 0.1
+    return _WEIGHTS.get(severity, 0.0)
+
+
+def marked_spans(text: str) -> list[tuple[int, int]]:
+    """Find what stands between ``<v>`` and ``</v>``: start and end, in characters of the text without marks.
+
+    >>> marked_spans("I want <v>to</v> go")
+    [(7, 9)]
+    """
+    # Published files have marks without their other half, which mark nothing.
+    starts = [match.start() for match in re.finditer("<v>(?=(?:(?!<v>).)*?</v>)", text, re.DOTALL)]
+    spans = []
+    for start in starts:
+        before = re.sub("</?v>", "", text[:start])
+        marked = text[start + len("<v>") : text.index("</v>", start)]
+        spans.append((len(before), len(before) + len(marked)))
+    return spans
