@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from softbleu.errors import InputError
-from softbleu.io.cache import cache_folder, keep_folder, kept_arrays
+from softbleu.io.files import cache_folder, keep_folder, kept_arrays
 from softbleu.io.line_cache import kept_lines, read_lines, write_lines
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from refusing import refused
 
 from softbleu.cli.options import identifier, setting_options
+from softbleu.config import declare
 from softbleu.config.declare import Declared, Setting, own_settings, setting
 from softbleu.config.signature import format_value, parse_signature
 from softbleu.embeddings.choice import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.io import resources
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Metric
 from softbleu.metrics import base as measures
@@ -271,4 +271,4 @@ def test_damaged_metadata_of_a_package_spoils_nothing(tmp_path: Path, monkeypatc
         (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         (folder / "entry_points.txt").write_bytes(text)
     monkeypatch.syspath_prepend(tmp_path)
-    assert "steeper" in {entry.name for entry in resources.entry_points_of.__wrapped__("softbleu.metrics")}
+    assert "steeper" in {entry.name for entry in declare.entry_points_of.__wrapped__("softbleu.metrics")}

@@ -304,7 +304,7 @@ def test_synonyms_without_exceptions(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.io.resources.find_spec", lambda name: None)
+    monkeypatch.setattr("softbleu.io.files.find_spec", lambda name: None)
     for chosen in ({"metric": "meteor"}, {"metric": "softbleu", "preset": "paraphrases"}):
         with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
             softbleu.score(["a"], ["a"], **chosen)

@@ -16,7 +16,6 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.resources import entry_points_of
 
 _KEY = "setting"
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
@@ -388,6 +387,23 @@ class Registry:
 
 
 _REGISTRIES: dict[str, Registry] = {}
+
+
+@cache
+def entry_points_of(group: str) -> tuple[Any, ...]:
+    """Entry points that packages offer to a group."""
+    from importlib.metadata import distributions, entry_points
+
+    try:
+        return tuple(entry_points(group=group))
+    except Exception:
+        # What one package says of itself is damaged, in any way: those of the others count.
+        offered: dict[str, Any] = {}
+        for distribution in distributions():
+            with suppress(Exception):
+                for entry in distribution.entry_points.select(group=group):
+                    offered.setdefault(entry.name, entry)
+        return tuple(offered.values())
 
 
 @cache

@@ -13,9 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, VectorError
-from softbleu.io.files import drafts_of, hash_files, leads_inside, open_own
+from softbleu.io.files import drafts_of, hash_files, leads_inside, open_own, required_resource
 from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_range, read_toml, url_size
-from softbleu.io.resources import required_resource
 
 _Blocks = Iterator[bytes]
 _STEP = 1 << 22  # Bytes that are asked for at once

@@ -21,7 +21,7 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import Limit
-from softbleu.io.resources import find_resource
+from softbleu.io.files import find_resource
 
 TOLERANCE = 0.01  # How far from 1 probabilities may sum, as in NLTK
 SUFFIX = ".cfg"

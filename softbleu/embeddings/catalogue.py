@@ -15,8 +15,8 @@ from softbleu.encoders.locate import encoder_names
 from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
 from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import UnknownNameError, VectorError
+from softbleu.io.files import required_resource
 from softbleu.io.reading import read_toml
-from softbleu.io.resources import required_resource
 
 Fact = str | int | float | None
 

@@ -43,11 +43,9 @@ from softbleu.embeddings.vectors import (
 from softbleu.encoders import Encoder, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
-from softbleu.io.cache import local_place
-from softbleu.io.files import Content
+from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import read_toml
-from softbleu.io.resources import find_resource, resource_names
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.vectors import VectorCase, VectorSource, spellings_of
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.io.cache import kept_arrays
+from softbleu.io.files import kept_arrays
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -10,7 +10,7 @@ from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, p
 from softbleu.encoders.base import Encoder
 from softbleu.encoders.pieces import word_rows
 from softbleu.encoders.stored import StoredEncoder
-from softbleu.io.resources import required_resource
+from softbleu.io.files import required_resource
 
 _TEXTS = ("candidate.en", "reference.en", "reference2.en")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from softbleu.encoders.base import Encoder
 from softbleu.errors import REMOVAL, VectorError
+from softbleu.io.files import find_resource, resource_names
 from softbleu.io.reading import is_url
-from softbleu.io.resources import find_resource, resource_names
 
 _FOLDER = "embeddings"
 
@@ -77,7 +77,7 @@ def encoder_names() -> tuple[str, ...]:
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
     from softbleu.encoders.store import WEIGHTS, names_encoder
-    from softbleu.io.cache import local_place
+    from softbleu.io.files import local_place
 
     text = local_place(os.fspath(location))
     if text.startswith("transformers:"):

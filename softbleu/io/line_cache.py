@@ -16,8 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from softbleu.errors import InputError
-from softbleu.io.cache import cache_folder, make_cache_folder
-from softbleu.io.files import open_own
+from softbleu.io.files import cache_folder, make_cache_folder, open_own
 from softbleu.io.platform import lock
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Self
 
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
-from softbleu.io.files import Content
+from softbleu.io.files import CACHE_VARIABLE, Content, cache_folder, keep_folder, package_folder, required_resource
 from softbleu.io.platform import lock
-from softbleu.io.resources import package_folder, required_resource
 from softbleu.language.neural import EXTRA, MODEL_FILES, NEEDED, NeuralModel, check_model, convert_gguf
 from softbleu.language.ngrams import read_arpa
 from softbleu.language.values import Harper, LanguageModel, LanguageSet, WordList
@@ -133,7 +131,9 @@ def _converted(file: Path, choice: ModelChoice) -> Path:
     """Make the folder of a GGUF file, once, and keep it."""
     home = cache_folder()
     if home is None:
-        raise InputError(f"{file}: there is no cache folder to keep the converted model in: name one with {VARIABLE}")
+        raise InputError(
+            f"{file}: there is no cache folder to keep the converted model in: name one with {CACHE_VARIABLE}"
+        )
     target, package = home / "language" / choice.fingerprint[:32], MODEL_PACKAGES.get(choice.name)
     try:
         keep_folder(target, lambda place: convert_gguf(file, place, package.start if package else None))

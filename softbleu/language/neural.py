@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.arguments import Limit
-from softbleu.io.files import draft_folder, put_in_place
+from softbleu.io.files import draft_folder, put_in_place, required_resource
 from softbleu.io.line_cache import kept_lines
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import check_plain, load_tokenizer, read_json
-from softbleu.io.resources import required_resource
 from softbleu.language.ngrams import LineJudgements
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from softbleu.config.declare import setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
-from softbleu.io.files import Content
+from softbleu.io.files import Content, find_resource
 from softbleu.io.reading import parse_score, read_json
-from softbleu.io.resources import find_resource
 from softbleu.language import (
     DEFAULT_LANGUAGE,
     DETECTORS,

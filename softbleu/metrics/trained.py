@@ -21,9 +21,8 @@ from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.io.files import Content
+from softbleu.io.files import Content, required_resource, resource_names
 from softbleu.io.reading import parse_score, read_json
-from softbleu.io.resources import required_resource, resource_names
 from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles
 from softbleu.errors import InputError, Parameter
-from softbleu.io.resources import find_resource
+from softbleu.io.files import find_resource
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric

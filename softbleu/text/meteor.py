@@ -15,9 +15,8 @@ from typing import Any
 
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, MissingExtraError, Parameter
-from softbleu.io.files import Content
+from softbleu.io.files import Content, package_folder
 from softbleu.io.reading import read_bounded
-from softbleu.io.resources import package_folder
 
 PACKAGE = "pycocoevalcap"
 NEED_DATA = ("synonym", "paraphrase")  # Stages that look at the data

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, MissingExtraError, Parameter
-from softbleu.io.cache import VARIABLE, cache_folder, kept_arrays
+from softbleu.io.files import VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note
 from softbleu.io.reading import bounded_lines

@@ -35,7 +35,7 @@ from softbleu.corpora.generate import (
 )
 from softbleu.corpora.grammar import Chance, Derivations, grammar_names, parse_grammar, read_grammar
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError
-from softbleu.io.resources import find_resource
+from softbleu.io.files import find_resource
 
 
 def all_sentences(derivations):

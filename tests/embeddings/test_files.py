@@ -422,7 +422,7 @@ def room(tmp_path, monkeypatch):
     make_store(tmp_path / "embeddings" / "other", 2.0)
     (tmp_path / "embeddings" / "unfinished").mkdir()
     (tmp_path / "work").mkdir()
-    monkeypatch.setattr("softbleu.io.resources._ROOTS", (tmp_path,))
+    monkeypatch.setattr("softbleu.io.files._ROOTS", (tmp_path,))
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path
 
@@ -434,7 +434,7 @@ def test_a_path_comes_before_a_name(room, monkeypatch):
     # Path objects are no names.
     refused(VectorError, "'small': no such vector file", open_vectors, Path("small"))
     with monkeypatch.context() as patch:
-        patch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
+        patch.setattr("softbleu.io.files._ROOTS", (room / "work",))
         assert bundled_names() == ()
         refused(VectorError, r"'small': .*here are: ;", open_vectors, "small")
     make_store(room / "work" / "small", 3.0)

@@ -14,7 +14,7 @@ from refusing import refused
 
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io import line_cache
-from softbleu.io.resources import package_folder
+from softbleu.io.files import package_folder
 from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
 from softbleu.language.locate import MODEL_PACKAGES
 from softbleu.language.neural import MODEL_FILES, NEEDED, LlamaSizes, smooth_weights

@@ -13,7 +13,7 @@ from oracles.kneser_ney import KneserNey
 from refusing import refused
 
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.io.resources import find_resource
+from softbleu.io.files import find_resource
 from softbleu.language import (
     DEFAULT_LANGUAGE,
     VALUES,
