@@ -90,9 +90,9 @@ class Case:
     def measure(self) -> Metric:
         return complete(self.metric, Whitespace(), self.vector_choice)
 
-    def scores(self) -> list[BleuScore]:
+    def scores(self, **how: Any) -> list[BleuScore]:
         """What the library says of each segment."""
-        result = score_corpus(self.segments, self.measure, level="segment")[0]
+        result = score_corpus(self.segments, self.measure, level="segment", **how)[0]
         assert result.segments is not None
         return [score for score in result.segments if isinstance(score, BleuScore)]
 
@@ -171,12 +171,15 @@ def cases(
     if fixed_threshold is not None:
         return case.with_options(threshold=fixed_threshold)
     near = occurring_similarities(case, str(options.get("composition", "mean")))
-    choices = [st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1, allow_nan=False)]
+    # Similarities are whole millionths: any threshold below 1 lets a similarity of 1 pass.
+    choices = [st.sampled_from([0.0, 0.5, 0.9999994, 0.9999999, 1.0]), st.floats(0, 1, allow_nan=False)]
     return case.with_options(threshold=draw(st.one_of(*choices, *([st.sampled_from(near)] if near else []))))
 
 
 BY_ONE = {"softbleu.matching.matchers.BATCH_CELLS": 1, "softbleu.kernels.assignment._FEW": 0}
+BY_ONE |= {"softbleu.kernels.positions._TABLE": 0}
 LONG = {**BY_ONE, "softbleu.matching.matchers.LONG_CELLS": 0}
+LONG |= {"softbleu.kernels.positions._TABLE": 50, "softbleu.kernels.positions._COMPACT": 0}
 NARROW = {**LONG, "softbleu.matching.matchers.STRIPE_CELLS": 40}
 PATHS = {"batch": {}, "one by one": BY_ONE, "long": LONG, "long, narrow stripes": NARROW}
 """Limits under which segments take each way through the matching."""
@@ -191,22 +194,42 @@ def limits(values: dict[str, int]) -> Iterator[None]:
         yield
 
 
-def assert_statistics_equal(case: Case, expected: list[soft.Statistics] | None = None, within: float = 1e-9) -> None:
+def assert_statistics_equal(
+    case: Case, expected: list[soft.Statistics] | None = None, within: float = 1e-9, **how: Any
+) -> None:
     """Scores of segments hold the numbers of the oracle."""
-    for score, statistics in zip(case.scores(), case.oracle() if expected is None else expected, strict=True):
+    for score, statistics in zip(case.scores(**how), case.oracle() if expected is None else expected, strict=True):
         assert score.candidate_length == statistics.candidate_length
         assert score.reference_length == statistics.reference_length
         assert score.totals == statistics.totals
         assert score.matches == pytest.approx(statistics.matches, rel=0, abs=within)
 
 
+def first_place(ngram: soft.NGram | None, references: list[list[str]]) -> tuple[int | None, int | None]:
+    """Reference, and place in it, where an n-gram first appears."""
+    places = (
+        (number, start)
+        for number, text in enumerate(references)
+        for start, each in enumerate(soft.ngrams(text, len(ngram or ())))
+        if each == ngram
+    )
+    return next(places) if ngram else (None, None)
+
+
 def assert_partners_equal(case: Case, oracle: list[soft.Statistics], within: float = 1e-9) -> None:
-    """Explanations show the partners of the oracle."""
+    """Explanations show the partners of the oracle, where they first appear."""
     explained = explain_corpus(case.segments, case.measure, range(1, len(case.candidates) + 1))
-    for explanation, statistics in zip(explained, oracle, strict=True):
-        expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
+    for explanation, statistics, references in zip(explained, oracle, case.references, strict=True):
+        expected = [
+            (order, start, partner, similarity, *first_place(partner, references))
+            for order, pairs in enumerate(statistics.pairs, start=1)
+            for start, partner, similarity in pairs
+        ]
         found = [
-            (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=within))
+            (
+                *(match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=within)),
+                *(match.reference_number, match.reference_start),
+            )
             for match in explanation.matches
         ]
         assert found == expected
