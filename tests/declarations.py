@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from complete import complete
 from hypothesis import reject
 from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder, vectors_for
 
 from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.embeddings.choice import Similarity, VectorChoice, WordMeasure
@@ -127,6 +129,18 @@ def wrong_values(setting: Setting) -> list[Any]:
     bounds = [(setting.least, -1), (setting.most, 1)]
     beyond = (bound + step * max(1, abs(bound)) for bound, step in bounds if bound is not None)
     return [*kinds[setting.kind], *(round(value) if setting.kind == "a whole number" else value for value in beyond)]
+
+
+def every_measure(vectors: Any) -> list[Metric]:
+    """All metrics but `scores`, and those of measures.txt: with these vectors, or with an encoder."""
+    lines = Path(__file__).with_name("measures.txt").read_text(encoding="utf-8").splitlines()[2:]
+    found = []
+    # Meteor's own stages need data that may not be installed.
+    for line in [name for name in METRICS.names() if name not in ("meteor", "scores")] + lines:
+        made = make_metric(line.removesuffix(" in context"))
+        own = MadeUpEncoder() if line.endswith(" in context") else vectors_for(made, vectors)
+        found.append(make_metric(str(made), vectors=own) if made.requires.vectors else made)
+    return found
 
 
 def refusal(call: Callable[[], object]) -> str:

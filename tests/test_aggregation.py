@@ -1,23 +1,15 @@
 """What metrics say of themselves: how rows reduce to scores, what they must be given, and what they offer."""
 
-from dataclasses import dataclass, fields
-from functools import reduce
-from operator import or_
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from softbleu.metrics import METRICS, Requirements
-from softbleu.metrics.bleu import Bleu
-from softbleu.metrics.cleme import Cleme, Cleme2
-from softbleu.metrics.gleu import Gleu
-from softbleu.metrics.imeasure import IMeasure
-from softbleu.metrics.m2.metric import M2
+from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure
+from softbleu.metrics.cleme import Cleme2
 from softbleu.metrics.protocols import matcher_of, shares_matches
 from softbleu.metrics.result import BestReference
-
-SET: dict[str, Any] = {"idf": "references", "parts": ("spelling",)}
 
 
 @dataclass(frozen=True)
@@ -35,24 +27,6 @@ class Counting(Bleu):
 
     def statistics(self, *given: Any) -> Any:
         return super().statistics(*given)
-
-
-@pytest.mark.parametrize("name", [each.name for each in fields(Requirements)])
-def test_what_one_metric_needs_is_needed_together(name: str) -> None:
-    wanted = SET.get(name, True)
-    needing, plain = (Requirements(**{"references": False, name: value}) for value in (wanted, type(wanted)()))
-    assert getattr(needing | plain, name) == getattr(plain | needing, name) == wanted
-    assert needing | needing == needing
-
-
-def test_parts_of_all_metrics_are_needed_once() -> None:
-    chrf, softbleu = (METRICS.find(name)().requires for name in ("chrf++", "softbleu"))
-    assert reduce(or_, (chrf, softbleu, chrf)) == Requirements(
-        vectors=True, idf="references", parts=("characters", "punctuation", "spelling")
-    )
-    assert METRICS.find("softbleu")(rarity=0.0).requires.idf is None  # type: ignore[call-arg]
-    assert (Requirements(idf="a text") | Requirements(idf="references")).idf == "references"
-    assert (Requirements(idf="references") | Requirements(idf="a text")).idf == "references"
 
 
 def test_matches_are_shared_where_statistics_follow_from_them() -> None:

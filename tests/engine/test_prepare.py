@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from complete import complete
-from made_up_encoder import MadeUpEncoder, vectors_for
+from declarations import every_measure
 from made_up_executor import Strangers
 
 from softbleu import InputError, __version__
@@ -27,9 +27,8 @@ from softbleu.engine import encode
 from softbleu.io.executors import run_in_order
 from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
-from softbleu.metrics import METRICS, Metric
+from softbleu.metrics import Bleu, Metric
 from softbleu.metrics.base import make_metric
-from softbleu.metrics.bleu import Bleu
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.text import tokens
@@ -207,34 +206,15 @@ def opened(folder: Path, corpus: Segments) -> ParallelFiles:
     return ParallelFiles.open(candidates, references, source)
 
 
-# Of refless: tests/test_refless.py; of scores: tests/results/test_outside_scores.py.
-OTHERS = [name for name in METRICS.names() if name not in ("meteor", "refless", "scores")]
-EVERY = [
-    *(make_metric(name, vectors=vectors_for(METRICS.find(name)(), VECTORS)) for name in OTHERS),
-    make_metric("meteor", stages="exact+stem"),
-    VLEU,
-    XLEU,
-    SOFT_GLEU,
-    make_metric("bleu", order=2, tokenize="13a"),
-    make_metric("vleu", order=2, vectors=VECTORS, vector_case="exact"),
-    make_metric("xleu", threshold=0.3, vectors=MadeUpEncoder()),
-    make_metric("softbleu", vectors=MadeUpEncoder(), layers="1,3", function_words="exact"),
-    make_metric("vleu", composition="sif", vectors=VECTORS),
-    make_metric("xleu", assignment="optimal", vectors=VECTORS, lowercase=True),
-    make_metric("gleu", variant="gleu0"),
-    make_metric("gleu", multi="max"),
-    make_metric("m2", annotators="best"),
-    make_metric("softbleu", rarity=0.0, credit="greedy", vectors=VECTORS),
-]
-
-
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 def test_measures_in_one_run_are_those_one_by_one(level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 8)
     corpus = with_gold(make_corpus())
-    single = [result for measure in EVERY for result in score_corpus(corpus, measure, level=level)]
-    assert score_corpus(corpus, EVERY, level=level) == single
-    assert len({result.score for result in single}) > len(EVERY)
+    # Of refless: tests/test_refless.py; of scores: tests/results/test_outside_scores.py.
+    every = [VLEU, XLEU, *(each for each in every_measure(VECTORS) if each.name != "refless")]
+    single = [result for measure in every for result in score_corpus(corpus, measure, level=level)]
+    assert score_corpus(corpus, every, level=level) == single
+    assert len({result.score for result in single}) > len(every)
 
 
 @pytest.mark.parametrize("workers", [None, 2])

@@ -4,15 +4,15 @@ import pickle
 from typing import Any
 
 import pytest
+from declarations import every_measure
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from made_up_encoder import MadeUpEncoder, vectors_for
 from refusing import refused
 
 from softbleu import InputError, read_metric
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
-from softbleu.engine import prepare
-from softbleu.metrics import METRICS, Metric
+from softbleu.engine import sentences
+from softbleu.metrics import METRICS
 from softbleu.metrics.base import make_metric
 
 VECTORS = {"cat": [1.0, 0.2, 0.0], "cats": [2.0, 0.5, 0.1], "dog": [0.9, 0.3, 0.1], "the": [0.1, 1.0, 0.3]}
@@ -20,39 +20,8 @@ VECTORS |= {"a": [0.2, 1.0, 0.2], "mat": [0.0, 0.1, 3.0], "not": [-1.0, 0.0, 0.0
 WORDS = [*VECTORS, "Cat", "The", "oov", "dog,", "(cat)", "it's", "日本", "&amp;"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 
-WITH_TEXT = [name for name in METRICS.names() if name != "scores" and not METRICS.find(name)().requires.gold]
-SETTINGS: dict[str, dict[str, Any]] = {
-    **{name: {"metric": name} for name in WITH_TEXT},
-    # Needs nothing that may not be installed.
-    "meteor": {"metric": "meteor", "stages": "exact+stem"},
-    **{name: {"metric": name} for name in ("sleu", "vleu", "xleu")},
-    "low": {"metric": "vleu", "threshold": 0.0, "lowercase": True},
-    "as written": {"metric": "xleu", "threshold": 0.3, "vector_case": "exact"},
-    "long vectors": {"metric": "vleu", "threshold": 0.3, "normalize": False},
-    "sif": {"metric": "vleu", "threshold": 0.1, "composition": "sif"},
-    "aligned": {"metric": "xleu", "threshold": 0.1, "composition": "aligned", "assignment": "optimal"},
-    "neighbours": {"metric": "vleu", "threshold": 0.0, "neighbours": 2},
-    "postprocessed": {"metric": "softbleu", "vectors_postprocess": "mean"},
-    "function words": {"metric": "vleu", "threshold": 0.0, "function_words": "exact"},
-    "quantile": {"metric": "vleu", "threshold": "p50"},
-    "smoothed": {"metric": "bleu", "smooth": "add-k", "order": 2, "tokenize": "intl"},
-    "characters": {"metric": "bleu", "tokenize": "char"},
-    "longest reference": {"metric": "vleu", "threshold": 0.3, "denominator": "reference"},
-    "soft gleu": {"metric": "gleu", "matcher": "vleu", "threshold": 0.3, "penalty": "soft"},
-    "every reference": {"metric": "gleu", "multi": "max", "segment_smoothing": True},
-    "in context": {"metric": "vleu", "threshold": 0.3, "vectors": MadeUpEncoder()},
-    "words too": {"metric": "chrf", "word_order": 2},
-}
 
-
-def measure_of(**given: Any) -> Metric:
-    made = make_metric(**given)
-    if not made.requires.vectors:
-        return made
-    return make_metric(**{"vectors": vectors_for(made, VECTORS), **given})
-
-
-MEASURES = {title: measure_of(**given) for title, given in SETTINGS.items()}
+MEASURES = {str(each): each for each in every_measure(VECTORS) if not each.requires.gold}
 
 
 def test_every_metric_is_here() -> None:
@@ -78,8 +47,8 @@ def test_a_sentence_scores_as_a_corpus_of_it(title: str, candidate: str, referen
 
 def test_vectors_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
-    real = prepare.open_vectors
-    monkeypatch.setattr(prepare, "open_vectors", lambda where: opened.append(where) or real(where))
+    real = sentences.open_vectors
+    monkeypatch.setattr(sentences, "open_vectors", lambda where: opened.append(where) or real(where))
     measure = make_metric("vleu", threshold=0.3, vectors=VECTORS)
     for candidate in ("a cat", "a dog", "a cat"):
         measure.sentence_score(candidate, "the cat")
