@@ -26,32 +26,10 @@ def bads(change: str, good: list[str], reference: list[str], seeds: int = 60, **
     return {each.bad for made in every for each in made}
 
 
-CASES = """
-negation; She was seen.; They saw her.; She was not seen.|She wasn't seen.
-negation; She didn’t know.; She had no idea.; She did know.
-negation; He said not, or had a car.; No.; He said, or had a car.
-negation; I had agreed to it.; Yes.; I had not agreed to it.|I hadn't agreed to it.
-negation; None went with us.; Nobody.; None went without us.
-numbers; It costs 5 euros.; Its price: 3,124 euros.; It costs 1 euros.|It costs 2 euros.|It costs 3 euros.|\
-It costs 4 euros.|It costs 6 euros.|It costs 7 euros.|It costs 8 euros.|It costs 9 euros.
-numbers; He came Twice.; He came 2 times.; He came Thrice.
-units; It costs $5,000.; The price is £5,000.; It costs €5,000.
-units; It is 3 km away.; The distance: 3 miles.; It is 3 metres away.|It is 3 meters away.
-roles; Today Anna's aunt met Boris.; So.; Today Boris's aunt met Anna.
-roles; Today Anna, and then Boris left Boris.; So.;
-antonyms; They WON the "big" game.; They won it, not small.; They LOST the "big" game.
-pronouns; She saw his dog.; Such a dog.; He saw his dog.|She saw her dog.
-order; rain fell on quiet towns, and grass; So.; quiet fell on rain towns, and grass|\
-towns fell on quiet rain, and grass|rain quiet on fell towns, and grass|rain towns on quiet fell, and grass
-dropped; The king slept, though snow fell.; A king slept while snow came.; The slept, though snow fell.|\
-The king slept, though fell.|The king slept.
-dropped; The king slept , as snow fell .; A king , and snow fell .; The slept , as snow fell .|\
-The king slept , as fell .|The king slept , as snow .|The king slept .
-case; Then Anna met the EU.; So.; Then anna met the EU.|Then Anna met the eu.
-"""
+CASES = Path(__file__).with_name("challenges.txt").read_text(encoding="utf-8").splitlines()[2:]
 
 
-@pytest.mark.parametrize("case", CASES.replace("\\\n", "").strip().splitlines())
+@pytest.mark.parametrize("case", CASES)
 def test_rules_change_one_thing(case: str) -> None:
     change, good, reference, expected = case.split(";")
     assert bads(change, [good], [reference]) == {each.strip() for each in expected.split("|")} - {""}

@@ -98,6 +98,7 @@ def test_thresholds_may_recur_and_differ_by_less_than_a_millionth():
 def test_everyone_wants_the_same_word():
     """The worst case: at each threshold whatever falls away is passed on to the end of the line."""
     angles = {**dict.fromkeys((f"c{place}" for place in range(70)), 0), **{f"r{place}": place for place in range(70)}}
+    angles["r69"] = 90 * (math.pi / 2 - 1e-6)  # A similarity of a millionth
     vectors = {word: [math.cos(angle / 90), math.sin(angle / 90)] for word, angle in angles.items()}
     case = Case([[*angles][:70]], [[[*angles][70:]]], vectors, order=1)
     assert_as_alone([make_matcher("vleu", threshold=each / 40) for each in range(41)], case)
