@@ -196,7 +196,7 @@ def cached_graph(
     *,
     count: int,
 ) -> NeighbourGraph:
-    """Take a graph of nearest words from the cache, or compute and keep it; see `cache.cache_folder` for the place.
+    """Take a graph of nearest words from the cache, or compute and keep it; see `files.cache_folder` for the place.
 
     It depends on the content hash of the vectors, the words asked about, in order, the number of words of the set,
     from its first, that are looked through, what was done to the vectors before, and the count of neighbours.

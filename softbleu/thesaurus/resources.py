@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, MissingExtraError, Parameter
-from softbleu.io.files import VARIABLE, cache_folder, kept_arrays
+from softbleu.io.files import CACHE_VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note
 from softbleu.io.reading import bounded_lines
@@ -197,7 +197,7 @@ def open_tables(data: MeteorData) -> MeteorTables:
         path, cache = files.paraphrases, cache_folder()
         if path is not None and path.stat().st_size >= _LARGE:
             kept = f"once: they are kept in {cache / name}" if cache else None
-            where = kept or f"and they cannot be kept: set {VARIABLE} to a folder"
+            where = kept or f"and they cannot be kept: set {CACHE_VARIABLE} to a folder"
             note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
         return _tables(files)
 
