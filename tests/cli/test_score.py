@@ -243,7 +243,7 @@ def test_lines_of_essays_are_grouped_essay_by_essay(command, files):
     ]
     done = command("align", "-r", source, reference, "-c", output, "--groups", "-f", "tsv")
     assert [line.split("\t")[:4] for line in done.out.splitlines()[1:]] == [
-        *[["7", "1-2", "1", "1-2"], ["b", "1", "", "1"], ["c", "", "", "1"]],
+        *[["7", "1-2", "1", "1-2"], ["b", "1", "", "1"], ["c", "", "", "1"]]
     ]
 
 

@@ -226,14 +226,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "files": partial(softbleu.ParallelFiles.open, "a.txt", "b.txt"),
 }
 WRONG = {
-    "jobs": (
-        "2",
-        1.5,
-        None,
-        True,
-        0,
-        "score corpus_score compare sweep metaeval pairwise select spurious files",
-    ),
+    "jobs": ("2", 1.5, None, True, 0, "score corpus_score compare sweep metaeval pairwise select spurious files"),
     "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise select spurious"),
     "progress": ("x", 3, "score compare sweep metaeval select spurious"),
     "level": (None, 3, "line", "score corpus_score"),
