@@ -6,6 +6,7 @@ import io
 import json
 import os
 import stat
+import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,24 +28,15 @@ from softbleu.meta import sweep_corpus, sweep_points
 from softbleu.meta.metaeval import metaeval
 from softbleu.results.api import score_corpus
 
-DEFINITION = """
-kind = "sweep"
-title = "Tiny"
-[corpus]
-candidates = ["candidate.txt", "second.txt"]
-references = ["reference.txt"]
-[settings]
-vectors = "./vectors.txt"
-[sweep]
-matchers = ["exact", "vleu"]
-thresholds = ["0.5", "0.8"]
-"""
+KNOWN = tomllib.loads(Path(__file__).with_name("definitions.toml").read_text(encoding="utf-8"))
+TEXTS = KNOWN["texts"]
+WRONG = [(name, row) for name, rows in KNOWN["refused"].items() for row in rows]
 INPUTS = {"candidate.txt", "reference.txt", "second.txt", "vectors.txt", "tiny.toml"}
 
 
 @pytest.fixture
 def definition(files: Any) -> Path:
-    path: Path = files.write("tiny.toml", DEFINITION.encode())
+    path: Path = files.write("tiny.toml", TEXTS["sweep"].encode())
     return path
 
 
@@ -56,7 +48,7 @@ def test_outputs_are_named_after_the_file(command: Any, files: Any, definition: 
     assert done.err.count("\n") == 1
     assert names_in(files.folder) == INPUTS | {"tiny.csv", "tiny.svg", "tiny.ranks.svg", "tiny.manifest.json"}
     texts = ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
-    swept = command("sweep", *texts, "--matcher", "exact", "--matcher", "vleu", "-t", "0.5,0.8", "-f", "csv")
+    swept = command("sweep", *texts, "--matcher", "exact", "--matcher", "vleu", "-t", "0.5,0.8", "-n", 2, "-f", "csv")
     assert (files.folder / "tiny.csv").read_text() == swept.out
     assert swept.out.count("\n") == 7
     assert ElementTree.fromstring((files.folder / "tiny.svg").read_bytes()).tag.endswith("svg")
@@ -103,17 +95,6 @@ def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, m
     assert not (files.folder / "tiny.unfinished").exists()
 
 
-SPURIOUS = """
-kind = "spurious"
-[corpus]
-CORPUS
-[settings]
-vectors = "./vectors.txt"
-[spurious]
-matchers = ["vleu"]
-thresholds = [0.5]
-variants = ["plain"]
-"""
 GRAMMAR = "S -> N 'barks'\nN -> 'dog' | 'hound'\n# synonyms: dog hound\n"
 
 
@@ -121,8 +102,8 @@ def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
     for folder, text in (("one", GRAMMAR), ("two", GRAMMAR.replace("barks", "runs"))):
         (files.folder / folder).mkdir()
         files.write(f"{folder}/g.cfg", text.encode())
-    corpus = 'grammars = ["one/g.cfg", "two/g.cfg"]\ncount = 4'
-    path = files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
+    corpus = '["one/g.cfg", "two/g.cfg"]\ncount = 4'
+    path = files.write("tiny.toml", TEXTS["spurious"].replace('["alternations"]', corpus).encode())
     assert command("experiments", "run", path, "--quiet").code == 0
     rows = table(files.folder, "tiny.summary.csv")
     assert list(dict.fromkeys(row["text"] for row in rows)) == ["one/g.cfg", "two/g.cfg"]
@@ -134,20 +115,13 @@ def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
     assert "[corpus]: 'grammars' has one twice" in done.err
 
 
-AGREE = ['kind = "metaeval"', "[metaeval]", 'questions = ["systems", "williams"]', 'against = "chrF"', "samples = 20"]
-AGREE += ["[settings]", 'tokenize = "none"', "[metrics]", 'chrF = "chrf"', '"BLEU, short" = "bleu(order=2)"']
-AGREE += ['TER = "ter"']
-
-
 @pytest.fixture
 def study(files: Any, monkeypatch: Any) -> Path:
-    for name, lines in {**OUTPUTS, "reference": REFERENCE}.items():
+    for name, lines in {**OUTPUTS, "ref": REFERENCE}.items():
         files.write(f"{name}.txt", lines)
     for name, scores in PEOPLE.items():
         files.write(f"{name}.tsv", [f"{system} {score}" for system, score in scores.items()])
-    texts = f'candidates = {json.dumps([f"{name}.txt" for name in OUTPUTS])}\nreferences = ["reference.txt"]\n'
-    tables = "".join(f'[data.{name}]\n{texts}human = ["people={name}.tsv"]\n' for name in PEOPLE)
-    files.write("agree.toml", [*AGREE, tables])
+    files.write("agree.toml", TEXTS["agree"].encode())
     monkeypatch.chdir(files.folder)
     return Path(files.folder)
 
@@ -177,45 +151,50 @@ def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
     assert len(tests) == len(PEOPLE) * 2 * 2
     manifest = json.loads((study / "agree.manifest.json").read_text())
     assert list(manifest["metrics"]) == names
-    assert {"x.tsv", "a.txt", "reference.txt", "agree.toml"} <= set(manifest["inputs"])
+    assert {"x.tsv", "a.txt", "ref.txt", "agree.toml"} <= set(manifest["inputs"])
 
 
-GRAMMARS = SPURIOUS.replace("CORPUS", 'grammars = ["alternations"]\nLINE')
-ONE_LIST = 'human = ["people=x.tsv"]'
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "message"),
-    [
-        ("spurious", "LINE", 'count = "abc"', "'count' must be a whole number, not 'abc'"),
-        ("spurious", "LINE", "count = true", "'count' must be a whole number, not True"),
-        ("spurious", "LINE", "seed = 1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
-        ("spurious", "LINE", "seed = nan", "nan is no finite number"),
-        ("spurious", "LINE", 'pairing = "a\\u0000b"', "a text with a NUL"),
-        ("spurious", "variants", "at = [1]\nvariants", "[spurious]: 'at' must be a number"),
-        ("spurious", "variants", "at = true\nvariants", "[spurious]: 'at' must be a number"),
-        ("agree", "[metrics]", "metrics = 3\n[nothing]", "unknown"),
-        ("agree", "[data.x]", "[data]\nx = 3\n[data.w]", "[data.x]: must be a table, not 3"),
-        ("agree", ONE_LIST, "human = 3", "[data.x]: 'human' must be a list of text, not 3"),
-        (
-            "agree",
-            ONE_LIST,
-            f"{ONE_LIST}\nrankings_start = 1",
-            "agree.toml, [data.x]: rankings_start is about rankings",
-        ),
-        ("agree", ONE_LIST, 'huma = ["x"]', "unknown"),
-        ("agree", ONE_LIST, 'human = ["w.tsv"]', "w.tsv"),
-        ("agree", 'TER = "ter"', 'TER = "tur"', "[metrics]: 'TER': unknown metric 'tur'"),
-        ("agree", 'against = "chrF"', 'against = "chr"', "unknown metric 'chr'"),
-        ("agree", '"systems", "williams"', '"sistems"', "sistems"),
-    ],
-)
-def test_mistakes_are_one_line(refused, files, study, name, old, new, message):
-    text = GRAMMARS if name == "spurious" else (study / "agree.toml").read_text()
+@pytest.mark.parametrize(("name", "row"), WRONG)
+def test_mistakes_are_one_line(refused: Any, files: Any, study: Path, name: str, row: dict[str, str]) -> None:
+    text, old = TEXTS[name], row.get("old", "")
     assert old in text
-    files.write(f"{name}.toml", text.replace(old, new, 1).replace("LINE", "").encode())
+    changed = text.replace(old, row.get("new", "").replace("LONG", "a" * 300), 1)
+    files.write(f"{name}.toml", changed.encode("latin-1"))
     files.write(f"{name}.csv", ["before"])
-    assert message in refused("experiments", "run", f"{name}.toml", "--no-picture", output=None)
+    message = refused("experiments", "run", f"{name}.toml", "--no-picture", output=None)
+    assert all(part in message for part in row["said"].split(" … ")), message
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names")
+def test_a_pipe_is_no_text_of_an_experiment(refused: Any, files: Any) -> None:
+    """It would be waited for without end; texts are read more than once."""
+    os.mkfifo(files.folder / "pipe")
+    files.write("piped.toml", TEXTS["sweep"].replace("reference.txt", "pipe").encode())
+    assert "pipe: no plain file" in refused("experiments", "run", "piped.toml", output=None)
+
+
+@pytest.mark.parametrize("row", KNOWN["named"], ids=lambda row: row["new"])
+def test_which_files_a_definition_names(command: Any, files: Any, row: dict[str, Any]) -> None:
+    files.write("pairs.txt", ["a dog barks ||| the dog barks"])
+    files.write("source.txt", "a d\xf6g bark\nthe cat sit\nrain\n".encode("latin-1"))
+    path = files.write("x.toml", TEXTS["sweep"].replace(row["old"], row["new"]).encode())
+    assert command("experiments", "run", path, "--no-picture", "-q").code == 0
+    manifest = json.loads((files.folder / "x.manifest.json").read_text())
+    assert set(manifest["inputs"]) == {"x.toml", *row["files"].split()}
+    assert len(table(files.folder, "x.csv")) == row["rows"]
+    assert all(("metric:gleu|" in signature) == ("gleu" in row["new"]) for signature in manifest["signatures"])
+
+
+def test_variants(command: Any, files: Any) -> None:
+    """One system alone has no picture of ranks."""
+    files.write("other.txt", ["small 1 0 0", "little 0 1 0"])
+    variants = '[variants]\nplain = {}\nlow = { order = 1 }\n"other set" = { vectors = "./other.txt" }\n'
+    text = TEXTS["sweep"].replace(', "second.txt"', "") + variants
+    assert command("experiments", "run", files.write("x.toml", text.encode()), "-q").code == 0
+    rows = table(files.folder, "x.csv")
+    assert [row["variant"] for row in rows] == ["plain"] * 3 + ["low"] * 3 + ["other set"] * 3
+    assert len({row["score"] for row in rows if row["threshold"] == "0.8"}) == 3
+    assert {"x.svg"} == {name for name in names_in(files.folder) if name.endswith(".svg")}
 
 
 GLEU = ["-m", "gleu", "-s", "candidate.txt"]
