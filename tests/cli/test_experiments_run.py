@@ -377,20 +377,27 @@ def test_a_sweep_goes_on_within_a_system(texts: list[str], tmp_path: Path, monke
         assert sweep_corpus(corpus, points, checkpoint=place) == whole
 
 
-def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tmp_path: Path) -> None:
-    place = tmp_path / "journal"
+def test_other_work_and_other_texts_count_for_nothing(texts: list[str], tmp_path: Path, monkeypatch: Any) -> None:
+    place, vectors = tmp_path / "journal", tmp_path / "v.txt"
+    vectors.write_text("dog 1 0\ncat 0 1\n")
 
-    def started(metric: str = "bleu") -> int:
+    def started(metric: str = "bleu", source: str | None = None) -> int:
         """Segments that a run has done after its first block."""
-        with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
+        with ParallelFiles.open(texts[:1], texts[1:], source) as corpus:
             seen: list[int] = []
             score_corpus(corpus, metric, checkpoint=str(place), progress=lambda done, _: seen.append(done))
         return seen[0]
 
-    assert started() == 1024
-    assert started() == LINES
-    assert started("bleu(order=2)") == 1024
+    soft = f"vleu(threshold=0.5, vectors={vectors})"
+    # Each beside what was done just before.
+    assert [started(), started(), started(source=texts[0])] == [1024, LINES, 1024]
+    assert [started("bleu(order=2)"), started(soft), started(soft)] == [1024, 1024, LINES]
+    vectors.write_text("dog 1 0\ncat 1 0\n")
+    assert started(soft) == 1024
+    started()
     Path(texts[1]).write_text("other text\n" * LINES)
+    assert [started(), started()] == [1024, LINES]
+    monkeypatch.setattr(runner, "__version__", "99")
     assert started() == 1024
 
 

@@ -1,8 +1,8 @@
-"""Sweeps: every row is what a run for itself gives, however the sweep is made and however often interrupted."""
+"""Sweeps: every row is what a run for itself gives, however often interrupted; experiments as TOML files."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,11 @@ from refusing import refused
 
 from softbleu.corpora import Segments
 from softbleu.embeddings import choice
-from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
-from softbleu.engine.runner import Runner, Worker
 from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.sweep import MOST_STEPS, rank_by_score, read_thresholds, read_variations, sweep, table_of
-from softbleu.metrics.base import make_metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.scores import Scores
@@ -161,81 +158,7 @@ def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> Non
         assert rank_by_score([row for row in rows if row.varied["order"] == order]) == ranks
 
 
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Systems whose text was scored, in order."""
-    systems: list[str] = []
-    current: list[str] = []
-    collect, score = Runner.collect, Worker.__call__
-
-    def collected(runner: Runner, measures: Any, **more: Any) -> Any:
-        current[:] = [more["system"]]
-        return collect(runner, measures, **more)
-
-    def scored(work: Worker, *given: Any, **more: Any) -> Any:
-        systems.extend(name for name in current if name not in systems)
-        return score(work, *given, **more)
-
-    monkeypatch.setattr(Runner, "collect", collected)
-    monkeypatch.setattr(Worker, "__call__", scored)
-    return systems
-
-
-def points_of(base: dict[str, Any]) -> list[SweepPoint]:
-    soft = [{**base, "matcher": "vleu", "threshold": threshold} for threshold in (0.5, "p90")]
-    return [
-        *(SweepPoint("", make_metric(**settings)) for settings in (base, *soft)),
-        *(SweepPoint("gleu", make_metric("gleu", iterations=5, **settings)) for settings in (base, *soft)),
-    ]
-
-
-POINTS = points_of(BASE)
-
-
-def interrupted(journal: Path, after: int) -> None:
-    def stop(done: int, total: int) -> None:
-        if done == after:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        sweep_corpus(CORPUS, POINTS, checkpoint=journal, progress=stop)
-
-
-@pytest.mark.parametrize("after", [[1], [3], [1, 2]])
-def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after: list[int]) -> None:
-    """Only what is missing is computed, and nothing else comes out than in one run."""
-    for count in after:
-        interrupted(tmp_path / "journal", count)
-    assert computed == ["A", "B", "C"][: after[-1]]
-    computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert computed == ["A", "B", "C"][after[-1] :]
-    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        (corpus_of(2), POINTS),
-        (CORPUS, POINTS[:-1]),
-        (CORPUS, points_of({**BASE, "order": 3})),
-        (replace(CORPUS, source=[""] * len(CORPUS)), POINTS),
-        (CORPUS, points_of({**BASE, "vectors": vectors_of(9)})),
-        (CORPUS, POINTS),
-    ],
-    ids=["text", "fewer points", "settings", "source", "vectors", "version"],
-)
-def test_the_journal_of_another_sweep_is_left_alone(
-    tmp_path: Path, computed: list[str], other: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journal = tmp_path / "journal"
-    interrupted(journal, 2)
-    computed.clear()
-    if other == (CORPUS, POINTS):
-        monkeypatch.setattr(runner, "__version__", "99")
-    rows = sweep_corpus(*other, checkpoint=journal)
-    assert computed == ["A", "B", "C"]
-    assert as_json(rows) == as_json(sweep_corpus(*other))
+POINTS = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5, "p90"]})
 
 
 def test_nothing_is_noted_of_a_sweep_that_cannot_begin_and_progress_counts_systems(tmp_path: Path) -> None:
@@ -245,7 +168,7 @@ def test_nothing_is_noted_of_a_sweep_that_cannot_begin_and_progress_counts_syste
     assert list(tmp_path.iterdir()) == []
     calls: list[tuple[int, int]] = []
     for _ in range(2):
-        sweep_corpus(CORPUS, POINTS[:1], checkpoint=tmp_path / "journal", progress=lambda *found: calls.append(found))
+        sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=lambda *found: calls.append(found))
     assert calls == [(1, 3), (2, 3), (3, 3)] * 2
 
 
