@@ -20,13 +20,14 @@ import pytest
 import softbleu
 from softbleu.analysis.pages import make_page
 from softbleu.corpora import ParallelFiles, Segments
+from softbleu.engine.plan import make_metrics
 from softbleu.io import executors
 from softbleu.meta import sweep_corpus, sweep_points
 from softbleu.meta.credit_tables import CREDIT_TABLES
 from softbleu.meta.spurious import spurious
 from softbleu.report import Layout
 from softbleu.report.html import write_html
-from softbleu.results.api import compare_corpus, make_metrics, score_corpus
+from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_systems
 from softbleu.results.significance import SignificanceSettings

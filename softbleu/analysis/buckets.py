@@ -12,13 +12,13 @@ import numpy as np
 
 from softbleu.analysis.page_matches import shown_text
 from softbleu.corpora.labels import read_labels
+from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.io.tabular import Records, Value
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.results.api import GivenMetrics, plan_metrics
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -73,7 +73,7 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    plan = plan_metrics(metrics)
+    plan = make_plan(metrics)
     first = plan.metrics[0]
     if by in ("rarity", "coverage"):
         if not corpus.has_references:

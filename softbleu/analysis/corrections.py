@@ -11,15 +11,14 @@ import numpy as np
 
 from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.edits import apply_edits
-from softbleu.engine.plan import Plan
+from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.errors import UnknownNameError
 from softbleu.io.progress import note
 from softbleu.io.tabular import Tabular
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
-from softbleu.results.api import GivenMetric, plan_metrics
-from softbleu.results.judged import OTHER, check_edits, judge_corpus, operation
+from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation
 
 By = Literal["type", "category", "operation", "form", "errant"]
 ALL = "all"
@@ -78,7 +77,7 @@ def correction_kinds(
     InputError, MissingExtraError
         A metric that judges no edits, no gold edits or references, or no ERRANT.
     """
-    plan = plan_metrics(metric)
+    plan = make_plan(metric)
     lines = [list(system) for system in find_corrections(corpus, plan, by, language)]
     beta: float = getattr(plan.only, "beta", 0.5)
     untyped = sum(edit.kind == OTHER for texts in lines for line in texts for edit in line.edits)
@@ -100,7 +99,7 @@ def find_corrections(
     Kinds go `by` type, operation, form (of a `language`) or ERRANT's types; see `correction_kinds`, also for the
     errors.
     """
-    plan = plan_metrics(metric)
+    plan = make_plan(metric)
     check_edits(plan.only)
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from softbleu.analysis.corrections import By, find_corrections
+from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
@@ -18,7 +19,6 @@ from softbleu.io.tabular import Tabular
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.protocols import ShowsEdits
-from softbleu.results.api import GivenMetrics, plan_metrics
 from softbleu.results.explain import pick_segments
 from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
@@ -122,7 +122,7 @@ def choose_lines(
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
     [(1, -94)]
     """
-    plan = plan_metrics(metrics)
+    plan = make_plan(metrics)
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(plan.metrics), top, baseline)
     judging = next((metric for metric in plan.metrics if isinstance(metric, ShowsEdits)), plan.metrics[0])

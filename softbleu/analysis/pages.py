@@ -19,14 +19,14 @@ from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks, mark_spans
 from softbleu.analysis.page_matches import ShownMatches, match_text, shown_segments, shown_text
 from softbleu.analysis.page_text import language_of_text, raw_lines, written_text
-from softbleu.engine.plan import Plan, with_threshold
+from softbleu.engine.plan import GivenMetrics, Plan, make_plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, matcher_of
-from softbleu.results.api import GivenMetrics, make_results, plan_metrics
+from softbleu.results.api import make_results
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -128,7 +128,7 @@ def make_page(
             f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out ", Parameter("level")
         )
     options = RunOptions(jobs, executor, kernels, progress=progress)
-    with _collected(corpus, plan_metrics(metrics), options) as collected:
+    with _collected(corpus, make_plan(metrics), options) as collected:
         return _page_of(*collected, level, title, spans=spans)
 
 
@@ -308,7 +308,7 @@ def make_comparison_page(
     `spans` are marked in its lines, and the other parameters are those of `compare_corpus`.
     """
     options = RunOptions(jobs, executor, progress=progress)
-    with _collected(corpus, plan_metrics(metrics), options) as (runner, statistics):
+    with _collected(corpus, make_plan(metrics), options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         tables = [compare_systems(scored, baseline, settings, progress) for scored in statistics]

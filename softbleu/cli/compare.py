@@ -71,8 +71,7 @@ def _write_view(given: Given) -> None:
     from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
-    from softbleu.results.generations import compare_runs
-    from softbleu.results.significance import SignificanceSettings
+    from softbleu.results.significance import SignificanceSettings, compare_runs
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "trials", "compatible", "resume"]
     unused += ["samples", "correction"] if given.by != "runs" else []

@@ -15,7 +15,7 @@ def spans(given: Given) -> None:
     """
     from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.io.tabular import Records
-    from softbleu.results.spans import unmatched_spans
+    from softbleu.results.explain import unmatched_spans
 
     output = given.open_output(input_files(given))
     plan = plan_from(given, one=True)

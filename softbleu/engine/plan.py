@@ -13,7 +13,7 @@ from softbleu.engine.encode import ListCorpus
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking, make_metric
 from softbleu.metrics.protocols import NeedsData, ReadsRows, matcher_of
 
 if TYPE_CHECKING:
@@ -81,12 +81,36 @@ class Plan:
         return replace(self, metrics=metrics, level=level, keep_rows=keep_rows, prepared=prepared)
 
 
-def make_plan(metrics: Iterable[Metric] | Plan) -> Plan:
-    """Resolve metrics; a plan stays as it is."""
+GivenMetric = str | Metric  # A metric's name, an expression or a value
+GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a plan of them
+
+
+def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
+    """Make metrics; a setting goes to those that have it, and some must."""
+    for name in ("metric", "metrics"):
+        if name in settings:
+            raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
+    several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+    if not several:
+        raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
+    if not settings and all(isinstance(metric, Metric) for metric in several):
+        return several
+    if len(several) == 1:
+        return [make_metric(several[0], **settings)]
+    unused: list[list[str]] = [[] for _ in several]
+    made = [make_metric(metric, unused=names, **settings) for metric, names in zip(several, unused, strict=True)]
+    for name in settings:
+        if all(name in names for names in unused):
+            raise InputError(f"none of these metrics has a setting {name!r}")
+    return made
+
+
+def make_plan(metrics: GivenMetrics, /, **settings: Any) -> Plan:
+    """Make metrics with these settings, see `make_metrics`, and resolve them; a plan stays as it is."""
     if isinstance(metrics, Plan):
         return metrics
     known: dict[object, Any] = {}
-    wanted = list(metrics)
+    wanted = make_metrics(metrics, **settings)
     resolved = tuple(resolve_metric(metric, known) for metric in wanted)
     names = [metric.called for metric in distinct(resolved) if metric.called]
     if len(set(names)) < len(names):

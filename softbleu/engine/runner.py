@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
-from softbleu.engine.plan import Plan, by_tokenizer, make_plan
+from softbleu.engine.plan import GivenMetrics, Plan, by_tokenizer, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
@@ -663,13 +663,13 @@ def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
 
 def collect_statistics(
     corpus: Corpus,
-    metrics: Iterable[Metric] | Plan,
+    metrics: GivenMetrics,
     options: RunOptions = RunOptions(),  # it is frozen
     *,
     keep_rows: bool = False,
     level: Level = "corpus",
 ) -> list[Statistics]:
-    """Compute the statistics of a corpus by metrics, or by a plan of them; see `Plan.over` and `Runner.collect`.
+    """Compute the statistics of a corpus by metrics, see `make_plan`, `Plan.over` and `Runner.collect`.
 
     `options` are those of `running`; `level` and `keep_rows` are those of `Plan.over`.
     """

@@ -40,8 +40,8 @@ from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
 from softbleu.results.api import make_results
+from softbleu.results.explain import unmatched_spans
 from softbleu.results.notes import note_coverage, note_text
-from softbleu.results.spans import unmatched_spans
 from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"

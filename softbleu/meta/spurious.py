@@ -234,7 +234,7 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    plan = make_plan(variant.metric for variant in variants)
+    plan = make_plan([variant.metric for variant in variants])
     if plan.context:
         raise InputError("spurious matches are looked for in single lines: leave out ", Parameter("context"))
     grids = _read_grids(variants, [at, *thresholds])
@@ -269,7 +269,7 @@ def find_spurious(
 
 def _read_grids(variants: Sequence[MatcherVariant], thresholds: Sequence[float | str]) -> list[tuple[float, ...]]:
     """Thresholds of each variant, ascending."""
-    asked = (with_threshold(variant.metric, threshold) for variant in variants for threshold in thresholds)
+    asked = [with_threshold(variant.metric, threshold) for variant in variants for threshold in thresholds]
     known = iter([float(threshold_of(metric) or 0.0) for metric in make_plan(asked).metrics])
     return [tuple(sorted({*islice(known, len(thresholds))})) for _ in variants]
 

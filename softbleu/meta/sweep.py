@@ -28,8 +28,8 @@ from softbleu.results.notes import note_coverage
 from softbleu.types import Progress
 
 if TYPE_CHECKING:
+    from softbleu.engine.plan import GivenMetrics
     from softbleu.metrics.keywords import Settings
-    from softbleu.results.api import GivenMetrics
 
 MOST_STEPS = 10_001
 _SWEPT = ("metric", "matcher", "threshold")
@@ -230,7 +230,7 @@ def sweep_corpus(
         Told how many systems are done.
     """
     check_run(jobs, executor, progress)
-    plan = make_plan(point.metric for point in points).over(corpus)
+    plan = make_plan([point.metric for point in points]).over(corpus)
     varied, rows = _varied(points), SweepRows()
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):

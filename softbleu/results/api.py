@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 import numpy as np
 
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
-from softbleu.engine.plan import Plan, make_plan
+from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, Statistics, collect_statistics, scored_at
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -66,33 +66,6 @@ if TYPE_CHECKING:
         progress: Progress | None
 
 
-GivenMetric = str | Metric  # A metric's name, an expression or a value
-GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a plan of them
-
-
-def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
-    """Make metrics; a setting goes to those that have it, and some must."""
-    for name in ("metric", "metrics"):
-        if name in settings:
-            raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
-    several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
-    if not several:
-        raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
-    if len(several) == 1:
-        return [make_metric(several[0], **settings)]
-    unused: list[list[str]] = [[] for _ in several]
-    made = [make_metric(metric, unused=names, **settings) for metric, names in zip(several, unused, strict=True)]
-    for name in settings:
-        if all(name in names for names in unused):
-            raise InputError(f"none of these metrics has a setting {name!r}")
-    return made
-
-
-def plan_metrics(metrics: GivenMetrics, /, **settings: Any) -> Plan:
-    """Plan metrics with these settings, unless that is done; see `make_metrics`."""
-    return metrics if isinstance(metrics, Plan) else make_plan(make_metrics(metrics, **settings))
-
-
 def score_corpus(
     corpus: Corpus,
     metrics: GivenMetrics = "bleu",
@@ -142,7 +115,7 @@ def score_corpus(
     if level == "document" and corpus.documents is None:
         raise InputError("scores of documents need these: name them with ", Parameter("documents"))
     options = RunOptions(jobs, executor, kernels, checkpoint, progress)
-    statistics = collect_statistics(corpus, plan_metrics(metrics), options, keep_rows=keep_rows, level=level)
+    statistics = collect_statistics(corpus, metrics, options, keep_rows=keep_rows, level=level)
     results = Results(result for scored in statistics for result in make_results(scored, level))
     note_coverage((result.name, result.label, result.coverage) for result in results)
     return results
@@ -178,7 +151,7 @@ def compare_corpus(
     if not isinstance(settings, SignificanceSettings):
         raise InputError(f"significance must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
-    statistics = collect_statistics(corpus, plan_metrics(metric), options, keep_rows=True)
+    statistics = collect_statistics(corpus, metric, options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
     tables = [compare_systems(scored, first, settings, progress) for scored in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)

@@ -1,49 +1,62 @@
-"""Explain scores by matched n-grams, the closest path of a network, edits, or errors found in a line."""
+"""What a score is made of: matched n-grams, the closest path of a network, edits, errors and unmatched words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
-from softbleu.corpora.edits import apply_edits
-from softbleu.corpora.judgements.spans import MarkedSpan, SpanTable
-from softbleu.engine.plan import Plan
+from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
+from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
+from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.runner import collect_statistics, running
-from softbleu.errors import InputError
+from softbleu.engine.runner import MINI_BATCH, Statistics, collect_statistics, running
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
+from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels.scale import SCALE
 from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric, Requirements, make_metric
+from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.protocols import (
+    EditPlan,
     JudgesLines,
     NamesCauses,
+    PlansEdits,
     ShowsEdits,
     ShowsPairs,
     ShowsPaths,
     matcher_of,
 )
 from softbleu.metrics.result import Score
-from softbleu.results.api import GivenMetric, plan_metrics
-from softbleu.results.judged import judge_corpus
 from softbleu.results.significance import segment_numbers
+from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.plan import Plan
+    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching import Matches
     from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.protocols import ClosestPath, WordPair
+    from softbleu.types import Flags, Floats
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
 """Of a segment, of all its texts."""
+OPERATIONS = ("missing", "unnecessary", "replacement", "")
+OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
+LEAST_SIMILARITY = 0.8
+_UNMATCHED = ("substituted", "deleted")  # Edits of TER that leave a word of the candidate without its like
 
 
 @dataclass(frozen=True)
@@ -239,7 +252,7 @@ def explain_corpus(
     segments = _checked(segments, len(corpus))
     if not segments:
         return Explanations()
-    explanations = _explained(corpus, plan_metrics(metric), segments)
+    explanations = _explained(corpus, make_plan(metric), segments)
     if not spans:
         return explanations
     texts = pick_segments(corpus, segments).candidates
@@ -408,3 +421,222 @@ def _rows(matches: Matches) -> Iterator[tuple[int, ...]]:
         matches.partner_orders.tolist(),
         strict=True,
     )
+
+
+def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], Floats]:
+    """Judge the edits of every segment of every system by the metric of a plan; and score the segments.
+
+    The scores have the shape (systems of the corpus, segments).
+
+    Kinds are the types of the gold file. Those of other edits are what a file of the system's edits says, else of the
+    gold edit that they touch, or `other`.
+    Without gold edits kinds are operations. Raises `InputError` for a metric that shows no edits.
+    """
+    check_edits(plan.only)
+    plan = plan.over(corpus, keep_rows=True)
+    metric = plan.only
+    shower: Any = metric
+    blocks = [block.load() for block in corpus.blocks()]
+    gold = [edits for block in blocks for edits in block.gold or ()]
+    carried = [[edits for block in blocks for edits in block.edits.get(name, ())] for name in corpus.systems]
+    with running(corpus, plan) as runner:
+        prepared = runner.prepared(metric.tokenizer)
+        words = prepared.table(metric.vector_choice, metric.requires).words if metric.requires.vectors else None
+        plans: list[list[list[EditPlan]]] | None = None
+        if isinstance(metric, PlansEdits) and words is not None:
+            statistics, plans = _planned(prepared, metric, words.vectors)
+        else:
+            (statistics,) = runner.collect(plan.metrics)
+        first = statistics.offsets[:-1]
+        chosen = [metric.aggregation.chosen(rows, statistics.offsets) - first for rows in statistics.rows]
+        judged: list[list[JudgedEdits]] = [[] for _ in chosen]
+        for block in prepared.blocks():
+            for number, chunk in enumerate(block.chunks(gold=True)):
+                counted = chosen[number][len(judged[number]) : len(judged[number]) + len(block)].tolist()
+                if plans is None:
+                    judged[number] += shower.judge_edits(chunk, counted, words, prepared.words)
+                else:
+                    judged[number] += shower.judged_by(plans[number].pop(0), chunk.edits, counted)
+    nothing = Annotation(0, ())
+    named = [
+        [
+            _named(line, segment, edits)
+            for line, segment, edits in zip(lines, gold or repeat(None), edited or repeat(nothing), strict=False)
+        ]
+        for lines, edited in zip(judged, carried, strict=True)
+    ]
+    return named, segment_numbers(statistics)
+
+
+def _planned(
+    prepared: PreparedCorpus, metric: Any, vectors: Vectors
+) -> tuple[Statistics, list[list[list[EditPlan]]]]:
+    """Statistics of a corpus, and the plans that they follow from, of each system and block."""
+    plans: list[list[list[EditPlan]]] = [[] for _ in prepared.systems]
+    counts = []
+    for block in prepared.blocks():
+        for number, chunk in enumerate(block.chunks(gold=True)):
+            plans[number].append(metric.plans(chunk.edits or (), vectors))
+        counts.append(np.diff(chunk.segment_offsets))
+    rows = np.stack([np.concatenate(list(map(metric.rows_of, by_block))) for by_block in plans])
+    return Statistics(prepared.systems, metric, rows, np.concatenate(counts), (0, 0)), plans
+
+
+def check_edits(metric: Metric) -> None:
+    """See that a metric judges edits, before data is asked for."""
+    if not isinstance(metric, ShowsEdits):
+        said = f"metric {metric.name!r} finds no edits to tell kinds of: take m2 or cleme, with "
+        raise InputError(said, Parameter("gold"))
+
+
+def operation(edit: JudgedEdit) -> str:
+    """Name the operation of an edit: `missing` inserts words, `unnecessary` deletes them, `replacement` does both."""
+    start, end, _, _ = edit.spans
+    return "missing" if start == end else "replacement" if edit.text else "unnecessary"
+
+
+def _named(line: JudgedEdits, segment: GoldSegment | None, carried: Annotation) -> JudgedEdits:
+    if segment is None:
+        edits, gold = (
+            tuple(replace(edit, kind=operation(edit)) for edit in side) for side in (line.edits, line.gold)
+        )
+        return replace(line, edits=edits, gold=gold)
+    annotations = segment.annotations
+    gold = tuple(replace(edit, kind=annotations[edit.origin[0]].edits[edit.origin[1]].kind) for edit in line.gold)
+    edits = tuple(replace(edit, kind=_kind(number, line, gold, carried)) for number, edit in enumerate(line.edits))
+    return replace(line, annotator=annotations[line.annotator].annotator, edits=edits, gold=gold)
+
+
+def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit], carried: Annotation) -> str:
+    """Kind of the gold edit that an edit is, at least by half; else its own; else of a gold edit that it touches."""
+    linked = sorted((-share, other) for one, other, share in line.links if one == number and share >= SAME_EDIT)
+    gold_kinds = [gold[other].kind for _, other in linked]
+    spans = line.edits[number].spans
+    exact_first = sorted(carried.edits, key=lambda edit: (edit.start, edit.end) != spans[:2])
+    own = [edit.kind for edit in exact_first if touch(spans, (edit.start, edit.end)) and edit.kind not in OPERATIONS]
+    near = (edit.kind for edit in gold if edit.verdict != "hit" and touch(spans, edit.spans))
+    return next(iter((*gold_kinds, *own, *near)), OTHER)
+
+
+@dataclass(frozen=True)
+class UnmatchedSpans(Tabular):
+    """Spans of the words that a metric leaves unmatched."""
+
+    metric: str
+    table: SpanTable
+    texts: Mapping[str, Sequence[str]]  # Of each system
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per span, segments from 1, characters from 0."""
+        return [
+            {
+                "system": system,
+                "segment": number + 1,
+                "start": start,
+                "end": end,
+                "severity": severity,
+                "text": self.texts[system][number][start:end],
+            }
+            for system, segments in self.table.outputs.items()
+            for number, (output,) in segments.items()
+            for start, end, severity in output.spans
+        ]
+
+    def described(self) -> Mapping[str, Any]:
+        """The metric."""
+        return {"metric": self.metric}
+
+
+def unmatched_spans(
+    corpus: Corpus,
+    metric: GivenMetric | Plan,
+    *,
+    severity: str = MINOR,
+    least_similarity: float = LEAST_SIMILARITY,
+    name: str = "",
+) -> UnmatchedSpans:
+    """Find the words of each output that a metric matches with none of a reference; words in a row are one span.
+
+    Metrics over n-grams match single words. Of metrics that compare every word with every other one, such as
+    `softbleu`, a word is matched where its greatest similarity exceeds `least_similarity`.
+
+    Parameters
+    ----------
+    corpus
+        Outputs and their references.
+    metric
+        Any metric that shows its matches, or aligns words.
+    severity
+        Of all spans: `minor` or `major`.
+    least_similarity
+        From 0 to 1.
+    name
+        What the spans are called; the metric's expression unless given.
+
+    Raises
+    ------
+    InputError
+        The metric matches no words.
+    """
+    plan = make_plan(metric)
+    metric = plan.only
+    known_name("severity", severity, (MINOR, MAJOR))
+    if not 0 <= least_similarity <= 1:
+        raise InputError(f"the least similarity is a number from 0 to 1, not {least_similarity}")
+    if not isinstance(metric, ShowsPairs) and matcher_of(metric) is None:
+        raise InputError(
+            f"metric {metric.name!r} matches no words: take one that does, such as bleu, vleu, ter or meteor"
+        )
+    requires = metric.requires
+    prepared = prepare_corpus(corpus, metric.tokenizer, requires)
+    words = prepared.table(metric.vector_choice, requires).words if requires.table else None
+    parts = [block.load().candidates for block in corpus.blocks()]
+    texts = {system: [*chain.from_iterable(part[system] for part in parts)] for system in corpus.systems}
+    outputs: dict[str, dict[int, list[MarkedOutput]]] = {system: {} for system in corpus.systems}
+    first = 0
+    with single_threaded_blas():
+        for block in prepared.blocks():
+            for system, chunk in zip(corpus.systems, block.chunks(), strict=True):
+                lines = chunk.candidates.surface_forms(prepared.words)
+                pairs = zip(lines, _matched_words(metric, chunk, words, least_similarity), strict=True)
+                for number, (tokens, matched) in enumerate(pairs, start=first):
+                    spans = _spans(tokens, matched.tolist(), texts[system][number], severity)
+                    outputs[system][number] = [MarkedOutput(str(metric), tuple(spans))]
+            first += len(block)
+    return UnmatchedSpans(str(metric), SpanTable(name or str(metric), outputs), texts)
+
+
+def _matched_words(metric: Metric, chunk: Chunk, words: WordTable | None, least: float) -> Iterator[Flags]:
+    """Whether each word of each candidate is matched."""
+    for start in range(0, len(chunk), MINI_BATCH):
+        piece = chunk.part(start, min(start + MINI_BATCH, len(chunk)))
+        lengths = piece.candidates.lengths
+        matched = np.zeros(int(lengths.sum()), bool)
+        ends = np.cumsum(lengths)
+        if isinstance(metric, ShowsPairs):
+            for first, pairs in zip((ends - lengths).tolist(), metric.pairs(piece, words), strict=True):
+                for pair in pairs:
+                    like = pair.kind not in _UNMATCHED if pair.similarity is None else pair.similarity > least
+                    matched[first + pair.start : first + pair.start + pair.length] |= like
+        elif (matcher := matcher_of(metric)) is not None:
+            vectors = None if words is None else words.vectors
+            single = matcher.matches(piece, vectors, 1)[0]
+            matched[single.starts] = single.matched > 0
+        yield from np.split(matched, ends[:-1])
+
+
+def _spans(tokens: Sequence[str], matched: Sequence[bool], line: str, severity: str) -> Iterator[MarkedSpan]:
+    """Spans of the tokens that are not matched, where the line has them.
+
+    >>> list(_spans(["a", "b", "c"], [True, False, False], "a b c", "minor"))
+    [MarkedSpan(start=2, end=5, severity='minor')]
+    """
+    start = end = -1
+    for (first, last), like in zip(token_places(tokens, line), matched, strict=True):
+        if like and start >= 0:
+            yield MarkedSpan(start, end, severity)
+            start = -1
+        elif not like and first < last:
+            start, end = first if start < 0 else start, last
+    if start >= 0:
+        yield MarkedSpan(start, end, severity)

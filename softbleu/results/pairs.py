@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from softbleu.corpora.records import TextList
 from softbleu.engine.encode import ListCorpus
-from softbleu.engine.plan import Plan
+from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit, listed
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
-from softbleu.results.api import GivenMetric, plan_metrics
 from softbleu.results.notes import note_coverage
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def score_pairs(
 
     `jobs`, `executor` and `progress` are those of `softbleu.score`.
     """
-    options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
+    options, plan = RunOptions(jobs, executor, progress=progress), make_plan(metric)
     with _comparing(lists, plan, options) as (scorer, signatures, coverage, rows):
         for scores in _scores(scorer, rows):
             called = names or [[str(place) for place in range(1, size + 1)] for size in scores.shape]
@@ -188,7 +187,7 @@ def pairwise(
     [[83.5, 5.0], [4.5, 100.0]]
     """
     lists = [TextList.of(candidates, references)]
-    (scores,) = score_pairs(lists, plan_metrics(metric, **settings), jobs=jobs, executor=executor)
+    (scores,) = score_pairs(lists, make_plan(metric, **settings), jobs=jobs, executor=executor)
     return scores
 
 
@@ -230,7 +229,7 @@ def score_systems(
 
     `metric`, `jobs`, `executor` and `progress` are those of `softbleu.score`.
     """
-    options, plan = RunOptions(jobs, executor, progress=progress), plan_metrics(metric)
+    options, plan = RunOptions(jobs, executor, progress=progress), make_plan(metric)
     with _comparing(lists, plan, options, "corpus") as (scorer, signatures, coverage, compared):
         stream = scorer.aggregation.stream()
         for rows in _stacked(chain.from_iterable(compared)):
@@ -283,7 +282,7 @@ def select(
     ]
     if not texts:
         raise InputError("there are no lists of candidates")
-    plan = plan_metrics(metric, **settings)
+    plan = make_plan(metric, **settings)
     # Equal texts are compared once, and those of the references count as often as they are there.
     distinct = texts
     if not mean_reference:

@@ -32,8 +32,8 @@ from softbleu.meta.evidence import IntervalSettings, aggregate_scores
 from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
 from softbleu.meta.spans import Marks, span_agreements
 from softbleu.metrics.bleu import Bleu
+from softbleu.results.explain import unmatched_spans
 from softbleu.results.significance import rank_ranges
-from softbleu.results.spans import unmatched_spans
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}

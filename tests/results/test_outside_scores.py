@@ -17,8 +17,12 @@ from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 from softbleu.metrics.scores import corpus_of
 from softbleu.results.api import compare_corpus
-from softbleu.results.generations import compare_runs
-from softbleu.results.significance import SignificanceSettings, approximate_randomization, bootstrap_scores
+from softbleu.results.significance import (
+    SignificanceSettings,
+    approximate_randomization,
+    bootstrap_scores,
+    compare_runs,
+)
 
 GENERATOR = np.random.default_rng(45)
 TABLE = {name: GENERATOR.normal(shift, 1, 60).round(3).tolist() for name, shift in (("A", 0), ("B", 0.3), ("C", 0.1))}

@@ -18,7 +18,7 @@ import softbleu
 from softbleu import InputError, Segments, compare, explain, score, sweep
 from softbleu.config.signature import format_expression, parse_expression
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
-from softbleu.engine.plan import resolve_metric, threshold_of
+from softbleu.engine.plan import make_metrics, resolve_metric, threshold_of
 from softbleu.errors import spelt
 from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Metric
@@ -26,7 +26,6 @@ from softbleu.metrics.base import language_of, make_metric, metric_from_signatur
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
 from softbleu.metrics.gleu import Gleu
-from softbleu.results.api import make_metrics
 from softbleu.results.notes import note_text
 from softbleu.text.tokens import Tokenizer13a, Whitespace
 

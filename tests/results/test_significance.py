@@ -22,7 +22,8 @@ from softbleu.corpora import Segments
 from softbleu.engine.runner import Statistics, collect_statistics
 from softbleu.errors import InputError
 from softbleu.matching.similarity import SCALE
-from softbleu.metrics import Metric, aggregation
+from softbleu.metrics import Metric
+from softbleu.metrics import result as aggregation
 from softbleu.metrics.base import make_metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
