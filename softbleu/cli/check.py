@@ -11,14 +11,13 @@ def check(given: Given) -> None:
     """
     import typer
 
-    from softbleu.cli.inputs import system_files
     from softbleu.corpora.checks import check_files
     from softbleu.errors import known_name
     from softbleu.io.tabular import Records
     from softbleu.report import CHECK_WRITERS, PAGES
 
     show = known_name("show", given.show, ("systems", "lines"))
-    systems = system_files(given)
+    systems = given.systems()
     writer = CHECK_WRITERS.find(given.output_format)
     output = given.open_output([*systems.values(), *given.files("reference", "source")], writer)
     with given.progress("checking") as progress:

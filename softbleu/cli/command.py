@@ -1,9 +1,10 @@
-"""A command: its options as it declares them, parsed, and what they give it."""
+"""A command: its options as it declares them, parsed, and what they give it: values, a corpus, metrics, places."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,13 +24,17 @@ from softbleu.cli.options import (
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
 from softbleu.io.arguments import allow
 from softbleu.io.platform import cached_property
+from softbleu.io.progress import ProgressBar, note
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.cli.output import Destination, Form, Output
     from softbleu.config.declare import Declared
-    from softbleu.io.progress import ProgressBar
+    from softbleu.corpora import ParallelFiles
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.plan import Plan
+    from softbleu.metrics.base import Metric
     from softbleu.text.tokens import Tokenizer
 
 _Kind = TypeVar("_Kind", bound="Declared")
@@ -42,6 +47,9 @@ _OPTIONS = {
     "metrics": "metric",
     "references": "reference",
 }
+TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
+CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
+"""For metrics that need no more than references, and for those that need a source or edits."""
 
 
 def option_of(parameter: Parameter) -> str:
@@ -54,6 +62,28 @@ def option_of(parameter: Parameter) -> str:
     if parameter.value is None or isinstance(parameter.value, bool):
         return f"--{'no-' * (parameter.value is False)}{name}"
     return f"--{name} {parameter.value}"
+
+
+def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
+    """Open the sample that has what all metrics need."""
+    from softbleu.corpora import ParallelFiles
+    from softbleu.io.files import find_resource
+
+    folder = find_resource("corpora", "samples")
+    if folder is None:
+        raise InputError(
+            "no input given, and this installation lacks the sample corpus: give ",
+            Parameter("candidates"),
+            " and ",
+            Parameter("references"),
+        )
+    needs = [metric.requires for metric in metrics]
+    sample = CORRECTION if any(need.source or need.gold for need in needs) else TRANSLATION
+    files: dict[str, Any] = {
+        role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]
+        for role, names in sample.items()
+    }
+    return ParallelFiles.open(**files)
 
 
 class Given:
@@ -114,15 +144,183 @@ class Given:
     def note_language(self) -> None:
         """Say so where nothing is known of the language that is named."""
         from softbleu.config.languages import LANGUAGES, find_language
-        from softbleu.io.progress import note
 
         if (tag := self.get("language")) and (code := find_language(tag).code) not in LANGUAGES:
             note(f"nothing is known of the language {code!r}: its text is taken as that of any language")
 
+    def input_files(self) -> list[str]:
+        """Files that will be read, and what else text in the settings may name."""
+        from softbleu.corpora import split_file
+        from softbleu.metrics.base import read_settings
+
+        read = [read_settings(expression)[1] for expression in self.get("metric", ())]
+        settings = [value for option, value in self.chosen_settings() if option.setting.hashed]
+        settings += [value for texts in read for value in texts.values() if isinstance(value, str)]
+        return [
+            *self.files("pairs"),
+            *(split_file(text)[1] for text in self.files("scores", "spans")),
+            *self.systems().values(),
+            *self.files("reference", "source", "gold", "documents"),
+            *settings,
+        ]
+
+    def systems(self) -> dict[str, str]:
+        """Files of systems by their names; see `name_systems`."""
+        from softbleu.corpora import name_systems
+
+        return name_systems(self.candidate, self.reference, self.files("source", "gold"))
+
+    @cached_property
+    def signed(self) -> dict[str, str]:
+        """Keys and values of the signature that is run again, if one is."""
+        from softbleu.metrics.base import read_signature
+
+        return {} if self.get("signature") is None else read_signature(self.signature)
+
+    @contextmanager
+    def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
+        """Open the corpus that the options name, or else the bundled sample that has what the plan's metrics need.
+
+        Once all is done it notes thresholds that were recommended, as nobody chose one, and documents that nothing
+        looked at: neither a context nor what is done `by_document`. Options that contradict one another are an
+        InputError.
+        """
+        from softbleu.corpora.corpus import compared_with
+        from softbleu.corpora.labels import Documents
+        from softbleu.matching.matchers import DEFAULT_THRESHOLD
+        from softbleu.results.notes import note_text
+
+        against: Any = self.get("against") or self.signed.get("against", "references")
+        with self._named_corpus(plan.metrics) as corpus:
+            corpus = compared_with(corpus, against)
+            if named := self.get("documents"):
+                documents = Documents.read(named, self.encoding)
+                documents.fitting(len(corpus))
+                corpus = replace(corpus, documents=documents)
+            # The sample is known.
+            if self.candidate or self.pairs:
+                note_text(corpus, plan.metrics)
+            yield corpus
+        in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
+        if in_context and corpus.documents is None:
+            note("no documents are named, so that the context of a line is whatever stands before it")
+        compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
+        instead = ["gold", *["reference"] * (not self.get("resegment"))] if against == "source" else []
+        for name in filter(self.get, instead if compared else ["against"]):
+            note(f"--{name} has no effect here")
+        if self.get("documents") and not (by_document or in_context):
+            note("--documents has no effect here")
+        for threshold in plan.recommended:
+            why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
+            note(f"threshold {threshold:g} ({why}; --threshold sets it)")
+
+    def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
+        """The corpus that the options name, to be opened."""
+        from softbleu.corpora import ParallelFiles, read_segments
+
+        references, source, gold = self.reference, self.source, self.gold
+        blank: Any = self.get("blank_references")
+        if blank is None and self.get("signature"):
+            blank = self.signed.get("blank", "empty")
+        if self.input_format and not self.pairs:
+            raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
+        if self.get("resegment") and not self.candidate:
+            note("--resegment has no effect here")
+        if self.pairs:
+            if self.candidate or references or source or gold:
+                raise InputError(
+                    "--pairs has candidates and references in one file: leave out -c, -r, --source, --gold"
+                )
+            segments = read_segments(self.pairs, file_format=self.input_format, encoding=self.encoding)
+            return nullcontext(replace(segments, blank_references=blank or segments.blank_references))
+        if not self.candidate and not references and not gold:
+            from softbleu.metrics.protocols import ReadsRows
+            from softbleu.metrics.scores import corpus_of
+
+            if any(isinstance(metric, ReadsRows) for metric in measures):
+                return nullcontext(corpus_of(measures))
+            sample = open_sample(measures)
+            note("no input given (see --help), so this scores the bundled sample corpus")
+            return sample
+        if not self.candidate:
+            said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
+            raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
+        read: Any = {"executor": self.executor, "jobs": self.jobs} if self.get("jobs") is not None else {}
+        return ParallelFiles.open(
+            self.systems(),
+            references,
+            source,
+            gold=gold,
+            encoding=self.encoding,
+            resegment=bool(self.get("resegment")),
+            blank_references=blank,
+            **read,
+        )
+
+    def plan(self, *, one: bool = False, also: Collection[str] = ()) -> Plan:
+        """Plan the metrics that the options describe, or the `one` that there may be.
+
+        Options without effect are noted, unless `also` names them.
+        """
+        from softbleu.config.declare import all_settings
+        from softbleu.embeddings.choice import VectorChoice
+        from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
+        from softbleu.metrics.base import Metric, make_metric, metric_from_signature, read_settings
+        from softbleu.metrics.protocols import matcher_of
+
+        keys = self.signed
+        if self.get("signature") is not None:
+            if self.metric:
+                raise InputError("--signature says what to compute: leave out --metric")
+            named = ((option.setting, value) for option, value in self.chosen_settings())
+            # Files that are named are not looked for where the signature has them.
+            files = {setting.name: value for setting, value in named if setting.hashed and setting.key in keys}
+            metrics: list[str | Metric] = [metric_from_signature(self.signature, **files)]
+        else:
+            metrics = list(self.get("metric") or ["bleu"] * (not self.get("scores")))
+        if self.get("scores"):
+            from softbleu.metrics.scores import read_outside
+
+            metrics = [*read_outside(self.scores, self.lower, self.encoding), *metrics]
+        measures, idle = [], []
+        for wanted in metrics:
+            head, texts = (wanted.name, {}) if isinstance(wanted, Metric) else read_settings(wanted)
+            over = matcher_of(wanted) if isinstance(wanted, Metric) else None
+            matcher = over.name if over else texts.get("matcher")
+            tokenizer = wanted.tokenizer.name if isinstance(wanted, Metric) else texts.get("tokenize")
+            settings = self.settings_of((head, self.get("matcher") or matcher, tokenizer))
+            if isinstance(wanted, Metric) and threshold_of(wanted) is not None and "threshold" in settings:
+                # What is given is no quantile of the signature's.
+                wanted = with_threshold(wanted, 0.0)
+            unused: list[str] = []
+            measures.append(make_metric(wanted, unused=unused, **settings))
+            if not measures[-1].requires.vectors:
+                unused += [setting.name for setting in all_settings(VectorChoice)]
+            idle.append(set(unused))
+        self._check_idle(measures, set.intersection(*idle) - set(also))
+        plan = make_plan(measures)
+        plan = replace(plan, metrics=tuple(distinct(plan.metrics)))
+        return replace(plan, metrics=(plan.only,)) if one else plan
+
+    def _check_idle(self, measures: Sequence[Metric], idle: set[str]) -> None:
+        """See that settings without effect are valid, and note them."""
+        from softbleu.metrics.protocols import matcher_of
+
+        matchers = [matcher_of(measure) for measure in measures]
+        what = f"these metrics: {', '.join(map(str, measures))}"
+        if len(measures) == 1:
+            what = f"--metric {measures[0].name}" + "".join(f" --matcher {over.name}" for over in matchers if over)
+        what += f", --tokenize {' and '.join(dict.fromkeys(metric.tokenizer.name for metric in measures))}"
+        names = {part.name for metric in measures for part in (metric, metric.tokenizer, matcher_of(metric)) if part}
+        for option, value in self.chosen_settings():
+            if option.plug_in not in ("", *names) or (not option.plug_in and option.setting.name in idle):
+                option.check(value)
+                note(f"--{option.name} has no effect here, with {what}")
+        if "preset" in idle and self.get("preset"):
+            note(f"--preset has no effect here, with {what}")
+
     def progress(self, what: str = "scoring", **more: Any) -> ProgressBar:
         """A bar of what is done; as long as it is open, notes are shown, unless quiet is asked for."""
-        from softbleu.io.progress import ProgressBar
-
         return ProgressBar(quiet=self.quiet, what=what, spell=option_of, **more)
 
     def open_place(self, inputs: Iterable[str | None]) -> Output:

@@ -13,7 +13,6 @@ from softbleu.cli.command import Given, command
 )
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.cli.output import Output
     from softbleu.corpora.labels import Documents
     from softbleu.errors import InputError, known_name
@@ -30,13 +29,13 @@ def compare(given: Given) -> None:
     name = given.output_format.lower()
     page_wanted = name in PAGES
     write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(name)
-    inputs = input_files(given)
+    inputs = given.input_files()
     for column in given.columns:
         known_name("column", column, COMPARISON_COLUMNS)
     output = given.open_output(inputs, write, ".compare")
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     picture = given.open_picture("plot", inputs)
-    plan = plan_from(given, also=["seed"])
+    plan = given.plan(also=["seed"])
     asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
     asked |= given.values("samples trials seed")
     asked["documents"] = given.documents and Documents.read(given.documents, given.encoding)
@@ -48,7 +47,7 @@ def compare(given: Given) -> None:
     if page_wanted and (resampled or given.plot or given.resume or given.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
-    with open_corpus(given, plan, by_document=True) as corpus, given.progress() as progress:
+    with given.open_corpus(plan, by_document=True) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
@@ -68,7 +67,6 @@ def _write_view(given: Given) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
     from softbleu.analysis.corrections import By
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
     from softbleu.results.significance import SignificanceSettings, compare_runs
@@ -82,12 +80,12 @@ def _write_view(given: Given) -> None:
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.output_format)
-    output = given.open_output([*input_files(given), given.by], write)
-    plan = plan_from(given, also=["seed"])
+    output = given.open_output([*given.input_files(), given.by], write)
+    plan = given.plan(also=["seed"])
     top = 20 if given.top is None else given.top
     view: Any
     by_document = given.by in ("document", "runs")
-    with open_corpus(given, plan, by_document=by_document) as corpus, given.progress() as progress:
+    with given.open_corpus(plan, by_document=by_document) as corpus, given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
         if lines:
             run |= {"top": top, "baseline": given.baseline, "by": given.by, "language": given.language}

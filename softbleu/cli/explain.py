@@ -19,16 +19,15 @@ def explain(given: Given) -> None:
     For other metrics it shows the numbers that the score of a segment is made of.
     """
     from softbleu.analysis import choose_lines
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.meta.evidence import read_marks
     from softbleu.report import EXPLAINERS
     from softbleu.results.explain import explain_corpus
 
-    output = given.open_output(input_files(given), EXPLAINERS.find(given.output_format))
+    output = given.open_output(given.input_files(), EXPLAINERS.find(given.output_format))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
-    plan = plan_from(given, one=given.show != "disagreeing")
-    with open_corpus(given, plan) as corpus:
+    plan = given.plan(one=given.show != "disagreeing")
+    with given.open_corpus(plan) as corpus:
         if given.show:
             lines = choose_lines(corpus, plan, given.show.lower(), top=20 if given.top is None else given.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))

@@ -12,7 +12,6 @@ from softbleu.errors import InputError
 )
 def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
-    from softbleu.cli.inputs import plan_from, system_files
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
@@ -26,9 +25,9 @@ def matrix(given: Given) -> None:
     level = known_name("level", given.level or ("segment" if lists else "corpus"), ("corpus", "segment"))
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
-    systems, references = system_files(given), given.reference
+    systems, references = given.systems(), given.reference
     output = given.open_output([*systems.values(), *references, lists])
-    plan = plan_from(given, one=True)
+    plan = given.plan(one=True)
     names = [list(systems), list(name_files(references) if references else systems)]
     if lists:
         texts = read_lists(lists, given.encoding)

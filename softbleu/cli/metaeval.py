@@ -20,7 +20,6 @@ def metaeval(given: Given) -> None:
 
     Metrics are read (--scores) or computed (--metric); judgements come by --rankings, --human or --da.
     """
-    from softbleu.cli.inputs import system_files
     from softbleu.corpora import split_file
     from softbleu.errors import InputError, known_name
     from softbleu.io.progress import note
@@ -33,7 +32,7 @@ def metaeval(given: Given) -> None:
     question = known_name("table", asked, QUESTIONS)
     inputs = [split_file(text)[1] for text in given.files("scores", "human")]
     inputs += given.files("rankings", "da", "reference", "source", "gold", "documents")
-    inputs += system_files(given).values()
+    inputs += given.systems().values()
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     output = given.open_output(inputs)

@@ -16,7 +16,6 @@ def score(given: Given) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from, signed
     from softbleu.errors import InputError, known_name
     from softbleu.io.progress import note
     from softbleu.metrics.base import Level
@@ -32,14 +31,14 @@ def score(given: Given) -> None:
         raise InputError("--spans are marked on a page: add --format html")
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
-    output = given.open_output(input_files(given), write_numbers if given.score_only else write, ".score")
-    level = signed(given).get("level", "corpus") if given.level is None else given.level
+    output = given.open_output(given.input_files(), write_numbers if given.score_only else write, ".score")
+    level = given.signed.get("level", "corpus") if given.level is None else given.level
     run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), **given.values("jobs executor")}
     run["kernels"] = given.kernels.lower()
     shown: Any
-    plan = plan_from(given)
+    plan = given.plan()
     by_document = run["level"] == "document"
-    with open_corpus(given, plan, by_document=by_document) as corpus, given.progress() as progress:
+    with given.open_corpus(plan, by_document=by_document) as corpus, given.progress() as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page
             from softbleu.meta.evidence import read_marks

@@ -9,13 +9,12 @@ from softbleu.cli.command import Given, command
 )
 def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
-    from softbleu.cli.inputs import plan_from
     from softbleu.corpora.records import read_lists
     from softbleu.io.tabular import Records
     from softbleu.results.pairs import select as choose
 
     output = given.open_output([given.lists])
-    plan = plan_from(given, one=True)
+    plan = given.plan(one=True)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:
         choices = choose(lists, plan, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)

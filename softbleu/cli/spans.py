@@ -13,11 +13,10 @@ def spans(given: Given) -> None:
 
     'softbleu metaeval --table spans' compares them with the spans that judges mark.
     """
-    from softbleu.cli.inputs import input_files, open_corpus, plan_from
     from softbleu.io.tabular import Records
     from softbleu.results.explain import unmatched_spans
 
-    output = given.open_output(input_files(given))
-    plan = plan_from(given, one=True)
-    with open_corpus(given, plan) as corpus:
+    output = given.open_output(given.input_files())
+    plan = given.plan(one=True)
+    with given.open_corpus(plan) as corpus:
         output.write(Records.of(unmatched_spans(corpus, plan, **given.values("severity least_similarity"))))

@@ -19,18 +19,17 @@ def sweep(given: Given) -> None:
 
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
-    from softbleu.cli.inputs import input_files, open_corpus
     from softbleu.engine.plan import Plan
     from softbleu.meta import sweep_corpus
     from softbleu.meta.sweep import table_of
     from softbleu.report.figures import check_ranks, draw_ranks, draw_sweep
 
-    inputs = input_files(given)
+    inputs = given.input_files()
     output = given.open_output(inputs, checkpoint=".sweep")
     plot, plot_ranks = (given.open_picture(name, inputs) for name in ("plot", "plot_ranks"))
     points = _points(given)
     with (
-        open_corpus(given, Plan(tuple(point.metric for point in points))) as corpus,
+        given.open_corpus(Plan(tuple(point.metric for point in points))) as corpus,
         given.progress("systems", many=1) as progress,
     ):
         if given.plot_ranks is not None:

@@ -8,6 +8,7 @@ import pytest
 from meteor_data import write_meteor_data
 
 from softbleu import score
+from softbleu.cli.command import open_sample
 from softbleu.config.declare import all_settings
 from softbleu.config.signature import parse_signature, signature_of
 from softbleu.errors import InputError
@@ -17,7 +18,6 @@ from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
-from softbleu.results.samples import open_sample
 from softbleu.text.meteor import PACKAGE
 from softbleu.version import __version__
 
