@@ -23,8 +23,7 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.engine.plan import make_metrics
 from softbleu.io import executors
 from softbleu.meta import sweep_corpus, sweep_points
-from softbleu.meta.credit_tables import CREDIT_TABLES
-from softbleu.meta.spurious import spurious
+from softbleu.meta.spurious import CREDIT_TABLES, spurious
 from softbleu.report import Layout
 from softbleu.report.html import write_html
 from softbleu.results.api import compare_corpus, score_corpus

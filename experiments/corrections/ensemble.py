@@ -40,7 +40,7 @@ from make import (
 from scipy.optimize import nnls
 
 from softbleu.corpora.judgements import Comparisons
-from softbleu.meta.pooling import pool
+from softbleu.meta.metaeval import pool
 
 sys.path.insert(0, str(HERE.parent / "softness"))
 from measures import tau, within

@@ -22,8 +22,7 @@ import numpy as np
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import Assessments, ScoreTable
 from softbleu.corpora.labels import Documents
-from softbleu.meta.agreement import Columns, agreements, join_assessments, join_systems
-from softbleu.meta.correlation import Estimate, difference
+from softbleu.meta.agreement import Columns, Estimate, agreements, difference, join_assessments, join_systems
 from softbleu.meta.evidence import make_score_tables
 from softbleu.metrics.base import Metric, make_metric
 

@@ -42,7 +42,7 @@ from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set, 
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.convert import convert_vectors
-from softbleu.meta.pooling import pool
+from softbleu.meta.metaeval import pool
 from softbleu.report.plots import Scatter, draw
 from softbleu.results.significance import correct
 

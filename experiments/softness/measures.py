@@ -15,7 +15,7 @@ from sets import HERE, KEPT, Metric, Set
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.meta.accuracy import JudgedPairs, flip_p_values
-from softbleu.meta.correlation import draw_batches
+from softbleu.meta.agreement import draw_batches
 
 SAMPLES, DRAWN_BY = 1000, 12345
 

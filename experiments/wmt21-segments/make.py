@@ -22,7 +22,7 @@ import numpy as np
 
 from softbleu.corpora import Segments
 from softbleu.meta import evidence
-from softbleu.meta.correlation import Estimate, correlate, difference
+from softbleu.meta.agreement import Estimate, correlate, difference
 
 HERE = Path(__file__).resolve().parent
 WMT21 = HERE.parents[2] / "shared" / "data" / "wmt21-into-en"

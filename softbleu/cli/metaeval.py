@@ -65,7 +65,7 @@ def _pooled(given: Given, question: str, asks: dict[str, Any]) -> MetaEvaluation
     """Measure agreement in the directions of folders, and pool it."""
     from softbleu.corpora.directions import read_directions
     from softbleu.errors import InputError
-    from softbleu.meta.pooling import metaeval_directions
+    from softbleu.meta.metaeval import metaeval_directions
 
     for name in ("candidate", "reference", "source", "gold", "direction", "plot"):
         if given.get(name):

@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits, read_m2
-from softbleu.corpora.files import (
-    STDIN,
-    TextFile,
-    TextPart,
-    begins_essay,
-    name_systems,
-    open_text,
-    read_parts,
-)
+from softbleu.corpora.files import STDIN, TextFile, TextPart, begins_essay, name_systems, open_text, read_parts
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
 from softbleu.errors import InputError, Parameter, known_name

@@ -13,8 +13,7 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, dr
 from softbleu.errors import InputError, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
-from softbleu.meta.agreement import Columns
-from softbleu.meta.correlation import Estimate, divide, draw_batches, draw_counts, redraw
+from softbleu.meta.agreement import Columns, Estimate, divide, draw_batches, draw_counts, redraw
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -31,10 +31,8 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import by_text
 from softbleu.io.tabular import Value
-from softbleu.meta.agreement import Columns, join_assessments, join_systems
-from softbleu.meta.correlation import FEWEST_POINTS, check_samples
+from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, check_samples, join_assessments, join_systems
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
-from softbleu.meta.spans import Marks
 from softbleu.metrics.base import Level, Metric, make_metric, metric_from_signature
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result

@@ -19,10 +19,8 @@ from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_na
 from softbleu.io.arguments import check_run
 from softbleu.io.files import hash_files, matching_files
 from softbleu.io.reading import check_plain, read_toml
-from softbleu.meta.credit_tables import Analysis
-from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
-from softbleu.meta.spurious import spurious
+from softbleu.meta.spurious import COMBINATIONS, VARIANTS, Analysis, spurious
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
 from softbleu.metrics.base import Metric, every_setting, make_metric, read_settings
 from softbleu.types import Progress

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.correlation import check_samples, divide, redraw
+from softbleu.meta.agreement import check_samples, divide, redraw
 from softbleu.results.significance import rank_ranges
 
 if TYPE_CHECKING:

@@ -1,14 +1,25 @@
-"""Deserved and spurious soft credit of matchers and their variants, over aligned text."""
+"""Deserved and spurious soft credit of matchers and their variants, over aligned text.
+
+An approximate match pairs a candidate n-gram with a reference n-gram of another spelling; its credit is its weight.
+It is
+
+- `deserved` if every token of the shorter of the two is aligned to a token inside the other, in the same order (for
+  n-grams of one order: position by position),
+- an `order` error if every token of the shorter one is aligned inside the other, but not in that order,
+- `spurious` otherwise.
+
+A reference n-gram that occurs several times is judged by its kindest occurrence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
@@ -17,29 +28,390 @@ from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_ali
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_chunk
 from softbleu.engine.runner import MINI_BATCH
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
-from softbleu.io.tabular import Records, Tabular
-from softbleu.matching.matchers import SoftMatcher
+from softbleu.io.tabular import Records, Tabular, Value
+from softbleu.kernels.positions import ngram_ids
+from softbleu.kernels.scale import SCALE
+from softbleu.matching.matchers import MATCHERS, SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
-from softbleu.meta.credit import DESERVED, CreditTally, Judge, approximate
-from softbleu.meta.credit_tables import Analysis, credit_table
-from softbleu.meta.matcher_variants import PLAIN, MatcherVariant, make_variants
 from softbleu.meta.sweep import read_thresholds
-from softbleu.metrics.base import Requirements
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric
+from softbleu.metrics.protocols import matcher_of
 from softbleu.text.tokens import Tokenizer, Whitespace
 from softbleu.types import Progress
 
 if TYPE_CHECKING:
     from softbleu.metrics.keywords import MatchSettings
-    from softbleu.types import Integers
-
+    from softbleu.types import Flags, Integers
 
 GRAMMAR = "modifiers"
 COUNT = 2000
 PAIRINGS = ("paraphrase", "halves")
+PLAIN = "plain"
+VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; several are joined by `+`
+    PLAIN: {},
+    "optimal": {"assignment": "optimal"},
+    "aligned": {"composition": "aligned"},
+    "sif": {"composition": "sif"},
+    "neighbours": {"neighbours": 10},
+    "centred": {"vectors_postprocess": "mean,pc:2"},
+    "function-words": {"function_words": "exact"},
+    "context": {"vectors": DEFAULT_ENCODER},
+}
+COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred")
+"""Combinations that are tried beside single variants when all are."""
+
+BINS = 50  # Of the histogram of similarities
+VERDICTS = ("deserved", "order", "spurious")  # The kinder first
+DESERVED, ORDER, SPURIOUS = range(len(VERDICTS))
+
+CREDIT = ("threshold", "matches", "credit", "precision", "order_errors", "spurious", "recall", "f1")
+_Cells = list[Value]
+
+
+@dataclass(frozen=True)
+class MatcherVariant:
+    """One way to match."""
+
+    matcher: str
+    name: str
+    metric: Metric  # All of it; the threshold is left open
+
+    def make_matcher(self) -> SoftMatcher:
+        """Make the matcher."""
+        return cast("SoftMatcher", matcher_of(self.metric))
+
+
+def find_variant(name: str) -> dict[str, Any]:
+    """Find the settings of a variant, or of several joined by `+`.
+
+    >>> find_variant("aligned+neighbours")
+    {'composition': 'aligned', 'neighbours': 10}
+    """
+    settings: dict[str, Any] = {}
+    for part in name.split("+"):
+        if part not in VARIANTS:
+            raise UnknownNameError("variant", part, VARIANTS)
+        for setting, value in VARIANTS[part].items():
+            if settings.setdefault(setting, value) != value:
+                raise InputError(f"variant {name!r}: its parts want different values of {setting}")
+    return settings
+
+
+def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Sequence[str]) -> list[MatcherVariant]:
+    """Make every variant of every matcher. InputError: a name that is not valid, or a matcher of exact matches.
+
+    Parameters
+    ----------
+    base
+        Settings that all variants have.
+    matchers
+        Names of matchers that make approximate matches.
+    names
+        Names of variants, see `find_variant`.
+
+    Examples
+    --------
+    >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
+    >>> [(variant.matcher, variant.make_matcher().composition) for variant in variants]
+    [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]
+    """
+    for name in matchers:
+        if not issubclass(MATCHERS.find(name), SoftMatcher):
+            raise InputError(f"matcher {name!r} makes no approximate matches: take sleu, vleu or xleu")
+    if not matchers or not names:
+        raise InputError("nothing to compare: name a matcher and a variant")
+    return [
+        MatcherVariant(
+            matcher, name, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_variant(name)})
+        )
+        for matcher in dict.fromkeys(matchers)
+        for name in dict.fromkeys(names)
+    ]
+
+
+@dataclass(frozen=True)
+class JudgedCredit:
+    """The approximate matches at one threshold, of one order or of all.
+
+    Weights are in n-grams: 1 is what an exact match counts.
+
+    >>> credit = JudgedCredit(4, weight=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
+    >>> credit.precision, credit.recall, round(credit.f1, 4)
+    (0.5, 0.4, 0.4444)
+    """
+
+    matches: int
+    weight: float
+    deserved: float
+    misordered: float
+    spurious: float  # The weight of each class
+    rewarded: int  # Candidate n-grams that deserve credit and have a deserved match
+    deserving: int
+    """Candidate n-grams that deserve credit: without an exact match by BLEU's counting (the leftmost occurrences
+    first), and whose tokens are all aligned, in order, to adjacent tokens of the reference. It depends on the text
+    only."""
+
+    @property
+    def precision(self) -> float | None:
+        """Deserved share of the weight; None if there is no weight."""
+        return self._share(self.deserved)
+
+    @property
+    def order_share(self) -> float | None:
+        """Share of order errors in the weight."""
+        return self._share(self.misordered)
+
+    @property
+    def spurious_share(self) -> float | None:
+        """Spurious share of the weight."""
+        return self._share(self.spurious)
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the deserving n-grams that have a deserved match; None if none is deserving."""
+        return self.rewarded / self.deserving if self.deserving else None
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall; 0 if both are 0."""
+        precision, recall = self.precision, self.recall
+        if precision is None or recall is None:
+            return None
+        return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+    def _share(self, part: float) -> float | None:
+        return part / self.weight if self.weight else None
+
+
+class CreditTally:
+    """Adds up judged matches, piece by piece, for ascending thresholds at once."""
+
+    def __init__(self, thresholds: int, max_order: int) -> None:
+        self.deserving = np.zeros(max_order, np.int64)
+        self._changes = np.zeros((3, thresholds, max_order, len(VERDICTS)), np.int64)
+        """Number of matches, weight in millionths, and number of the rewarded that begin at each threshold, less what
+        has ended: by order and class."""
+        self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
+        """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
+
+    def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
+        """Add approximate matches of these classes; `rewarded` are the deserved ones of deserving n-grams."""
+        _, thresholds, *cells = self._changes.shape
+        size = int(np.prod(cells))
+        cell = (intervals.order - 1) * len(VERDICTS) + classes
+        ended = intervals.end < thresholds
+        for total, values in zip(self._changes, (np.ones(len(cell)), intervals.matched, rewarded), strict=True):
+            begun = np.bincount(intervals.first * size + cell, values, total.size)
+            over = np.bincount((intervals.end * size + cell)[ended], values[ended], total.size)
+            # Sums of whole numbers below 2^53, which floats hold exactly.
+            total += (begun - over).astype(np.int64).reshape(total.shape)
+        lowest = intervals.first == 0
+        bins = np.minimum(intervals.matched[lowest] * BINS // SCALE, BINS - 1)
+        self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
+
+    def merge(self, other: CreditTally) -> None:
+        """Add what another tally of the same thresholds and orders has."""
+        self.deserving += other.deserving
+        self._changes += other._changes
+        self.histogram += other.histogram
+
+    def credit(self, threshold: int, order: int | None = None) -> JudgedCredit:
+        """Credit at the threshold of that number, of one order or of all."""
+        orders = slice(None) if order is None else slice(order - 1, order)
+        counts, weights, rewarded = self._changes[:, : threshold + 1, orders].sum(axis=(1, 2)).tolist()
+        deserved, misordered, spurious = (weights[kind] / SCALE for kind in (DESERVED, ORDER, SPURIOUS))
+        deserving = int(self.deserving[orders].sum())
+        weight = sum(weights) / SCALE
+        return JudgedCredit(sum(counts), weight, deserved, misordered, spurious, sum(rewarded), deserving)
+
+
+def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
+    """Say which matches of `intervals`, made in a chunk, pair n-grams of different spelling: (matches,)."""
+    codes = np.append(chunk.positions.codes, -1)
+    equal = intervals.order == intervals.partner_orders
+    for index in range(int(intervals.order.max(initial=0))):
+        beyond = index >= intervals.order
+        left = np.minimum(intervals.starts + index, chunk.size)
+        right = np.minimum(intervals.partner_starts + index, chunk.size)
+        equal &= beyond | (codes[left] == codes[right])
+    return np.asarray(~equal)
+
+
+class Judge:
+    """Judges the matches of a chunk whose segments have one reference each.
+
+    `aligned` has for each candidate token the place of the token of its reference that it is aligned to, from 0, or
+    -1; each place at most once.
+    """
+
+    def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:
+        split, segment = chunk.positions.split, chunk.positions.segment
+        matched = np.flatnonzero(aligned >= 0)
+        other = chunk.reference_positions[segment[matched]] + aligned[matched]
+        # For each position the one that it is aligned to; one position more, which stands for all beyond the end.
+        self._link = np.full(chunk.size + 1, -1)
+        self._link[matched] = other
+        self._link[other] = matched
+        self._occurrences = [_Occurrences(*ngrams, split) for ngrams in ngram_ids(chunk.positions, max_order)]
+        self._exact = [(ngrams.starts, ngrams.exact) for ngrams in chunk.ngrams(max_order)]
+
+    def classes(self, intervals: MatchIntervals) -> Integers:
+        """Class of each match: an index of `VERDICTS`."""
+        kindest = np.full(len(intervals.order), SPURIOUS)
+        for order in np.unique(intervals.partner_orders).tolist():
+            chosen = np.flatnonzero(intervals.partner_orders == order)
+            match, partner = self._occurrences[order - 1].of(intervals.partner_starts[chosen])
+            match = chosen[match]
+            classes = self._judge(
+                intervals.starts[match], intervals.order[match], partner, np.full(len(match), order)
+            )
+            np.minimum.at(kindest, match, classes)
+        return kindest
+
+    def deserving(self) -> list[Integers]:
+        """Of each order, where the candidate n-grams that deserve credit start; see `JudgedCredit`."""
+        starts_by_order = []
+        for order, (starts, exact) in enumerate(self._exact, start=1):
+            link = self._link[starts]
+            adjacent = ~exact & (link >= 0)
+            for index in range(1, order):
+                adjacent &= self._link[starts + index] == link + index
+            starts_by_order.append(starts[adjacent])
+        return starts_by_order
+
+    def _judge(self, left: Integers, left_order: Integers, right: Integers, right_order: Integers) -> Integers:
+        """Judge n-grams by where they start and their orders."""
+        swap = left_order > right_order
+        start, other = np.where(swap, right, left), np.where(swap, left, right)
+        length, width = np.minimum(left_order, right_order), np.maximum(left_order, right_order)
+        inside, ordered = np.ones(len(left), bool), np.ones(len(left), bool)
+        before = np.full(len(left), -1)
+        for index in range(int(length.max(initial=0))):
+            beyond = index >= length
+            link = self._link[np.minimum(start + index, len(self._link) - 1)]
+            inside &= beyond | ((link >= other) & (link < other + width))
+            ordered &= beyond | (link > before)
+            before = link
+        return np.where(inside, np.where(ordered, DESERVED, ORDER), SPURIOUS)
+
+
+class _Occurrences:
+    """Where the n-grams of one order occur in the references."""
+
+    def __init__(self, starts: Integers, cells: Integers, split: int) -> None:
+        cut = int(np.searchsorted(starts, split))
+        self._starts, self._cells = starts[cut:], cells[cut:]
+        ranked = np.argsort(self._cells, kind="stable")
+        self._by_cell, self._sorted_cells = self._starts[ranked], self._cells[ranked]
+
+    def of(self, starts: Integers) -> tuple[Integers, Integers]:
+        """All occurrences of the n-grams that start there: number of the n-gram, position."""
+        cells = self._cells[np.searchsorted(self._starts, starts)]
+        low = np.searchsorted(self._sorted_cells, cells)
+        many = np.searchsorted(self._sorted_cells, cells, side="right") - low
+        number = np.repeat(np.arange(len(starts)), many)
+        index = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
+        return number, self._by_cell[low[number] + index]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The approximate matches of one variant in a text."""
+
+    variant: MatcherVariant
+    thresholds: tuple[float, ...]  # Ascending
+    at: int  # Number of the threshold that is reported
+    tally: CreditTally  # Its credit by threshold and order
+    vectors: str  # Name and content of the vectors' set
+
+    @property
+    def name(self) -> str:
+        """Of the variant."""
+        return f"{self.variant.matcher}, {self.variant.name}"
+
+    @property
+    def curve(self) -> list[JudgedCredit]:
+        """Credit at every threshold."""
+        return [self.tally.credit(number) for number in range(len(self.thresholds))]
+
+    def best(self) -> int | None:
+        """Find the threshold that separates best: its number, of greatest F1, the highest of equals.
+
+        None if F1 is not defined at any.
+        """
+        scores = [credit.f1 for credit in self.curve]
+        known = [score for score in scores if score is not None]
+        return None if not known else max(number for number, score in enumerate(scores) if score == max(known))
+
+    def at_recall(self, recall: float) -> int | None:
+        """Find the highest threshold with at least that recall: its number, or None."""
+        recalls = enumerate(credit.recall for credit in self.curve)
+        return max((number for number, known in recalls if known is not None and known >= recall), default=None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no approximate match at any threshold."""
+        return not any(credit.matches for credit in self.curve)
+
+
+def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] | None = None) -> Records:
+    """Make the table of `CREDIT_TABLES` with that name, of some analyses; `facts` hold for all rows.
+
+    - `summary`: every variant at the given threshold, at the one of its best F1, and at the highest with the recall
+      that the plain matcher has at the given one;
+    - `thresholds`: every variant at every threshold;
+    - `orders`: every variant at the given threshold, order by order.
+    """
+    columns, rows_of = CREDIT_TABLES[known_name("table", name, CREDIT_TABLES)]
+    rows = [
+        [analysis.variant.matcher, analysis.variant.name, *row]
+        for analysis in analyses
+        for row in rows_of(analysis, analyses)
+    ]
+    empty = [analysis.name for analysis in analyses if analysis.is_empty]
+    said = {"without approximate matches": "; ".join(empty)} if empty else {}
+    return Records(["matcher", "variant", *columns], rows, {**(facts or {}), **said})
+
+
+def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
+    shares = (credit.precision, credit.order_share, credit.spurious_share, credit.recall, credit.f1)
+    return [threshold, credit.matches, credit.weight, *(None if share is None else 100 * share for share in shares)]
+
+
+def _summary(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
+    by_name = {(other.variant.matcher, other.variant.name): other for other in analyses}
+    plain = by_name.get((analysis.variant.matcher, PLAIN))
+    recall = plain.tally.credit(plain.at).recall if plain else None
+    thresholds = {
+        "given": analysis.at,
+        "best F1": analysis.best(),
+        "recall of plain": None if recall is None else analysis.at_recall(recall),
+    }
+    for at, number in thresholds.items():
+        if number is not None:
+            yield [at, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
+
+
+def _thresholds(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
+    for threshold, credit in zip(analysis.thresholds, analysis.curve, strict=True):
+        yield _credit(threshold, credit)
+
+
+def _orders(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
+    for order in range(1, len(analysis.tally.deserving) + 1):
+        yield [order, *_credit(analysis.thresholds[analysis.at], analysis.tally.credit(analysis.at, order))]
+
+
+# Columns beside matcher and variant, and the rows of one analysis, called with it and with all
+CREDIT_TABLES: dict[str, tuple[Sequence[str], Callable[[Analysis, Sequence[Analysis]], Iterator[_Cells]]]] = {
+    "summary": (("at", *CREDIT), _summary),
+    "thresholds": (CREDIT, _thresholds),
+    "orders": (("order", *CREDIT), _orders),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,7 +597,7 @@ def find_spurious(
     Examples
     --------
     >>> from softbleu.corpora.generate import AlignedPair
-    >>> from softbleu.meta.matcher_variants import make_variants
+    >>> from softbleu.meta.spurious import make_variants
     >>> pair = AlignedPair(("small", "dog"), ("little", "cat"), ((0, 0),), "related")
     >>> vectors = {"small": [1.0, 0.1], "little": [1.0, 0.2], "dog": [0.1, 1.0], "cat": [0.2, 1.0]}
     >>> variants = make_variants({"vectors": vectors}, ["vleu"], ["plain"])

@@ -9,10 +9,8 @@ from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records
-from softbleu.meta.credit_tables import CREDIT_TABLES, credit_table
-from softbleu.meta.matcher_variants import PLAIN
-from softbleu.meta.metaeval import QUESTIONS
-from softbleu.meta.pooling import POOLED, pooled_table
+from softbleu.meta.metaeval import POOLED, QUESTIONS, pooled_table
+from softbleu.meta.spurious import CREDIT_TABLES, PLAIN, credit_table
 from softbleu.meta.sweep import table_of
 from softbleu.report.figures import draw_ranks, draw_sweep, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw

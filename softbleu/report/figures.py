@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
-from softbleu.meta.credit import BINS, VERDICTS
-from softbleu.meta.matcher_variants import PLAIN
+from softbleu.meta.spurious import BINS, PLAIN, VERDICTS
 from softbleu.meta.sweep import rank_by_score
 from softbleu.report.plots import MOST_COLOURS, HeatMap, Histogram, Lines, Points, Ranks, Rows, Scatter, draw, in_rows
 
 if TYPE_CHECKING:
     from softbleu.meta import SweepRow
-    from softbleu.meta.credit_tables import Analysis
     from softbleu.meta.metaeval import MetaEvaluation
+    from softbleu.meta.spurious import Analysis
 
 Key = TypeVar("Key")
 MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged

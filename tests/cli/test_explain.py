@@ -12,7 +12,7 @@ from cli.conftest import LINES, table_of
 import softbleu
 from softbleu.corpora import ParallelFiles
 from softbleu.corpora.directions import read_directions
-from softbleu.meta.pooling import pooled_table
+from softbleu.meta.metaeval import pooled_table
 from softbleu.metrics.base import make_metric
 from softbleu.results.explain import explain_corpus
 

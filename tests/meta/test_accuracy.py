@@ -21,8 +21,16 @@ from softbleu.meta.accuracy import (
     segment_accuracies,
     soft_accuracy,
 )
-from softbleu.meta.agreement import agreements, join_assessments
-from softbleu.meta.correlation import COEFFICIENTS, Estimate, correlate, correlate_within, difference, williams
+from softbleu.meta.agreement import (
+    COEFFICIENTS,
+    Estimate,
+    agreements,
+    correlate,
+    correlate_within,
+    difference,
+    join_assessments,
+    williams,
+)
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
 PAIRS = st.tuples(st.integers(0, 3), st.sampled_from(["AB", "BC", "AC"]), st.integers(-1, 1))

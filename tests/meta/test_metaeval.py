@@ -20,17 +20,21 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta import rankings
 from softbleu.meta.accuracy import TAUS, preference_taus
 from softbleu.meta.agreement import (
+    COEFFICIENTS,
+    Marks,
     agreements,
     annotator_agreement,
     compare_metrics,
+    correlate,
+    difference,
     join_systems,
     leave_one_out,
     mean_agreement,
+    span_agreements,
+    williams,
 )
-from softbleu.meta.correlation import COEFFICIENTS, correlate, difference, williams
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
 from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
-from softbleu.meta.spans import Marks, span_agreements
 from softbleu.metrics.bleu import Bleu
 from softbleu.results.explain import unmatched_spans
 from softbleu.results.significance import rank_ranges
@@ -63,9 +67,9 @@ def test_coefficients_and_intervals_are_scipys(points: list[tuple[int, int]], na
 def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
     found = correlate(one, other, name, samples=50)
-    monkeypatch.setattr("softbleu.meta.correlation._AT_ONCE", 100)
+    monkeypatch.setattr("softbleu.meta.agreement._AT_ONCE", 100)
     assert correlate(one, other, name, samples=50).interval == found.interval
-    monkeypatch.setattr("softbleu.meta.correlation._MOST_SQUARED", 10)
+    monkeypatch.setattr("softbleu.meta.agreement._MOST_SQUARED", 10)
     assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)
 
 

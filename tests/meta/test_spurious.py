@@ -19,10 +19,17 @@ from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
 from softbleu.embeddings import choice
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta.credit import VERDICTS
-from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
-from softbleu.meta.matcher_variants import COMBINATIONS, VARIANTS, make_variants
-from softbleu.meta.spurious import MatchedText, find_spurious
+from softbleu.meta.spurious import (
+    COMBINATIONS,
+    CREDIT_TABLES,
+    VARIANTS,
+    VERDICTS,
+    Analysis,
+    MatchedText,
+    credit_table,
+    find_spurious,
+    make_variants,
+)
 from softbleu.metrics.base import make_metric
 from softbleu.report.figures import spurious_lines
 from softbleu.report.plots import Lines

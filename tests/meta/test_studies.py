@@ -14,8 +14,8 @@ from softbleu.corpora.judgements import ScoreTable
 from softbleu.corpora.judgements.assessments import Assessments
 from softbleu.io.tabular import Records
 from softbleu.meta.accuracy import soft_accuracy
-from softbleu.meta.correlation import correlate
-from softbleu.meta.pooling import pool, pooled_table
+from softbleu.meta.agreement import correlate
+from softbleu.meta.metaeval import pool, pooled_table
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "experiments" / "softness"

@@ -16,9 +16,7 @@ def spurious(given: Given) -> None:
     """
     from softbleu.errors import known_name
     from softbleu.io.progress import note
-    from softbleu.meta.credit_tables import CREDIT_TABLES
-    from softbleu.meta.matcher_variants import COMBINATIONS, PLAIN, VARIANTS
-    from softbleu.meta.spurious import GRAMMAR
+    from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, GRAMMAR, PLAIN, VARIANTS
     from softbleu.meta.spurious import spurious as analyse
     from softbleu.report.figures import draw_spurious
 
