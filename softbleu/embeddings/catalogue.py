@@ -10,8 +10,8 @@ from typing import Any
 from softbleu.embeddings.choice import bundled_names, kept_quantiles
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.vectors import StoreSource, VectorSource, store_fingerprint
+from softbleu.encoders import encoder_names
 from softbleu.encoders.base import Encoder
-from softbleu.encoders.locate import encoder_names
 from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
 from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import UnknownNameError, VectorError

@@ -747,7 +747,7 @@ class VectorChoice(Declared):
                 f"{quantile} is a quantile of vectors, of which there are none: give ", Parameter("threshold")
             )
         if self.in_context:
-            from softbleu.encoders.contexts import context_quantile
+            from softbleu.encoders.stored import context_quantile
 
             layers = parse_layers(self.resolved().layers or "")
             return max(0.0, context_quantile(self.encoder, layers, percentile))

@@ -2,7 +2,90 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from softbleu.encoders.base import Encoder, Pieces
-from softbleu.encoders.locate import encoder_files, encoder_names, is_encoder, open_encoder
+from softbleu.errors import REMOVAL, VectorError
+from softbleu.io.files import find_resource, resource_names
+from softbleu.io.reading import is_url
 
 __all__ = ["Encoder", "Pieces", "encoder_files", "encoder_names", "is_encoder", "open_encoder"]
+
+_FOLDER = "embeddings"
+
+
+def is_encoder(location: object) -> bool:
+    """Whether this is, or names, an encoder; what is wrong with it is found when it is opened.
+
+    >>> is_encoder("minilm-l6"), is_encoder("glove-6b-100d")
+    (True, False)
+    """
+    if not isinstance(location, str | os.PathLike):
+        return all(callable(getattr(location, name, None)) for name in ("tokenize", "encode"))
+    return _find_store(location) is not None
+
+
+def open_encoder(location: str | os.PathLike[str] | Encoder) -> Encoder:
+    """Open an encoder wherever it is; weights are not read before it is used.
+
+    It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path; or
+    an encoder. Raises `VectorError`: nothing is there, or it is damaged or no encoder.
+
+    >>> encoder = open_encoder("minilm-l6")
+    >>> pieces = encoder.tokenize([["Soft", "matching"]])
+    >>> pieces.words.tolist(), encoder.encode(pieces, encoder.layers).shape
+    ([-1, 0, 1, -1], (4, 384))
+    """
+    if not isinstance(location, str | os.PathLike):
+        if not is_encoder(location):
+            raise VectorError(
+                f"{type(location).__name__}: no encoder; give a name or the folder of a converted model"
+            )
+        return location
+    text = os.fspath(location)
+    store = _find_store(location)
+    if store is None:
+        names = ", ".join(encoder_names())
+        raise VectorError(f"{text!r}: no encoder; give the folder of a converted model, or one of: {names}")
+    from softbleu.encoders.stored import StoredEncoder
+
+    return StoredEncoder(store, None if os.path.lexists(text) or is_url(text) else text)
+
+
+def encoder_files(location: object) -> list[Path]:
+    """Files that an encoder is read from; none where that is not known.
+
+    >>> [path.name for path in encoder_files("minilm-l6")]
+    ['meta.json', 'weights.safetensors', 'tokenizer.json']
+    """
+    from softbleu.encoders.store import ENCODER_FILES
+
+    store = _find_store(location) if isinstance(location, str | os.PathLike) else None
+    return [] if store is None else [store / name for name in ENCODER_FILES]
+
+
+def encoder_names() -> tuple[str, ...]:
+    """Names of the encoders that travel with the package, sorted.
+
+    >>> encoder_names()
+    ('minilm-l6',)
+    """
+    from softbleu.encoders.store import WEIGHTS
+
+    return resource_names(_FOLDER, WEIGHTS)
+
+
+def _find_store(location: str | os.PathLike[str]) -> Path | None:
+    """Folder of a store, at that path or else of that name."""
+    from softbleu.encoders.store import WEIGHTS, names_encoder
+    from softbleu.io.files import local_place
+
+    text = local_place(os.fspath(location))
+    if text.startswith("transformers:"):
+        raise VectorError(f"{text}: 'transformers:' {REMOVAL}; convert the model: softbleu embeddings convert")
+    if os.path.lexists(text):
+        return Path(text) if names_encoder(Path(text)) else None
+    named = isinstance(location, str) and text == Path(text).name
+    weights = find_resource(_FOLDER, text, WEIGHTS) if named else None
+    return None if weights is None else weights.parent

@@ -1,24 +1,32 @@
-"""An encoder of a store: its forward pass in NumPy."""
+"""An encoder of a store: its forward pass, in which what a line gets never depends on the lines beside it.
+
+How a product of matrices is rounded may depend on their shapes, and with some processors on the place of a row among
+the others. So the pieces of many lines are stacked, linear layers see blocks of `BLOCK_ROWS` of them, and lines start
+at equivalent rows (`row_period`). Attention sees lines of one length, a product per line; all else works row by
+row. Activation functions work in place, in parts that stay in the processor's cache.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.vectors import QUANTILES
-from softbleu.encoders.base import Pieces, check_layers
-from softbleu.encoders.forward import BLOCK_ROWS, Layer, Linear, Norm, Transformer, filled_up
-from softbleu.encoders.pieces import Window, cut_lines, cut_windows, read_tokenizer
+from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
+from softbleu.encoders.base import Encoder, Pieces, check_layers
+from softbleu.encoders.pieces import Window, cut_lines, cut_windows, read_tokenizer, word_rows
 from softbleu.encoders.store import (
     DISTANCES,
     POSITIONS,
     TOKENIZER,
+    EncoderArchitecture,
     map_weights,
     read_encoder_meta,
     stored_array,
@@ -26,12 +34,249 @@ from softbleu.encoders.store import (
 )
 from softbleu.errors import VectorError
 from softbleu.io.executors import single_threaded_blas
+from softbleu.io.files import required_resource
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+
+States = NDArray[np.float32]
+
+_PART = 1 << 14
+_END = np.float32(6)
+# ln Phi(-a) for a from 0 to 6, Phi the normal distribution: found by weighted least squares, iterated until the
+# greatest error of a * Phi(-a) was smallest: 5e-8.
+_LOG_TAIL = (
+    -0.6931423708619624,
+    -0.7979522136820566,
+    -0.31799580754852086,
+    -0.03702244843055061,
+    0.005601125295696635,
+    -0.0005331823005181983,
+    2.293817349777013e-05,
+)
+BLOCK_ROWS = 144  # Rows of a product: a multiple of how many the known libraries take at a time, 4 to 24
+_MOST_SCORES = 1 << 20  # Numbers of an attention step that are held together, if one line does not have more
+_MOST_DISTANCE = 128  # Of relative positions: all farther ones are of one class
 _ROWS = 14 * BLOCK_ROWS  # Rows that go through the network together
+_TEXTS = ("candidate.en", "reference.en", "reference2.en")
+
+
+def activate(rows: States, name: str) -> None:
+    """Apply an activation function to contiguous rows, in place."""
+    flat = rows.reshape(-1)
+    if name == "relu":
+        np.maximum(flat, 0, out=flat)
+        return
+    apply = _gelu if name == "gelu" else _gelu_tanh
+    spare = np.empty((2, min(_PART, len(flat))), np.float32)
+    for start in range(0, len(flat), _PART):
+        part = flat[start : start + _PART]
+        apply(part, spare[0, : len(part)], spare[1, : len(part)])
+
+
+def _gelu(x: States, size: States, tail: States) -> None:
+    """Multiply by Phi(x), as max(x, 0) - |x| * Phi(-|x|); the error is that of float32, 3e-7 for x up to 3."""
+    np.abs(x, out=size)
+    np.minimum(size, _END, out=size)
+    np.multiply(size, np.float32(_LOG_TAIL[-1]), out=tail)
+    for coefficient in _LOG_TAIL[-2:0:-1]:
+        tail += np.float32(coefficient)
+        tail *= size
+    tail += np.float32(_LOG_TAIL[0])
+    np.exp(tail, out=tail)
+    tail *= size
+    np.maximum(x, 0, out=x)
+    x -= tail
+
+
+def _gelu_tanh(x: States, cube: States, _: States) -> None:
+    """Multiply by (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2."""
+    np.multiply(x, x, out=cube)
+    cube *= x
+    cube *= np.float32(0.044715)
+    cube += x
+    cube *= np.float32(math.sqrt(2 / math.pi))
+    np.tanh(cube, out=cube)
+    cube += np.float32(1)
+    cube *= np.float32(0.5)
+    x *= cube
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear layer."""
+
+    weight: States  # Shape (from, to)
+    bias: States
+
+    def __call__(self, rows: States, out: States) -> States:
+        """Apply it to a block of rows."""
+        np.matmul(rows, self.weight, out=out)
+        out += self.bias
+        return out
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Layer normalisation."""
+
+    weight: States
+    bias: States
+    eps: float
+
+    def __call__(self, rows: States) -> None:
+        """Apply it to a block of rows, in place."""
+        size = np.float32(rows.shape[1])
+        rows -= rows.sum(axis=1, keepdims=True) / size
+        variance = np.einsum("ij,ij->i", rows, rows) / size
+        rows *= (np.float32(1) / np.sqrt(variance + np.float32(self.eps)))[:, None]
+        rows *= self.weight
+        rows += self.bias
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The weights of a layer."""
+
+    qkv: Linear  # To queries, already divided by the root of their length, keys and values
+    attended: Linear
+    attended_norm: Norm
+    up: Linear
+    down: Linear
+    norm: Norm
+
+
+@dataclass(frozen=True)
+class Transformer:
+    """A transformer: its architecture and weights, ready for the forward pass."""
+
+    architecture: EncoderArchitecture
+    norm: Norm  # Of the embeddings
+    distances: States | None  # Shape (classes of relative positions, heads): what is added to scores of attention
+    layer: Callable[[int], Layer]  # Gives the weights of a layer, from 0
+
+    @cached_property
+    def period(self) -> int:
+        """Lines start at multiples of this."""
+        layer = self.layer(0)
+        return math.lcm(*(row_period(linear.weight) for linear in (layer.qkv, layer.attended, layer.up, layer.down)))
+
+    def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
+        """Compute the hidden states of a layer, or the mean directions of those of several.
+
+        `embeddings` has shape (rows, dimension), with a whole number of blocks: of words and positions, summed; the
+        rows of lines of ascending length, each filled up with zeros to a multiple of `period`. They are overwritten.
+        `lengths` are the pieces of each line; layer 0 are the embeddings.
+        """
+        rows = embeddings
+        for block in _blocks(rows):
+            self.norm(block)
+        # Of several layers each state has length 1 before the mean is taken, so that none outweighs the others.
+        add = _add_directions if len(layers) > 1 else lambda states, sums: np.add(states, sums, out=sums)
+        total = np.zeros_like(rows)
+        if layers[0] == 0:
+            add(rows, total)
+        attended = np.zeros_like(rows)
+        qkv = np.empty((len(rows), 3 * rows.shape[1]), np.float32)
+        inner = np.empty((BLOCK_ROWS, self.architecture.inner), np.float32)
+        spare = np.empty((BLOCK_ROWS, rows.shape[1]), np.float32)
+        for number in range(layers[-1]):
+            layer = self.layer(number)
+            for block, into in zip(_blocks(rows), _blocks(qkv), strict=True):
+                layer.qkv(block, into)
+            self._attend(qkv, lengths, attended)
+            for block, seen in zip(_blocks(rows), _blocks(attended), strict=True):
+                block += layer.attended(seen, spare)
+                layer.attended_norm(block)
+                activate(layer.up(block, inner), self.architecture.activation)
+                block += layer.down(inner, spare)
+                layer.norm(block)
+            if number + 1 in layers:
+                add(rows, total)
+        if len(layers) > 1:
+            total /= np.float32(len(layers))
+        return total
+
+    def _attend(self, qkv: States, lengths: Sequence[int], out: States) -> None:
+        heads = self.architecture.heads
+        for start, count, length in self._groups(lengths):
+            filled = filled_up(length, self.period)
+            part = slice(start, start + count * filled)
+            # (3, lines, heads, length, dimension of a head)
+            split = qkv[part].reshape(count, filled, 3, heads, -1)[:, :length].transpose(2, 0, 3, 1, 4)
+            scores = np.matmul(split[0], split[1].swapaxes(2, 3))
+            if self.distances is not None:
+                scores += self._bias(length)
+            scores -= scores.max(axis=3, keepdims=True)
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=3, keepdims=True)
+            into = out[part].reshape(count, filled, heads, -1)[:, :length].transpose(0, 2, 1, 3)
+            np.matmul(scores, split[2], out=into)
+
+    def _groups(self, lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Lines of one length, as many as fit: row where they start, how many, their length."""
+        row = 0
+        for length, lines in groupby(lengths):
+            most, count = max(1, _MOST_SCORES // (self.architecture.heads * length * length)), len(list(lines))
+            for first in range(0, count, most):
+                some = min(most, count - first)
+                yield row, some, length
+                row += some * filled_up(length, self.period)
+
+    def _bias(self, length: int) -> States:
+        """Bias of the attention scores of a line by relative positions: (heads, length, length)."""
+        assert self.distances is not None
+        places = np.arange(length)
+        classes = distance_classes(places[None, :] - places[:, None], self.architecture.distances)
+        return np.ascontiguousarray(self.distances[classes].transpose(2, 0, 1))
+
+
+def filled_up(length: int, period: int) -> int:
+    """Round up to a multiple.
+
+    >>> filled_up(25, 12), filled_up(24, 12)
+    (36, 24)
+    """
+    return -(-length // period) * period
+
+
+def row_period(weight: States) -> int:
+    """Find after how many rows of a block the same row gives the same product again, in every bit.
+
+    It is 1 where a row's place does not matter; 12 with OpenBLAS on processors without AVX-512.
+    """
+    row = np.random.default_rng(0).standard_normal(weight.shape[0], np.float32)
+    products = np.matmul(np.tile(row, (BLOCK_ROWS, 1)), weight)
+    divisors = (period for period in range(1, BLOCK_ROWS + 1) if BLOCK_ROWS % period == 0)
+    return next(rows for rows in divisors if (products[rows:] == products[:-rows]).all())
+
+
+def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """Classes of relative positions (Raffel et al. 2020): half for either side, near ones exact, others by logarithm.
+
+    >>> distance_classes(np.array([0, 1, 7, 8, 100, 500, -1, -500]), 32).tolist()
+    [0, 17, 23, 24, 31, 31, 1, 15]
+    """
+    side = classes // 2
+    exact = side // 2
+    size = np.abs(distances)
+    far = np.log(np.maximum(size, 1).astype(np.float32) / np.float32(exact)) / np.log(_MOST_DISTANCE / exact)
+    coarse = np.minimum(exact + (far.astype(np.float32) * np.float32(side - exact)).astype(np.int64), side - 1)
+    numbers: NDArray[np.int64] = np.where(size < exact, size, coarse) + side * (distances > 0)
+    return numbers
+
+
+def _blocks(rows: States) -> Iterator[States]:
+    for start in range(0, len(rows), BLOCK_ROWS):
+        yield rows[start : start + BLOCK_ROWS]
+
+
+def _add_directions(rows: States, total: States) -> None:
+    for block, into in zip(_blocks(rows), _blocks(total), strict=True):
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        into += block * np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)[:, None]
 
 
 class StoredEncoder:
@@ -137,3 +382,47 @@ def _batches(windows: Sequence[Window], period: int) -> list[list[Window]]:
         batches[-1].append(window)
         room -= rows
     return batches
+
+
+def measure_contexts(directory: Path) -> dict[str, object]:
+    """Take the measures of a finished store that are kept in its ``meta.json``."""
+    encoder = StoredEncoder(directory)
+    quantiles = percentiles_of(context_similarities(encoder, encoder.layers))
+    return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "layers": list(encoder.layers), "cosine": quantiles}}
+
+
+def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: float) -> float:
+    """Cosine that so many percent of random pairs of words in context do not exceed, to 6 decimals.
+
+    Drawn are `PAIRS` pairs of different words of the bundled sample text, with a fixed seed.
+    """
+    quantiles = encoder.quantiles if layers == encoder.layers else {}
+    known = quantiles.get(f"p{percentile:g}")
+    if known is None:
+        known = round(float(np.percentile(context_similarities(encoder, layers), percentile)), 6)
+    return float(known)
+
+
+def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Cosines of `PAIRS` random pairs of different words (13a, lower-cased) in the bundled sample text.
+
+    A word's vector is the mean of those of its pieces.
+    """
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    cut = Tokenizer13a()  # type: ignore[no-untyped-call]
+    texts = (required_resource("corpora", "samples", name).read_text(encoding="utf-8") for name in _TEXTS)
+    lines = [cut(line).split() for text in texts for line in text.splitlines()]
+    pieces = encoder.tokenize(lines)
+    starts = np.cumsum([0, *map(len, lines)])
+    rows = word_rows(pieces, encoder.encode(pieces, layers), starts[:-1], int(starts[-1]))
+    _, kinds = np.unique([word.lower() for line in lines for word in line], return_inverse=True)
+    known = np.flatnonzero(rows.any(axis=1))
+    directions = rows.astype(np.float32)
+    generator = np.random.default_rng(SEED)
+    one, other = np.empty(0, np.int64), np.empty(0, np.int64)
+    while len(one) < PAIRS:
+        drawn = known[generator.integers(len(known), size=(2, PAIRS))]
+        drawn = drawn[:, kinds[drawn[0]] != kinds[drawn[1]]]
+        one, other = np.append(one, drawn[0]), np.append(other, drawn[1])
+    return pair_products(directions, one[:PAIRS], directions, other[:PAIRS])

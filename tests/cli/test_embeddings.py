@@ -46,7 +46,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
-    for module in ("embeddings.choice", "encoders.contexts"):
+    for module in ("embeddings.choice", "encoders.stored"):
         monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
 
 

@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 @pytest.fixture(autouse=True)
 def _few_pairs_of_words_in_context(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 100)
+    monkeypatch.setattr("softbleu.encoders.stored.PAIRS", 100)
 
 
 @pytest.fixture

@@ -20,10 +20,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from softbleu.embeddings.catalogue import describe_encoder
 from softbleu.encoders import Pieces, encoder_files, is_encoder, open_encoder
-from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder
-from softbleu.encoders.forward import activate
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
+from softbleu.encoders.stored import activate, context_similarities
 from softbleu.errors import InputError, SoftbleuError, VectorError
 
 TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
@@ -141,7 +140,7 @@ def test_they_are_kept_with_a_store(stored):
 
 @pytest.mark.slow
 def test_those_of_the_bundled_encoder(monkeypatch):
-    monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 1_000_000)
+    monkeypatch.setattr("softbleu.encoders.stored.PAIRS", 1_000_000)
     encoder = open_encoder("minilm-l6")
     similarities = context_similarities(encoder, encoder.layers)
     assert encoder.quantiles["p99.9"] == pytest.approx(np.percentile(similarities, 99.9), abs=1e-5)
