@@ -1,6 +1,5 @@
 """Readers of what people said, and of what metrics said."""
 
-import csv
 import gzip
 import io
 import json
@@ -8,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from refusing import refused
@@ -117,51 +117,25 @@ def test_scores_with_gaps(written, name, content, expected):
         assert [(system, segment, score) for (system,), segment, score in rows] == given
 
 
-WIDE = [("system", "segment", "doc", "COMET", "MetricX"), ("b", "1", "7", ".5", "-2"), ("a", "1", "7", "", "-1")]
-COMET = {"out/a.txt": [{"mt": "x", "COMET": 0.5}, {"mt": "y"}], "out/b.txt": [{"mt": "x", "COMET": 1}] * 2}
-DOCUMENTS = [{"language_pair": "en-cs", "metric_scores": {"COMET": some, "LLM": [90]}} for some in ([0.25], [0.75])]
-SAMPLES = [
-    {"doc_id": n, "target": "x", "resps": [], "acc": n / 2, "bleu": ["r", "p"], "filter": "none"} for n in (0, 1)
-]
-SENTENCES = [{"name": "chrF2", "score": 50.0 + n, "signature": "nrefs:1"} for n in (0, 1)]
-PREDICTED = [{"source": "s", "hypothesis": "h", "prediction": score} for score in (2.5, 7.0)]
-OUTSIDE = {
-    "wide.tsv:COMET,MetricX": ("\t", {"COMET": {"b": [0.5], "a": [np.nan]}, "MetricX": {"b": [-2], "a": [-1]}}),
-    "wide.csv:MetricX": (",", {"MetricX": {"b": [-2], "a": [-1]}}),
-    "wide.parquet:COMET": (None, {"COMET": {"b": [0.5], "a": [np.nan]}}),
-    "comet.json": (COMET, {"COMET": {"a": [0.5, np.nan], "b": [1, 1]}}),
-    "en-cs.A.jsonl": (DOCUMENTS, {"COMET": {"A": [0.25, 0.75]}, "LLM": {"A": [90, 90]}}),
-    "en-cs.A.jsonl:LLM": (DOCUMENTS, {"LLM": {"A": [90, 90]}}),
-    "A.jsonl": (SAMPLES, {"acc": {"A": [0, 0.5]}}),
-    "B.json": (SENTENCES, {"chrF2": {"B": [50, 51]}}),
-    "C.jsonl": (PREDICTED, {"MetricX": {"C": [2.5, 7]}}),
-}
+READ = tomllib.loads(Path(__file__).with_name("judgements.toml").read_text("utf-8"))
+JUDGED, OUTSIDE = READ["judged"], READ["outside"]
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_scores_of_other_programs(tmp_path, written, name):
-    content, expected = OUTSIDE[name]
-    file = name.partition(":")[0]
-    if content is None:
-        columns = [
-            [float(cell) if cell[-1:].isdigit() else cell or None for cell in own]
-            for own in zip(*WIDE[1:], strict=True)
-        ]
-        columns[1:3] = [[1, 1], [7, 7]]
-        pyarrow.parquet.write_table(pyarrow.table(dict(zip(WIDE[0], columns, strict=True))), tmp_path / file)
-    elif isinstance(content, str):
-        written("\n".join(map(content.join, WIDE)), file)
+    file, found = name.partition(":")[0], OUTSIDE[name]
+    if "text" in found:
+        written(found["text"], file)
     else:
-        lines = content if file.endswith(".jsonl") else [content]
-        written("\n".join(map(json.dumps, lines)), file)
-    found = {table.name: table for table in read_scores(str(tmp_path / name))}
-    kept = {metric: {s: row.tolist() for s, row in table.segments.items()} for metric, table in found.items()}
-    np.testing.assert_equal(kept, expected)
-    assert {table.better for table in found.values()} == {"lower" if name == "C.jsonl" else ""}
+        text = OUTSIDE["wide.csv:MetricX"]["text"].encode()
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(io.BytesIO(text)), tmp_path / file)
+    tables = {table.name: table for table in read_scores(str(tmp_path / name))}
+    kept = {metric: {s: row.tolist() for s, row in table.segments.items()} for metric, table in tables.items()}
+    np.testing.assert_equal(kept, found["expected"])
+    assert {table.better for table in tables.values()} == {"lower" if name == "C.jsonl" else ""}
     if "A." in name:
-        assert {system for table in read_scores(str(tmp_path / name), label="me") for system in table.segments} == {
-            "me"
-        }
+        named = read_scores(str(tmp_path / name), label="me")
+        assert {system for table in named for system in table.segments} == {"me"}
 
 
 def test_systems_of_several_files_are_joined(written):
@@ -171,97 +145,21 @@ def test_systems_of_several_files_are_joined(written):
     assert joined.location == "+".join(names)
 
 
-ESA = [("ann", "A", 1, "TGT", "eng", "ces", 80, "d1", False, [{"start_i": 0, "end_i": 1, "severity": "minor"}], 1, 2)]
-ESA += [
-    ("bob", "A", 1, "TGT", "eng", "ces", 60, "d1", False, [], 1, 2),
-    ("bob", "B", 2, "TGT", "eng", "ces", 40, "d1", False, [], 1, 2),
-]
-ESA += [
-    ("bob", "B", 1, "BAD", "eng", "ces", 0, "d1#bad", False, [], 1, 2),
-    ("ann", "x", 9, "TGT", "eng", "ces", 0, "t-tutorial1", False, [], 1, 2),
-]
-COMPILED = [
-    {
-        "langs": "en-cs",
-        "line_id": row[2],
-        "system": row[1],
-        "annotator": row[0],
-        "esa_score": str(row[6]),
-        "esa_spans": row[9],
-    }
-    for row in ESA[:3]
-]
-PEARMUT = [
-    {
-        "user_id": who,
-        "item": [{"item_id": "d1#1", "src": "s"}, {"item_id": "d1#2", "src": "t"}],
-        "annotation": [{"A": {"score": a}}, {"B": b}],
-    }
-    for who, a, b in (("ann", 80, {}), ("bob", 60, {"score": 40, "error_spans": []}))
-]
-NONE = {"user_id": "ann", "item_i": 3, "item": [{"item_id": "d1#9"}], "annotation": [{"A": {"score": 1}}]}
-LOG = [
-    {**PEARMUT[0], "item_i": 0},
-    {"user_id": "ann", "item_i": "welcome_0", "item": [{"text": "Who?", "form": "string"}], "annotation": ["me"]},
-    {"user_id": "ann", "item_i": 2, "item": [{"validation": {}, "src": "x"}], "annotation": [{"A": {"score": 3}}]},
-    {**NONE, "item_i": 1},
-    {"user_id": "bob", "item_i": 0, "item": [{}], "annotation": [{"A": {"score": 7}}]},
-    NONE,
-    {"user_id": "ann", "item_i": 3, "annotation": "__RESET__"},
-    {"user_id": "ann", "item_i": 1, "item": [{"item_id": "d1#1"}], "annotation": [None]},
-    {**PEARMUT[1], "item_i": 0},
-]
-MQM = [("system", "doc", "seg_id", "rater", "target", "category", "severity")]
-MQM += [
-    ("A", "d", 2, "ann", 'a <v>b</v> "', "Accuracy/Mistranslation", "Major"),
-    ("A", "d", 2, "ann", "a b", "Fluency/Punctuation", "Minor"),
-]
-MQM += [
-    ("A", "d", 2, "bob", "a b", "No-error", "No-error"),
-    ("B", "d", 3, "bob", "<v>x</v>", "Non-translation!", "Major"),
-]
-
-
-def as_csv(rows):
-    out = io.StringIO()
-    csv.writer(out).writerows(
-        [[json.dumps(cell) if isinstance(cell, list) else cell for cell in row] for row in rows]
-    )
-    return out.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "scores", "raw"),
-    [
-        ("esa.csv", as_csv(ESA), {("A", 1): 70, ("B", 2): 40}, [80, 60, 40]),
-        ("esa.jsonl", "\n".join(map(json.dumps, COMPILED)), {("A", 1): 70, ("B", 2): 40}, [80, 60, 40]),
-        ("pearmut.jsonl", "\n".join(map(json.dumps, PEARMUT)), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
-        ("pearmut.json", json.dumps(PEARMUT), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
-        ("annotations.json", json.dumps({"campaign": LOG}), {("A", 0): 70, ("B", 1): 40}, [80, 60, 40]),
-        (
-            "mqm.tsv",
-            "\n".join("\t".join(map(str, row)) for row in MQM),
-            {("A", 1): -2.55, ("B", 2): -25},
-            [-5.1, 0, -25],
-        ),
-    ],
-)
-def test_judgements_with_spans(written, name, content, scores, raw):
-    found = read_assessments(written(content, name))
+@pytest.mark.parametrize("name", [name for name, found in JUDGED.items() if "scores" in found])
+def test_judgements_with_spans(written, name):
+    path, raw = written(JUDGED[name]["text"], name), JUDGED[name]["raw"]
+    found = read_assessments(path)
     outputs = [(system, segment) for (system,), segment in zip(found.systems, found.segments, strict=True)]
-    assert dict(zip(outputs, found.scores.tolist(), strict=True)) == scores
+    scores = [[*output, score] for output, score in zip(outputs, found.scores.tolist(), strict=True)]
+    assert scores == JUDGED[name]["scores"]
     assert found.counts() == {"outputs": 2, "segments": 2, "judgements": 3, "annotators": 2}
     assert found.annotations.scores.tolist() == raw
     one, other, output = found.annotations.pairs()
-    assert sorted(zip(one.tolist(), other.tolist(), output.tolist(), strict=True)) == sorted(
-        [(raw[0], raw[1], 0), (raw[1], raw[0], 0)]
-    )
-    standard = read_assessments(written(content, name), standardise="annotator")
+    pairs = sorted(zip(one.tolist(), other.tolist(), output.tolist(), strict=True))
+    assert pairs == sorted([(raw[0], raw[1], 0), (raw[1], raw[0], 0)])
+    standard = read_assessments(path, standardise="annotator")
     expected = np.sign(raw[1] - raw[2])
-    assert dict(zip(outputs, standard.scores.tolist(), strict=True)) == {
-        outputs[0]: expected / 2,
-        outputs[1]: -expected,
-    }
+    assert standard.scores.tolist() == [expected / 2, -expected]
 
 
 def test_a_log_counts_as_its_page_does(written):
@@ -375,26 +273,11 @@ def test_columns_that_nobody_reads_may_share_a_name(written):
     assert {name: scores.tolist() for name, scores in metric.table.segments.items()} == {"A": [2], "B": [3]}
 
 
-XCOMET = {"x/A.txt": [{"errors": [{"start": 2, "end": 4, "severity": "critical"}]}, {"errors": []}]}
-OURS = "system\tsegment\tstart\tend\tseverity\nA\t1\t2\t4\tminor\nA\t2\t\t\t\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("esa.csv", as_csv(ESA), [[(0, 2, "minor")], [], []]),
-        ("esa.jsonl", "\n".join(map(json.dumps, COMPILED)), [[(0, 2, "minor")], [], []]),
-        ("pearmut.json", json.dumps(PEARMUT), [[], [], []]),
-        ("mqm.tsv", "\n".join("\t".join(map(str, row)) for row in MQM), [[(2, 3, "major")], [], [(0, 1, "major")]]),
-        ("xcomet.json", json.dumps(XCOMET), [[(2, 4, "major")], []]),
-        ("ours.tsv", OURS, [[(2, 4, "minor")], []]),
-        ("ours.json", '{"rows": [{"system": "A", "segment": 1, "start": 2, "end": 4}]}', [[(2, 4, "")]]),
-    ],
-)
-def test_spans(tmp_path, written, name, content, expected):
-    read = read_spans(written(content, name))
+@pytest.mark.parametrize("name", [name for name, found in JUDGED.items() if "spans" in found])
+def test_spans(tmp_path, written, name):
+    read = read_spans(written(JUDGED[name]["text"], name))
     marked = [output for segments in read.outputs.values() for outputs in segments.values() for output in outputs]
-    assert [[tuple(span) for span in output.spans] for output in marked] == expected
+    assert [[list(span) for span in output.spans] for output in marked] == JUDGED[name]["spans"]
     assert {output.location.partition(",")[0] for output in marked} == {str(tmp_path / name)}
 
 
