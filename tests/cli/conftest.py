@@ -93,6 +93,7 @@ class Files:
 
     def write(self, name: str, content: bytes | Sequence[str]) -> Path:
         path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())
         return path
 

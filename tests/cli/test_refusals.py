@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -43,9 +44,9 @@ FILES: dict[str, list[str] | bytes] = {
 }
 
 
-def rows() -> list[tuple[str, str, str]]:
+def rows(name: str = "refusals.txt") -> list[tuple[str, str, str]]:
     found, above = [], ""
-    for line in Path(__file__).with_name("refusals.txt").read_text(encoding="utf-8").splitlines()[1:]:
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()[1:]:
         if line.startswith("["):
             above = line[1:-1]
         elif line:
@@ -60,7 +61,7 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, mo
     monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
     monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
     for name, content in FILES.items():
-        if name.partition(".")[0] in f"{above} {typed}":
+        if name.split("/")[0].partition(".")[0] in f"{above} {typed}":
             files.write(name, content)
     # What is there survives, also what is to be written over.
     files.write("out.txt", ["precious"])
@@ -123,7 +124,7 @@ def test_names_that_are_no_text(command, files):
 def test_the_extra_is_named_where_it_is_missing(command, refused, files, monkeypatch, missing, line, extra):
     files.write("tiny.toml", FILES["tiny.toml"])
     monkeypatch.setitem(sys.modules, missing, None)
-    message = refused(*line.replace("TEXTS", TEXTS).split(), output=None)
+    message = refused(*line.replace("TEXTS", "-c candidate.txt -r reference.txt").split(), output=None)
     assert message.endswith(f": pip install 'softbleu[{extra}]'\n")
     if line.startswith("experiments"):
         assert command(*line.split(), "--no-picture").code == 0
@@ -168,23 +169,13 @@ def test_every_command_allows_more(command, refused, files, monkeypatch):
         assert message == "softbleu: error: --limits must be a whole number from 1 to 1000000, not '0'\n"
 
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-SWEEP = """
-kind = "sweep"
-[corpus]
-candidates = ["{candidate}"]
-references = ["reference.txt"]
-[settings]
-vectors = "./vectors.txt"
-[sweep]
-matchers = ["exact"]
-"""
+DEFINITIONS = tomllib.loads(Path(__file__).with_name("definitions.toml").read_text(encoding="utf-8"))["texts"]
 
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("encoder") / "made"
-    convert_encoder(GOLDEN / "encoders" / "bert", folder)
+    convert_encoder(ENCODER, folder)
     return folder
 
 
@@ -209,43 +200,9 @@ def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-TEXTS = "-c candidate.txt -r reference.txt"
-SCORING = ["score", "compare", "explain", "sweep"]
-EMBEDDINGS = ["neighbours dog", "similarity dog hound"]
-VECTORS = [
-    "--vectors vectors.txt -o vectors.txt",
-    "--vectors vectors.txt -o same.txt",
-    "--vectors vectors.txt+store*2 -o vectors.txt",
-    "--vectors vectors.txt+store*2 -o store/vectors.npy",
-    "--vectors store -o store/vocab.txt",
-    "--vectors store -o store/scales.npy",
-]
-OVER = [
-    *(f"embeddings {name} {vectors}" for name in EMBEDDINGS for vectors in VECTORS),
-    *(f"{name} {TEXTS} -c second.txt {VECTORS[n]} -f text" for name in SCORING for n in (0, 3)),
-    *(f"{name} {TEXTS} -m vleu(threshold=0.5,vectors='vectors.txt') -o same.txt" for name in SCORING),
-    f"score {TEXTS} --matcher vleu --vectors link.txt -o vectors.txt",
-    f"score {TEXTS} --matcher vleu --vectors ./vectors.txt -o link.txt",
-    f"score {TEXTS} -o candidate.txt",
-    f"score {TEXTS} -f html -o candidate.txt",
-    f"score {TEXTS} -m softbleu --idf words.txt -o words.txt",
-    "score -c texts -r reference.txt -o texts/a.txt",
-    f"compare {TEXTS} second.txt --distribution candidate.txt",
-    *(f"sweep {TEXTS} -c input.svg {option} input.svg" for option in ("-o", "--plot", "--plot-ranks")),
-    "edits reference.txt candidate.txt -o candidate.txt",
-    "corpora generate -g small.cfg --all -o small.cfg",
-    "embeddings info store -o store/meta.json",
-    "embeddings info encoder -o encoder/tokenizer.json",
-    "embeddings convert out/vocab.txt out --force",
-    "embeddings convert store+vectors.txt store --force",
-    "embeddings convert vectors.txt store --force --vocabulary store/vocab.txt",
-    "embeddings train store/vocab.txt -o store --force --dimension 4 --epochs 1 --min-count 1",
-]
-
-
-@pytest.mark.parametrize("line", OVER)
-def test_output_over_an_input(refused: Any, place: Path, line: str) -> None:
-    message = refused(*line.split(), output=None)
+@pytest.mark.parametrize(("above", "typed", "said"), rows("inputs.txt"))
+def test_output_over_an_input(refused: Any, place: Path, above: str, typed: str, said: str) -> None:
+    message = refused(*above.split(), *typed.split(), output=None)
     assert " is an input: write to another file" in message or " holds the input " in message
 
 
@@ -258,7 +215,7 @@ def test_another_file_of_a_store_may_be_written(command: Any, place: Path) -> No
 def test_experiments(refused: Any, files: Any, candidate: str) -> None:
     options = ["-f", "tsv"] if candidate == "x.tsv" else []
     files.write(candidate.replace("*", "x"), files.candidate.read_bytes())
-    files.write("x.toml", SWEEP.format(candidate=candidate).encode())
+    files.write("x.toml", DEFINITIONS["sweep"].replace("candidate.txt", candidate).encode())
     message = refused("experiments", "run", "x.toml", "--no-picture", *options, output=None)
     assert "is an input: write to another file" in message
 
@@ -266,8 +223,7 @@ def test_experiments(refused: Any, files: Any, candidate: str) -> None:
 @pytest.mark.parametrize("kind", ["sweep", "spurious"])
 @pytest.mark.parametrize("link", [False, True])
 def test_notes_where_a_journal_would_lie(refused: Any, files: Any, kind: str, link: bool) -> None:
-    text = SWEEP if kind == "sweep" else SWEEP.replace("sweep", kind) + "thresholds = [0.5]\n"
-    files.write("x.toml", text.format(candidate="candidate.txt").replace("exact", "vleu").encode())
+    files.write("x.toml", DEFINITIONS[kind].encode())
     path = files.write("notes" if link else "x.unfinished", ["my notes"])
     if link:
         (files.folder / "x.unfinished").symlink_to(path)
