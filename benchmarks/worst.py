@@ -60,11 +60,9 @@ _READERS = {
         f"references {name}": f"score --pairs bigrefs.jsonl {_METRICS[name]}"
         for name in ("bleu", "vleu", "ter", "chrf", "hyter", "meteor")
     },
-    "select one": "select --lists list.jsonl -m chrf",
-    "select many": "select --lists lists.jsonl -m chrf",
-    "select cut": "select --lists manycand.jsonl",
     "matrix one": "matrix --lists list.jsonl",
     "matrix many": "matrix --lists lists.jsonl",
+    "matrix cut": "matrix --lists manycand.jsonl",
     **{
         f"m2 {name} {metric}": f"score -c {candidate}.txt --gold {gold}.m2 -m {metric}"
         for name, candidate, gold in (

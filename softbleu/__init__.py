@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from softbleu.results.explain import explain as explain
     from softbleu.results.explain import explain_corpus as explain_corpus
     from softbleu.results.pairs import pairwise as pairwise
-    from softbleu.results.pairs import select as select
     from softbleu.text.tokens import Tokenizer as Tokenizer
     from softbleu.text.tokens import make_tokenizer as make_tokenizer
 
@@ -102,7 +101,7 @@ _HOMES = {  # Modules, and what is theirs
     "metrics.trained": "Trained",
     "results.api": "Accumulator compare compare_corpus score score_corpus",
     "results.explain": "explain explain_corpus",
-    "results.pairs": "pairwise select",
+    "results.pairs": "pairwise",
     "text.tokenizers": "Tokenizer make_tokenizer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

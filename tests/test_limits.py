@@ -160,7 +160,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "metrics.m2.metric": (lambda _: find_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
     "corpora.edits": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
     "corpora.grammar": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
-    "results.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),
+    "results.pairs": (lambda _: softbleu.pairwise(["a", "b"]), "list 1 is"),
     "meta.accuracy": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
     "corpora.judgements.comparisons": (
         lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),

@@ -28,7 +28,7 @@ from softbleu.report import Layout
 from softbleu.report.html import write_html
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
-from softbleu.results.pairs import pair_systems, score_systems
+from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.results.significance import SignificanceSettings
 
 pytestmark = pytest.mark.xdist_group("same digits")
@@ -82,9 +82,10 @@ def matrix_of(corpus: Any, vectors: Path, **how: Any) -> Any:
     return [*whole, *(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how).records() for each in metrics)]
 
 
-def select_all(corpus: Any, vectors: Path, **how: Any) -> Any:
+def pairs_of_lists(corpus: Any, vectors: Path, **how: Any) -> Any:
     metrics = measures(vectors, "chrf", "softbleu")
-    return [softbleu.select(pair_systems(corpus), each, **how).records() for each in metrics]
+    lists = pair_systems(corpus)
+    return [each.records() for metric in metrics for each in score_pairs(lists, metric, **how)]
 
 
 def metaeval_all(corpus: Any, vectors: Path, **how: Any) -> Any:
@@ -121,7 +122,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "comparison": compare_all,
     "sweep": sweep_all,
     "matrix": matrix_of,
-    "choice": select_all,
+    "lists": pairs_of_lists,
     "meta-evaluation": metaeval_all,
     "spurious matches": spurious_all,
     "page": page_of,

@@ -37,7 +37,7 @@ MORE_HELP = (
 GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     PROGRAM: (
         "",
-        "score compare directions explain spans sweep metaeval matrix select diff edits check align metrics "
+        "score compare directions explain spans sweep metaeval matrix diff edits check align metrics "
         "matchers tokenizers corpora embeddings experiments networks",
     ),
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
@@ -53,6 +53,7 @@ REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work 
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
     "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
     "networks info": "",
+    "select": "softbleu matrix --lists has the scores of all pairs of a list",
     "networks sample": "",
 }
 

@@ -56,8 +56,6 @@ class ListCorpus:
     """Lists whose texts are compared: a corpus of no systems, whose segments are lists, or a block of it."""
 
     lists: Sequence[TextList]
-    mean_reference: bool = False
-    """Compare each candidate with the mean of the references of its list, not with each of them."""
     systems: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[None] = None
     gold: ClassVar[None] = None
@@ -89,10 +87,10 @@ class ListCorpus:
             some.append(texts)
             pairs += len(texts.candidates) * len(texts.references)
             if pairs >= PAIRS_TOGETHER:
-                yield ListCorpus(some, self.mean_reference)
+                yield ListCorpus(some)
                 some, pairs = [], 0
         if some:
-            yield ListCorpus(some, self.mean_reference)
+            yield ListCorpus(some)
 
 
 def in_parts(lines: Tokens) -> Iterator[Tokens]:

@@ -34,7 +34,7 @@ from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Level, Metric, Requirements, checked_rows
-from softbleu.metrics.protocols import ReadsRows, average_statistics, pair_statistics, shares_matches
+from softbleu.metrics.protocols import ReadsRows, pair_statistics, shares_matches
 from softbleu.metrics.result import Coverage, Score, check_widths
 from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
@@ -243,11 +243,11 @@ class Worker:
 
         `coder` codes the texts; the worker has its own unless one is given.
 
-        They have the shape (candidates, references, k); with mean references (candidates, k).
+        They have the shape (candidates, references, k).
         """
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
-        coded, mean = batch.coded(coder or self._own_coder()), getattr(batch.blocks[0], "mean_reference", False)
-        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels, mean)]
+        coded = batch.coded(coder or self._own_coder())
+        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels)]
 
     def rows(
         self,
@@ -319,11 +319,9 @@ class Worker:
             )
         return sums.taken()
 
-    def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels, mean: bool) -> list[Rows]:
+    def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
         """Go through lists: the pairs of small ones together, for there much time goes by for each list."""
         metric, words = self.tasks[0].metric, None if self.tasks[0].table is None else tables[self.tasks[0].table]
-        if mean:
-            return [average_statistics(metric, *lists.texts(number), words) for number in range(len(lists))]
         candidates, references = lists.sizes
         pairs = candidates * references
         by_list: dict[int, Rows] = {}

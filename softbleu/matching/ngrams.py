@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Flags, Integers
 
 _INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
 
@@ -244,17 +244,6 @@ def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterato
             again = counts > 1
             ids, lines, counts = ids[again], lines[again], counts[again] - 1
         yield shared.astype(np.int64)
-
-
-def averaged_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[Floats]:
-    """How many n-grams each candidate shares with the mean of all references' counts: (candidates,), n = 1…order."""
-    split, others = len(candidates.lengths), len(references.lengths)
-    first = 0 if references is candidates else split
-    for ids, lines, counts in _line_counts(candidates, references, order):
-        number = np.cumsum(np.append(True, ids[1:] != ids[:-1]))[: len(ids)] - 1
-        mean = np.bincount(number, counts * (lines >= first)) / others
-        ours = lines < split
-        yield np.bincount(lines[ours], np.minimum(counts, mean[number])[ours], split).astype(np.float64)
 
 
 def _line_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[tuple[Integers, Integers, Integers]]:

@@ -13,9 +13,9 @@ from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
-from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, shared_counts
+from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
-from softbleu.metrics.protocols import no_mean, one_by_one
+from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, SumOfRows, column
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens
 
@@ -147,14 +147,6 @@ class Bleu(MatcherMetric):
         lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
         others = np.broadcast_to(references.lengths, shape).reshape(-1)
         return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
-
-    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Statistics of every candidate with the mean of the references' counts and lengths."""
-        if self.matching.name != "exact":
-            raise no_mean(self)
-        matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
-        mean = np.full(len(matched), references.lengths.mean())
-        return self._rows_of(candidates.lengths, mean, matched)
 
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""

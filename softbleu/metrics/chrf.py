@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.matching.ngrams import Chunk, averaged_counts, shared_counts
+from softbleu.matching.ngrams import Chunk, shared_counts
 from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements
 from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.tokens import ChangedTokenizer, Tokens, Whitespace
@@ -102,15 +102,6 @@ class Chrf(Metric):
                 proposed, others = np.maximum(one.lengths - n, 0)[:, None], np.maximum(other.lengths - n, 0)
                 columns += np.broadcast_arrays(np.where(others > 0, proposed, 0), others, matches)
         return np.stack(columns, axis=-1)
-
-    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Statistics of every candidate with the mean of the references' counts (Vamvas and Sennrich 2024)."""
-        columns: list[Floats] = []
-        for one, other, order in self._sides(candidates, references, words):
-            for n, matches in enumerate(averaged_counts(one, other, order)):
-                others = float(np.maximum(other.lengths - n, 0).mean())
-                columns += np.broadcast_arrays(np.maximum(one.lengths - n, 0) * (others > 0), others, matches)
-        return np.stack(columns, axis=-1).astype(np.float64)
 
     def _sides(
         self, candidates: Tokens, references: Tokens, words: WordTable | None

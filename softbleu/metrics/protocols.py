@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_
 
 import numpy as np
 
-from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import MatcherMetric, Metric, checked_rows
@@ -189,17 +188,6 @@ class ComparesPairs(Protocol):
         """
 
 
-@runtime_checkable
-class AveragesReferences(Protocol):
-    """Compares candidates with the mean of all references."""
-
-    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Compute the statistics of every candidate with the mean of the references: (candidates, k).
-
-        `words` are those of `Metric.statistics`.
-        """
-
-
 def matcher_of(metric: Metric) -> Matcher | None:
     """Find the matcher of a metric; None for metrics without single matches."""
     return metric.matching if isinstance(metric, MatcherMetric) else None
@@ -236,21 +224,6 @@ def one_by_one(
     again = np.zeros(len(bounds) - 1, np.int64)
     chunks = (Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths)))
     return np.stack([checked_rows(metric, chunk, words, kernels) for chunk in chunks])
-
-
-def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-    """Compute a metric's statistics of every candidate with the mean of all references: (candidates, k).
-
-    `words` are those of `Metric.statistics`. Raises `InputError` if the metric has no such mean.
-    """
-    if isinstance(metric, AveragesReferences):
-        return metric.average_statistics(candidates, references, words)
-    raise no_mean(metric)
-
-
-def no_mean(metric: Metric) -> InputError:
-    """Error of a metric whose references have no mean."""
-    return InputError(f"metric {metric.name!r} cannot average references: bleu over exact matches and chrf can")
 
 
 CANDIDATE, REFERENCE, SOURCE = range(3)  # Texts that have marks

@@ -1,8 +1,7 @@
-"""All pairs of texts: each line prepared once, whoever it is compared with; and the best of n-best lists."""
+"""All pairs of texts: each line prepared once, whoever it is compared with."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -18,8 +17,7 @@ from softbleu.engine.encode import ListCorpus
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
-from softbleu.io.arguments import Limit, listed
-from softbleu.io.progress import shown
+from softbleu.io.arguments import Limit
 from softbleu.io.tabular import Tabular
 from softbleu.results.notes import note_coverage
 
@@ -67,45 +65,17 @@ class PairScores(Tabular):
         return {"metric": self.metric, "signature": self.signature}
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The candidate of a list that is most like all its references."""
-
-    segment: int  # From 1
-    candidate: int  # Its place in the list, from 1; the first of equals
-    text: str
-    score: float  # Mean over the references, or the score with their mean
-    of: int  # Candidates of the list
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Choices(Tabular):
-    """Candidates that `select` chose from lists."""
-
-    choices: Sequence[Choice]
-    metric: str  # The metric, as an expression
-    signature: str
-
-    def records(self) -> list[dict[str, Any]]:
-        """A row a list."""
-        return [vars(choice) for choice in self.choices]
-
-    def described(self) -> dict[str, str]:
-        """The metric and the signature."""
-        return {"metric": self.metric, "signature": self.signature}
-
-
 @contextmanager
 def _comparing(
-    lists: Sequence[TextList], plan: Plan, options: RunOptions, level: Level = "segment", *, mean: bool = False
+    lists: Sequence[TextList], plan: Plan, options: RunOptions, level: Level = "segment"
 ) -> Iterator[tuple[Metric, tuple[str, str], Coverage | None, Iterator[list[Rows]]]]:
     """Compare texts of lists: the metric at the level, signatures, coverage, and statistics, some at a time.
 
-    The statistics of a list are of the shape (candidates, references, k), or with mean references (candidates, k).
+    The statistics of a list are of the shape (candidates, references, k).
     """
     for number, texts in enumerate(lists, start=1):
         _LIMIT.check(_size(texts.candidates) * _size(texts.references), f"list {number}")
-    corpus = ListCorpus(lists, mean)
+    corpus = ListCorpus(lists)
     with running(corpus, plan.over(corpus, level=level), options) as runner:
         statistics, rows = runner.compare()
         (coverage,) = statistics.coverage or (None,)
@@ -237,71 +207,3 @@ def score_systems(
         scores = np.array([score.score for score in stream.scores()]).reshape(len(names[0]), len(names[1]))
         note_coverage([("all texts", scorer.label, coverage)])
         return PairScores(scores, str(plan.only), *signatures, names[0], names[1], coverage)
-
-
-def select(
-    lists: Iterable[TextList | Iterable[str]],
-    metric: GivenMetric | Plan = "bleu",
-    *,
-    mean_reference: bool = False,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Any,
-) -> Choices:
-    """Choose from each list the candidate with the best expected score: minimum Bayes risk (Kumar and Byrne 2004).
-
-    A list without references takes its candidates as references, so each is compared with itself, too. What a metric
-    needs of all references, such as document frequencies, comes from the references of all lists.
-
-    Parameters
-    ----------
-    lists
-        Candidates of each segment.
-    metric
-        A name, an expression or a value, of a metric that compares two texts.
-    mean_reference
-        Compare with the mean n-gram counts of the references (Vamvas and Sennrich 2024), not with every reference;
-        for BLEU over exact matches, and chrF.
-    jobs, executor, progress, settings
-        As those of `softbleu.score`.
-
-    Raises
-    ------
-    InputError, VectorError
-        As in `softbleu.score`; or a mean reference with another metric.
-
-    Examples
-    --------
-    >>> [choice.text for choice in select([["a cat sat", "the cat sat", "the dog sat"]], "chrf").choices]
-    ['the cat sat']
-    """
-    texts = [
-        one if isinstance(one, TextList) else TextList.of(one)
-        for one in listed("lists", lists, "a list of lists of texts")
-    ]
-    if not texts:
-        raise InputError("there are no lists of candidates")
-    plan = make_plan(metric, **settings)
-    # Equal texts are compared once, and those of the references count as often as they are there.
-    distinct = texts
-    if not mean_reference:
-        distinct = [TextList(*(list(dict.fromkeys(side)) for side in vars(whole).values())) for whole in texts]
-    choices = []
-    with (
-        shown(progress) as shower,
-        _comparing(distinct, plan, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
-    ):
-        scorer, (signature, _), _, rows = compared
-        every = zip(texts, distinct, _scores(scorer, rows), strict=True)
-        for number, (whole, some, scores) in enumerate(every, start=1):
-            if not mean_reference:
-                counts = Counter(whole.references)
-                weights = np.array([counts[text] for text in some.references], np.float64)
-                scores = scores @ weights / len(whole.references)
-            # Rounded, so that what is equal but for its last bits goes by its place.
-            best = int((scores.round(9) if scorer.higher_is_better else -scores.round(9)).argmax())
-            text = some.candidates[best]
-            place = whole.candidates.index(text) + 1
-            choices.append(Choice(number, place, text, float(scores[best]), len(whole.candidates)))
-    return Choices(choices, str(plan.only), signature + ("|references:averaged" if mean_reference else ""))

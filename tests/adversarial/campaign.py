@@ -38,7 +38,7 @@ from softbleu.errors import SoftbleuError
 PAGE = HERE.parents[1] / "docs" / "reference" / "reliability.md"
 BEGIN, END = "<!-- made by just campaign -->\n", "<!-- end -->\n"
 CPU, WALL, MEMORY = 60, 300, 1 << 30
-LOADED = ["app", "score", "explain", "compare", "metaeval", "matrix", "select", "sweep"]
+LOADED = ["app", "score", "explain", "compare", "metaeval", "matrix", "sweep"]
 COLOURS = re.compile("\x1b\\[[0-9;]*[mK]")
 FORMS: dict[str, Callable[[str], bytes]] = {
     "crlf": lambda text: text.replace("\n", "\r\n").encode(),

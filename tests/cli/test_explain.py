@@ -1,4 +1,4 @@
-"""`softbleu explain`, `matrix`, `select`, `metaeval` and `directions`."""
+"""`softbleu explain`, `matrix`, `metaeval` and `directions`."""
 
 import json
 import re
@@ -92,19 +92,6 @@ def lists(files: Any, monkeypatch: Any) -> Any:
         files.write(name, [f"the cat sat on {name}", "it rains"])
     monkeypatch.chdir(files.folder)
     return files
-
-
-def test_select_writes_a_line_a_list(command: Any, lists: Any) -> None:
-    done = command("select", "--lists", "nbest.jsonl", "-m", "chrf")
-    assert (done.code, done.err) == (0, "")
-    found = [json.loads(line) for line in done.out.splitlines()]
-    assert [each["text"] for each in found] == ["the cat sat", "it rains"]
-    assert [(each["segment"], each["candidate"], each["of"]) for each in found] == [(1, 2, 3), (2, 1, 2)]
-    piped = command("select", "--lists", "-", "-m", "chrf", stdin="\n".join(LISTS).encode())
-    assert piped.out == done.out
-    table = command("select", "--lists", "nbest.jsonl", "-m", "chrf", "-f", "text").out
-    assert "the cat sat" in table
-    assert "signature  metric:chrf" in table
 
 
 def test_a_matrix_names_its_rows_whatever_systems_are_called(command: Any, lists: Any) -> None:

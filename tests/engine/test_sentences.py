@@ -11,7 +11,7 @@ from refusing import refused
 
 from softbleu import InputError, read_metric
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
-from softbleu.engine import sentences
+from softbleu.engine import prepare
 from softbleu.metrics import METRICS
 from softbleu.metrics.base import make_metric
 
@@ -47,8 +47,8 @@ def test_a_sentence_scores_as_a_corpus_of_it(title: str, candidate: str, referen
 
 def test_vectors_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
-    real = sentences.open_vectors
-    monkeypatch.setattr(sentences, "open_vectors", lambda where: opened.append(where) or real(where))
+    real = prepare.open_vectors
+    monkeypatch.setattr(prepare, "open_vectors", lambda where: opened.append(where) or real(where))
     measure = make_metric("vleu", threshold=0.3, vectors=VECTORS)
     for candidate in ("a cat", "a dog", "a cat"):
         measure.sentence_score(candidate, "the cat")

@@ -19,7 +19,6 @@ import contextlib
 import csv
 import functools
 import io
-import json
 import shlex
 import tomllib
 from collections.abc import Iterator
@@ -78,10 +77,6 @@ def furnish(folder: Path) -> Path:
         parts["few"], parts["longest"] = parts["documents"][:2], parts["long"][:1]
         for part, of_part in parts.items():
             (made / f"{part}.{side}").write_text("".join(f"{line}\n" for line in of_part), encoding="utf-8")
-    with (made / "lists.jsonl").open("w", encoding="utf-8") as lists:
-        systems = sorted((SHARED / "data" / "wmt13-fr-en" / "system-outputs").iterdir())
-        for candidates in zip(*(path.read_text(encoding="utf-8").split("\n")[:300] for path in systems), strict=True):
-            lists.write(json.dumps(candidates, ensure_ascii=False) + "\n")
     return folder
 
 

@@ -1,11 +1,11 @@
-"""All pairs of texts, and what is chosen from lists: every score is that of the pair alone."""
+"""All pairs of texts: every score is that of the pair alone."""
 
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
@@ -13,7 +13,7 @@ import softbleu
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
-from softbleu.matching.ngrams import averaged_counts, shared_counts
+from softbleu.matching.ngrams import shared_counts
 from softbleu.metrics.base import read_metric
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.text.tokens import Tokens, Vocabulary
@@ -65,14 +65,9 @@ def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], o
 
     both = (one, other, candidates, references), (one, one, candidates, candidates)
     for left, right, coded, others in both:
-        shared, averaged = shared_counts(coded, others, order), averaged_counts(coded, others, order)
-        for n, (found, means) in enumerate(zip(shared, averaged, strict=True), start=1):
+        for n, found in enumerate(shared_counts(coded, others, order), start=1):
             literal = [[(counted(a, n) & counted(b, n)).total() for b in right] for a in left]
             assert found.tolist() == literal
-            sums: Counter[tuple[str, ...]] = sum((counted(b, n) for b in right), Counter())
-            lines = [counted(line, n).items() for line in left]
-            expected = [sum(min(count, sums[gram] / len(right)) for gram, count in line) for line in lines]
-            assert means == pytest.approx(expected)
 
 
 def test_many_columns_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,45 +78,13 @@ def test_many_columns_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [counts.tolist() for counts in shared_counts(text, text, 2)] == whole
 
 
-SENTENCES = st.lists(st.text("ab ", min_size=1, max_size=8), min_size=1, max_size=4)
-
-
-@settings(max_examples=10)
-@given(st.lists(SENTENCES, min_size=1, max_size=2), st.sampled_from(["chrf", "bleu", "ter"]))
-def test_choices_are_those_of_brute_force(lists: list[list[str]], metric: str) -> None:
-    for chosen, texts in zip(softbleu.select(lists, metric).choices, lists, strict=True):
-        means = [np.mean([alone(one, other, metric) for other in texts]).round(9) for one in texts]
-        best = min(means) if metric == "ter" else max(means)
-        assert chosen.score == pytest.approx(best, abs=1e-8)
-        assert chosen.candidate == means.index(best) + 1
-        assert (chosen.text, chosen.of) == (texts[chosen.candidate - 1], len(texts))
-
-
-def test_softbleu_chooses_as_brute_force() -> None:
+def test_rarity_is_that_of_the_references_of_all_lists() -> None:
     lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]]
     measure = read_metric("softbleu", vectors=VECTORS)
     matrices = list(score_pairs([TextList.of(texts) for texts in lists], measure))
-    chosen = softbleu.select(lists, measure).choices
-    best = [int(found.scores.mean(axis=1).round(9).argmax()) + 1 for found in matrices]
-    assert [each.candidate for each in chosen] == best
-    # Rarity is that of the references of all lists, so one list alone has other scores.
+    # One list alone has other scores.
     other = softbleu.pairwise(TEXTS, metric=measure).scores
     assert not np.allclose(other, matrices[0].scores)
-
-
-def test_other_references_and_the_mean_of_them() -> None:
-    texts = TextList.of(["a b c d", "a b x y", "q r s t"], ["a b x z", "a b x y z", "q r s t"])
-    exact, mean = (softbleu.select([texts], "chrf", mean_reference=each).choices[0] for each in (False, True))
-    assert exact.candidate == mean.candidate == 2
-    # Of one reference, the mean is that reference.
-    single = TextList.of(TEXTS, ["the cat sat on a mat"])
-    for metric in ("chrf++", "bleu"):
-        exact, mean = (softbleu.select([single], metric, mean_reference=each).choices[0] for each in (False, True))
-        assert (exact.candidate, exact.score) == (mean.candidate, pytest.approx(mean.score))
-    with pytest.raises(InputError, match="cannot average references"):
-        softbleu.select([TEXTS], "vleu", mean_reference=True)
-    signed = softbleu.select([TEXTS], "chrf", mean_reference=True).signature
-    assert signed == softbleu.select([TEXTS], "chrf").signature + "|references:averaged"
 
 
 def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,9 +118,9 @@ def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> N
 
 def test_lists_that_are_none() -> None:
     wrong: list[tuple[str, Any]] = [
-        ("candidates are a list of texts, not one text", lambda: softbleu.select(["one text"])),  # type: ignore[list-item]
+        ("candidates are a list of texts, not one text", lambda: softbleu.pairwise("one text")),
         ("references are texts, not 3", lambda: TextList.of(["a"], [3])),  # type: ignore[list-item]
-        ("there are no lists of candidates", lambda: softbleu.select([])),
+        ("there are no candidates", lambda: softbleu.pairwise([])),
     ]
     for said, call in wrong:
         with pytest.raises(InputError, match=said):

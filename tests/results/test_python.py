@@ -221,14 +221,13 @@ CALLS: dict[str, Callable[..., Any]] = {
     "sweep": partial(softbleu.sweep, ["a"], ["a"], vary={"order": [1]}),
     "metaeval": partial(softbleu.metaeval, human=HUMAN, metrics="bleu", candidates={"A": ["a"]}, references=["a"]),
     "pairwise": partial(softbleu.pairwise, ["a"], ["a"]),
-    "select": partial(softbleu.select, [["a"]]),
     "spurious": partial(softbleu.spurious, count=1),
     "files": partial(softbleu.ParallelFiles.open, "a.txt", "b.txt"),
 }
 WRONG = {
-    "jobs": ("2", 1.5, None, True, 0, "score corpus_score compare sweep metaeval pairwise select spurious files"),
-    "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise select spurious"),
-    "progress": ("x", 3, "score compare sweep metaeval select spurious"),
+    "jobs": ("2", 1.5, None, True, 0, "score corpus_score compare sweep metaeval pairwise spurious files"),
+    "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise spurious"),
+    "progress": ("x", 3, "score compare sweep metaeval spurious"),
     "level": (None, 3, "line", "score corpus_score"),
     "significance": ("x", "compare"),
     "segments": (None, 1, "1", [1.5], ["1"], [2], [True], "explain"),
