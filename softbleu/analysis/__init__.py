@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from softbleu.analysis.buckets import bucket_scores
-from softbleu.analysis.corrections import correction_kinds, find_corrections
-from softbleu.analysis.differences import ChosenLine, ChosenLines, choose_lines, ngram_differences
+from softbleu.analysis.differences import (
+    ChosenLine,
+    ChosenLines,
+    bucket_scores,
+    choose_lines,
+    correction_kinds,
+    find_corrections,
+    ngram_differences,
+)
 
 __all__ = [
     "ChosenLine",

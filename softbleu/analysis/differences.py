@@ -1,32 +1,371 @@
-"""Where systems differ: lines that matter, and words and n-grams that one system gets right and another misses."""
+"""Where systems differ: scores of parts of a corpus, corrections by kind, lines that matter, n-grams.
+
+Parts are segments by length or by label, words by rarity or coverage, and n-grams by order. Of corrections it says
+which edits of a candidate are gold edits, which are wrong, and which gold edits are missed.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from softbleu.analysis.corrections import By, find_corrections
-from softbleu.engine.plan import GivenMetrics, make_plan
+from softbleu.corpora.edits import apply_edits
+from softbleu.corpora.labels import read_labels
+from softbleu.engine.encode import CodedBlock
+from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
-from softbleu.errors import InputError, UnknownNameError
-from softbleu.io.tabular import Tabular
+from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.progress import note
+from softbleu.io.tabular import Records, Tabular, Value
+from softbleu.kernels.scale import SCALE
 from softbleu.matching.ngrams import Chunk, check_order
-from softbleu.metrics.base import Requirements
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
+from softbleu.metrics.m2 import M2
 from softbleu.metrics.protocols import ShowsEdits
-from softbleu.results.explain import pick_segments
+from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation, pick_segments
 from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.metrics.edits import JudgedEdits
-    from softbleu.types import Floats, Progress
+    from softbleu.engine.runner import Statistics
+    from softbleu.types import Floats, Integers, Progress
+
+LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
+FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
+MOST_LABELS = 200  # More buckets than these say nothing
+_Naming = tuple[Value, ...]  # Metric, bucket and, where it is counted, what the bucket holds
+_Scores = Sequence[float | None]
+
+
+def bucket_scores(
+    corpus: Corpus,
+    metrics: GivenMetrics = "bleu",
+    *,
+    by: str = "length",
+    encoding: str = "utf-8",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Records:
+    """Score every system in parts of a corpus.
+
+    Parameters
+    ----------
+    corpus
+        Outputs of one system or more.
+    metrics
+        What to compute (see `softbleu.score_corpus`); `rarity` and `coverage` look at the first alone.
+    by
+        `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
+        references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
+        precision, recall and F1 of the words themselves, clipped as in BLEU. `order`: what the metrics say of each
+        order of n-grams. `document`: the documents of the corpus. Else a file with a label per line, or
+        ``FILE:COLUMN``.
+    encoding
+        Of that file.
+    jobs, executor, progress
+        Those of `softbleu.score_corpus`.
+
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, and labels that cannot be read.
+
+    Examples
+    --------
+    >>> from softbleu.corpora import Segments
+    >>> corpus = Segments.of({"A": ["a cat", "x y"], "B": ["a dog", "x y"]}, ["a cat", "x y"])
+    >>> bucket_scores(corpus, by="rarity").records()[4]
+    {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
+    """
+    plan = make_plan(metrics)
+    first = plan.metrics[0]
+    if by in ("rarity", "coverage"):
+        if not corpus.has_references:
+            raise InputError(
+                f"words by {by} are counted against references, and there are none: ",
+                Parameter("by", "length"),
+                " takes a source",
+            )
+        return scores_by_word(prepare_corpus(corpus, first.tokenizer, Requirements()), first, by)
+    if by == "document" and corpus.documents is None:
+        raise InputError("to score documents, name them with ", Parameter("documents"))
+    labels: list[str] | None = None
+    if by not in ("length", "order", "document"):
+        if not Path(by).is_file() and ":" not in by:
+            raise InputError(f"{by}: no such file, nor one of length, rarity, coverage, order, document")
+        labels = read_labels(by, len(corpus), encoding)
+        if len(set(labels)) > MOST_LABELS:
+            raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
+    statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    if by == "order":
+        return _table(["metric", by], corpus.systems, (row for scored in statistics for row in _orders(scored)))
+    if by == "document" and corpus.documents is not None:
+        names, buckets = corpus.documents.names, corpus.documents.fitting(len(corpus))
+    elif labels is None:
+        needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
+        return scores_by_length(prepare_corpus(corpus, first.tokenizer, needed), statistics)
+    else:
+        names = tuple(sorted(set(labels)))
+        buckets = np.array([names.index(label) for label in labels])
+    return _scores_by(by.rpartition(":")[2].rpartition("/")[2], statistics, buckets, names)
+
+
+def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[_Naming, _Scores]]) -> Records:
+    """Make a table of rows in two parts: what names them, and a score per system; of two systems their difference."""
+    cells: list[list[Value]] = []
+    for named, scores in rows:
+        known = [score for score in scores if score is not None]
+        apart = [known[1] - known[0] if len(known) == 2 else None] if len(systems) == 2 else []
+        cells.append([*named, *scores, *apart])
+    return Records([*columns, *systems, *["difference"] * (len(systems) == 2)], cells, verbatim=systems)
+
+
+def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> Records:
+    """Score segments in buckets of length, as `bucket_scores` does, of a corpus that was scored before.
+
+    `prepared` is the corpus, `statistics` are those of each metric, with the rows of all segments. Raises
+    `InputError` where segments have neither references nor a source.
+    """
+    text = shown_text(prepared, len(prepared))
+    source_only = not len(text.references.lengths)
+    if source_only and text.source is None:
+        raise InputError("segments without references and source have no length: give ", Parameter("references"))
+    lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
+    return _scores_by("length", statistics, *numbered(lengths, LENGTHS))
+
+
+def _scores_by(by: str, statistics: Sequence[Statistics], buckets: Integers, names: Sequence[str]) -> Records:
+    """Score the segments of each bucket that has any."""
+    rows = (
+        ((str(scored.metric), names[number], size), [score.score for score in scores])
+        for scored in statistics
+        for number, size, scores in scored.scores_of_parts(buckets)
+    )
+    return _table(["metric", by, "segments"], statistics[0].systems, rows)
+
+
+def _orders(statistics: Statistics) -> Iterator[tuple[_Naming, _Scores]]:
+    """Score each order of n-grams: a row per order for each list of numbers that tables show."""
+    metric = statistics.metric.at_level("corpus")
+    scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
+    for column in scores[0].columns():
+        values = [getattr(score, column.name) for score in scores]
+        if column.short and isinstance(values[0], list):
+            for order in range(len(values[0])):
+                name = f"{statistics.metric} {column.short}"
+                yield (name, str(order + 1)), [by_order[order] for by_order in values]
+
+
+def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> Records:
+    """Score words in buckets, as `bucket_scores` does with this `by`, `rarity` or `coverage`, of a prepared corpus.
+
+    `prepared` is the corpus in the tokens of the tokenizer of `metric`, whose vectors decide about `coverage`.
+    """
+    text = shown_text(prepared, len(prepared))
+    if by == "coverage":
+        vectors = prepared.table(metric.vector_choice, Requirements(vectors=True)).words.vectors
+        known = np.zeros(len(prepared.words), np.int64)
+        for tokens in (*text.candidates, text.references):
+            known[tokens.codes] = vectors.known(tokens)
+        bucket_of_word, names = 1 - known, ["with a vector", "without"]
+    else:
+        counts = np.bincount(text.references.codes, minlength=len(prepared.words))
+        bucket_of_word, names = numbered(counts, FREQUENCIES)
+    counted = np.stack([_word_counts(chunk, bucket_of_word, len(names)) for chunk in text.chunks()])
+    rows: list[tuple[_Naming, _Scores]] = []
+    for name, of_bucket in zip(names, np.moveaxis(counted, -1, 0).tolist(), strict=True):
+        shares = zip(*(_shares(*counts) for counts in of_bucket), strict=True)
+        if any(proposed or offered for _, proposed, offered in of_bucket):
+            kinds = zip(("precision", "recall", "F1"), shares, strict=True)
+            rows += [((kind, name, of_bucket[0][2]), values) for kind, values in kinds]
+    return _table(["metric", by, "words"], prepared.systems, rows)
+
+
+def _word_counts(chunk: Chunk, bucket_of_word: Integers, buckets: int) -> tuple[Integers, Integers, Integers]:
+    """Words of each bucket that are matched, that the candidates have, and that the references offer."""
+    (ngrams,) = chunk.ngrams(1)
+    codes = chunk.positions.codes
+    proposed, offered = bucket_of_word[codes[ngrams.starts]], bucket_of_word[codes[ngrams.pool_starts]]
+    return (
+        np.bincount(proposed[ngrams.exact], minlength=buckets),
+        np.bincount(proposed, minlength=buckets),
+        np.bincount(offered, ngrams.capacity, minlength=buckets).astype(np.int64),
+    )
+
+
+def _shares(matched: int, proposed: int, offered: int) -> list[float | None]:
+    """Precision, recall and F1 in per cent."""
+    parts = (matched, proposed), (matched, offered), (2 * matched, proposed + offered)
+    return [100 * part / whole if whole else None for part, whole in parts]
+
+
+def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[str]]:
+    """Number the bucket of each of some values, and name the buckets, which begin at the ascending `starts`.
+
+    >>> buckets, names = numbered(np.array([0, 9, 10, 75]), LENGTHS)
+    >>> buckets.tolist(), names[0], names[1], names[-1]
+    ([0, 0, 1, 6], '0–9', '10–19', '60+')
+    """
+    names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(starts)]
+    return np.searchsorted(starts, values, side="right") - 1, [*names, f"{starts[-1]}+"]
+
+
+def shown_text(prepared: PreparedCorpus, shown: int) -> CodedBlock:
+    """Take the texts of the first `shown` segments of a `prepared` corpus, with the words of the whole corpus."""
+    parts: list[CodedBlock] = []
+    left = shown
+    for block in prepared.blocks():
+        parts.append(block.part(0, min(left, len(block))))
+        left -= len(parts[-1])
+        if not left:
+            break
+    return replace(CodedBlock.joined(parts), words=prepared.words)
+
+
+By = Literal["type", "category", "operation", "form", "errant"]
+ALL = "all"
+_LETTERS = {"M:": "missing", "U:": "unnecessary", "R:": "replacement"}
+
+
+@dataclass(frozen=True)
+class KindScore:
+    """How well edits of one kind are made."""
+
+    system: str
+    kind: str
+    correct: float  # Shares that edits have of gold edits; a whole number where these must be equal
+    proposed: int
+    gold: int
+    precision: float  # In per cent, as recall and F; 100 where nothing is proposed, as for M2
+    recall: float
+    f: float
+    hits: int  # Gold edits that the candidate has
+    wrong: int  # Gold edits where the candidate has another edit
+    missed: int  # Gold edits where the candidate has none: under-corrections
+    over: int  # Edits of the candidate where there is no gold edit: over-corrections
+
+
+class KindScores(list[KindScore], Tabular):
+    """Scores by kind of each system, all kinds together first: a list that can be looked at as a table."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per system and kind."""
+        return [vars(score) for score in self]
+
+
+def correction_kinds(
+    corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
+) -> KindScores:
+    """Score the edits of every system kind by kind, as a metric judges them, with its choice of references.
+
+    Parameters
+    ----------
+    corpus
+        Outputs with gold edits, or with source and references.
+    metric
+        One that judges edits, such as M2, or CLEME, whose chunks count as edits here.
+    by
+        `type`: of the gold file; an edit that is no gold edit has the type that the system's own `.m2` file says,
+        else that of the gold edit that it touches, else `other` (so that precision by type leaves over-corrections
+        of texts out). `category`: such types without what stands before a colon, as `R:`. `operation`: `missing`,
+        `unnecessary` or `replacement`, by the first letter of ERRANT's types where there are such. These three are
+        ERRANT's `-cat` 3, 2 and 1. `form`: what changes, in any language, see `form_types`. `errant`: ERRANT's
+        types, of all edits.
+    language
+        Code of the language whose stems `form` takes.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        A metric that judges no edits, no gold edits or references, or no ERRANT.
+    """
+    plan = make_plan(metric)
+    lines = [list(system) for system in find_corrections(corpus, plan, by, language)]
+    beta: float = getattr(plan.only, "beta", 0.5)
+    untyped = sum(edit.kind == OTHER for texts in lines for line in texts for edit in line.edits)
+    if untyped and by in ("type", "category"):
+        note(
+            f"{untyped:,} edits where no annotator has one are {OTHER!r}, so that precision by type leaves them out: "
+            "a .m2 file of a system's edits says their types, and kinds by errant are found in texts"
+        )
+    return KindScores(
+        score for name, texts in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, texts, beta)
+    )
+
+
+def find_corrections(
+    corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
+) -> list[list[JudgedEdits]]:
+    """Find the edits that `metric` judges, with their kinds: a list of segments for each system of `corpus`.
+
+    Kinds go `by` type, operation, form (of a `language`) or ERRANT's types; see `correction_kinds`, also for the
+    errors.
+    """
+    plan = make_plan(metric)
+    check_edits(plan.only)
+    if by not in get_args(By):
+        raise UnknownNameError("kind of kinds", by, get_args(By))
+    classify = errant_types() if by == "errant" else form_types(language) if by == "form" else None
+    judged, _ = judge_corpus(corpus, plan)
+    return judged if by == "type" else [[_with_kinds(line, by, classify) for line in lines] for lines in judged]
+
+
+def _with_kinds(line: JudgedEdits, by: By, classify: Classify | None) -> JudgedEdits:
+    """Name the kinds by ERRANT, or by what edits do, or else leave out what stands before a colon."""
+    sides = []
+    for side in (line.edits, line.gold):
+        if classify is None:
+            kinds = [_tier(edit, by) for edit in side]
+        else:
+            text = apply_edits(line.source, [(*edit.spans[:2], edit.text) for edit in side])
+            kinds = classify(line.source, text, [edit.spans for edit in side])
+        sides.append(tuple(replace(edit, kind=kind) for edit, kind in zip(side, kinds, strict=True)))
+    return replace(line, edits=sides[0], gold=sides[1])
+
+
+def _tier(edit: JudgedEdit, by: By) -> str:
+    """What an edit does, by the first letter of ERRANT's types where its kind is one; or the rest of its kind."""
+    letter, colon, rest = edit.kind.partition(":")
+    if by == "operation":
+        return _LETTERS.get(letter + colon) or operation(edit)
+    return rest or letter
+
+
+def _kind_scores(system: str, lines: Sequence[JudgedEdits], beta: float) -> Iterator[KindScore]:
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter, {ALL: Counter()})
+    for line in lines:
+        told = [(edit.kind, {"proposed": 1, "over": int(edit.verdict == "over")}) for edit in line.edits]
+        told += [(edit.kind, {"gold": 1, {"hit": "hits"}.get(edit.verdict, edit.verdict): 1}) for edit in line.gold]
+        told += [(line.gold[number].kind, {"correct": round(SCALE * share)}) for _, number, share in line.links]
+        for kind, counted in told:
+            counts[ALL].update(counted)
+            counts[kind].update(counted)
+    for kind in sorted(
+        counts, key=lambda name: (name != ALL, -counts[name]["gold"] - counts[name]["proposed"], name)
+    ):
+        yield _kind_score(system, kind, counts[kind], beta)
+
+
+def _kind_score(system: str, kind: str, counts: Counter[str], beta: float) -> KindScore:
+    whole, part = divmod(counts["correct"], SCALE)
+    correct = whole + part / SCALE if part else whole
+    proposed, gold = counts["proposed"], counts["gold"]
+    precision, recall = (100 * (correct / number if number else 1.0) for number in (proposed, gold))
+    f = float(M2(beta=beta).scores(np.array([[correct, proposed, gold]], np.float64))[0])
+    told = {name: counts[name] for name in ("hits", "wrong", "missed", "over")}
+    return KindScore(system, kind, correct, proposed, gold, precision, recall, f, **told)
+
 
 _VERDICTS = ("hit", "wrong", "missed", "over")
 LineKind = Literal["worst", "different", "disagreeing"]

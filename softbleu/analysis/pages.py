@@ -1,6 +1,6 @@
 """Collect the content of a page about a run: scores, intervals, and the matches or marks of each line.
 
-Of metrics over n-grams that is every match with the thresholds at which it is made; see `page_marks` for others.
+Of metrics over n-grams that is every match with the thresholds at which it is made; see `page_lines` for others.
 """
 
 from __future__ import annotations
@@ -13,12 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.buckets import scores_by_length, scores_by_word
-from softbleu.analysis.corrections import correction_kinds
-from softbleu.analysis.differences import differences_in
-from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks, mark_spans
-from softbleu.analysis.page_matches import ShownMatches, match_text, shown_segments, shown_text
-from softbleu.analysis.page_text import language_of_text, raw_lines, written_text
+from softbleu.analysis.differences import (
+    correction_kinds,
+    differences_in,
+    scores_by_length,
+    scores_by_word,
+    shown_text,
+)
+from softbleu.analysis.page_lines import (
+    ShownHeat,
+    ShownMarks,
+    ShownMatches,
+    find_heat,
+    find_marks,
+    language_of_text,
+    mark_spans,
+    match_text,
+    raw_lines,
+    shown_segments,
+    written_text,
+)
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter

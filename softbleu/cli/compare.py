@@ -66,7 +66,7 @@ def compare(given: Given) -> None:
 def _write_view(given: Given) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
-    from softbleu.analysis.corrections import By
+    from softbleu.analysis.differences import By
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
     from softbleu.results.significance import SignificanceSettings, compare_runs

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.page_marks import HEAT_STEPS
+from softbleu.analysis.page_lines import HEAT_STEPS
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records, Value
 from softbleu.metrics.protocols import BleuFormula
