@@ -176,10 +176,10 @@ def cases(
     return case.with_options(threshold=draw(st.one_of(*choices, *([st.sampled_from(near)] if near else []))))
 
 
-BY_ONE = {"softbleu.matching.matchers.BATCH_CELLS": 1, "softbleu.kernels.assignment._FEW": 0}
-BY_ONE |= {"softbleu.kernels.positions._TABLE": 0}
+BY_ONE = {"softbleu.matching.matchers.BATCH_CELLS": 1, "softbleu.kernels.numpy_backend._FEW": 0}
+BY_ONE |= {"softbleu.kernels.numpy_backend._TABLE": 0}
 LONG = {**BY_ONE, "softbleu.matching.matchers.LONG_CELLS": 0}
-LONG |= {"softbleu.kernels.positions._TABLE": 50, "softbleu.kernels.positions._COMPACT": 0}
+LONG |= {"softbleu.kernels.numpy_backend._TABLE": 50, "softbleu.kernels.numpy_backend._COMPACT": 0}
 NARROW = {**LONG, "softbleu.matching.matchers.STRIPE_CELLS": 40}
 PATHS = {"batch": {}, "one by one": BY_ONE, "long": LONG, "long, narrow stripes": NARROW}
 """Limits under which segments take each way through the matching."""

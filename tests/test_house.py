@@ -68,7 +68,7 @@ def defined(name: str) -> Iterator[str]:
     option, which sets the field; the functions of a backend, which those of `Kernels` describe.
     """
     in_cli = name.startswith("softbleu.cli")
-    backend = name.endswith(("_backend", "_soft", "_sweep", "kernels.assignment"))
+    backend = name.endswith(("_backend", "_soft"))
     same = set(softbleu.__all__) if in_cli else BACKEND if backend else set()
     for statement in TREES[name].body:
         match statement:

@@ -25,7 +25,7 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
 from softbleu.io.tabular import Records, Tabular, Value
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.kernels import SCALE
 from softbleu.kernels.compiled import kernel, part
-from softbleu.kernels.numpy_soft import TIE
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels.numpy_backend import TIE
 
 if TYPE_CHECKING:
-    from softbleu.kernels.pairs import TokenPairs
+    from softbleu.kernels import TokenPairs
     from softbleu.text.tokens import WordParts
     from softbleu.types import Floats, Integers
 
@@ -25,7 +25,7 @@ def raise_to_spellings(
     parts: WordParts,
     weight: float,
 ) -> None:
-    """Do what `softbleu.kernels.numpy_soft.raise_to_spellings` does, with the same digits."""
+    """Do what `softbleu.kernels.numpy_backend.raise_to_spellings` does, with the same digits."""
     last = np.zeros(parts.kinds, np.int32)
     most = int((parts.bounds[reference + 1] - parts.bounds[reference]).sum())
     bounds = pairs.rows, pairs.columns, pairs.cells
@@ -78,7 +78,7 @@ def _raise(  # type: ignore[no-untyped-def]
 def matched_weights(
     similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
 ) -> Integers:
-    """Do what `softbleu.kernels.numpy_soft.matched_weights` does, with the same digits."""
+    """Do what `softbleu.kernels.numpy_backend.matched_weights` does, with the same digits."""
     sums = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     room = max(_greatest(pairs.rows), _greatest(pairs.columns))
     _match(

@@ -1,23 +1,26 @@
-"""The backend in NumPy: always there, best on small and middling input."""
+"""The backend in NumPy: always there, best on small and middling input.
+
+Here is also what is written once, in NumPy: which n-grams of some segments are equal, and who is given which n-gram.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.kernels.assignment import sweep_greedily as sweep_greedily
-from softbleu.kernels.numpy_soft import matched_weights as matched_weights
-from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
-from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
+from softbleu.kernels import SCALE, Intervals
+from softbleu.text.tokens import WordParts, chosen_places
 
 if TYPE_CHECKING:
+    from softbleu.kernels import TokenPairs
     from softbleu.text.tokens import Tokens
-    from softbleu.types import Integers
+    from softbleu.types import Flags, Floats, Integers
 
 
 NAME: Final = "numpy"
@@ -32,6 +35,167 @@ SHORT = 1 << 9  # Tokens of one segment up to which arrays cost more than they s
 LONG = 1 << 20  # Tokens that are not counted at once, but segment by segment, in less memory
 # Entries of a table of all n-grams that there may be, at most, and for each that there is; else these are sorted.
 _TABLE, _ENTRIES = 1 << 26, 8
+_PLACES = 1 << 24
+_COMPACT = 1 << 20  # Tables that would have more entries are made for the n-grams that occur, not for all that could
+_DENSE = 1 << 15  # Entries of tables of words and their parts up to which these are no sparse ones
+TIE = 1e-10
+"""How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
+_NEAREST = 48  # Columns of a row that are looked at first
+_FEW = 64  # Rows that are served one after the other, which is faster than whole arrays
+
+
+def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
+    """Place of the first position that holds each key.
+
+    Keys lie in ``range(bound)``, one a position. Returns for each position the place of the first with the same key.
+    """
+    if bound > _PLACES:
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return places[first][inverse]
+    # Written backwards, so that the first stays; what was never written is never read, so nothing is cleared.
+    table = np.empty(bound, places.dtype)
+    table[keys[::-1]] = places[::-1]
+    return table[keys]
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where the tokens of some segments lie: all candidates first, then all references.
+
+    There may be several candidates of each segment, one a system: those of the first system come first. Every array
+    but `sizes` and `places` has one entry a token position.
+    """
+
+    codes: NDArray[np.int32]
+    line: Integers  # Line of the token: the candidates', then the references'
+    segment: Integers
+    local: Integers  # Place among the positions of its segment: the candidates' first, then each reference's
+    remaining: Integers  # Tokens from here to the end of the line; an n-gram starts where ``remaining >= n``
+    side: Integers  # Which reference of its segment, from 0; -1 in a candidate
+    sizes: Integers  # Positions of each segment
+    places: Integers
+    """Sum of the sizes of the segments before: ``places[segment] + local`` numbers the positions by segment."""
+    split: int  # Number of candidate positions
+
+    @classmethod
+    def of(
+        cls,
+        candidate: NDArray[np.int32],
+        candidate_lengths: Integers,
+        reference: NDArray[np.int32],
+        reference_lengths: Integers,
+        references: Integers,
+    ) -> Positions:
+        """Lay out coded candidates and references; `references` counts the reference lines of each segment."""
+        segments = np.arange(len(references))
+        by_system = candidate_lengths.reshape(len(candidate_lengths) // max(len(references), 1), len(references))
+        owner = np.repeat(segments, references)
+        candidate_tokens = by_system.sum(axis=0)
+        tokens = np.bincount(owner, reference_lengths, len(segments)).astype(np.int64)
+        lengths = np.concatenate((candidate_lengths, reference_lengths))
+        positions = np.arange(len(candidate) + len(reference))
+        split = len(candidate)
+        starts = np.cumsum(lengths) - lengths
+        # Where each line starts among the positions of its segment.
+        in_candidates = (np.cumsum(by_system, axis=0) - by_system).reshape(-1)
+        in_references = (
+            starts[len(candidate_lengths) :] - (split + np.cumsum(tokens) - tokens - candidate_tokens)[owner]
+        )
+        line_side = np.arange(len(owner)) - np.repeat(np.cumsum(references) - references, references)
+        sides = np.concatenate((np.full(len(candidate_lengths), -1), line_side))
+        sizes = candidate_tokens + tokens
+        line = np.repeat(np.arange(len(lengths)), lengths)
+        return cls(
+            codes=np.concatenate((candidate, reference)),
+            line=line,
+            segment=np.concatenate((np.tile(segments, len(by_system)), owner))[line],
+            local=positions - (starts - np.concatenate((in_candidates, in_references)))[line],
+            remaining=(starts + lengths)[line] - positions,
+            side=sides[line],
+            sizes=sizes,
+            places=np.cumsum(sizes) - sizes,
+            split=split,
+        )
+
+
+def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iterator[tuple[Integers, Integers]]:
+    """Exact numbers of the n-grams of each segment.
+
+    Yields for n = 1…order the positions where an n-gram starts, and its id: that of its first occurrence in its
+    segment among all positions by segment, so equal ids mean equal n-grams of one segment. No hash is involved: an
+    n-gram is the pair (number of its head, number of its last word). `shared` leaves out n-grams that begin or end
+    with what only candidates, or only references, have.
+    """
+    segment, local = positions.segment, positions.local
+    starts = np.arange(len(positions.codes))
+    distinct = first_places(positions.codes.astype(np.int64), starts, int(positions.codes.max(initial=0)) + 1)
+    if len(positions.sizes) * len(starts) > _COMPACT:
+        distinct = (np.cumsum(distinct == starts) - 1)[distinct]
+    most = int(distinct.max(initial=-1)) + 1
+    words = first_places(segment * most + distinct, local, len(positions.sizes) * most)
+    ids = positions.places[segment] + words
+    yield starts, ids
+    compact = int((positions.sizes**2).sum()) > _COMPACT
+    words, width = _numbered_in_segments(positions, starts, ids, words, compact)
+    numbers, height = words, width
+    for n in range(2, order + 1):
+        fits = positions.remaining[starts] >= n
+        if shared:
+            ends = np.zeros(len(positions.codes) + 1, bool)
+            ends[starts] = begins = _on_both_sides(positions, starts, ids)
+            fits &= begins & ends[starts + 1]
+        starts = starts[fits]
+        sizes = height * width
+        at = segment[starts]
+        keys = (np.cumsum(sizes) - sizes)[at] + numbers[fits] * width[at] + words[starts + n - 1]
+        numbers = first_places(keys, local[starts], int(sizes.sum()))
+        ids = positions.places[at] + numbers
+        yield starts, ids
+        if n < order:
+            numbers, height = _numbered_in_segments(positions, starts, ids, numbers, compact)
+
+
+def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Flags:
+    """Whether candidates and references of a segment both have each n-gram."""
+    cut = int(np.searchsorted(starts, positions.split))
+    ours, others = np.zeros((2, len(positions.codes)), bool)
+    ours[ids[:cut]], others[ids[cut:]] = True, True
+    both: Flags = (ours & others)[ids]
+    return both
+
+
+def _numbered_in_segments(
+    positions: Positions, starts: Integers, ids: Integers, numbers: Integers, compact: bool
+) -> tuple[Integers, Integers]:
+    """Numbers of n-grams in their segments, and a bound of them for each segment: the number of them if `compact`."""
+    if not compact:
+        return numbers, positions.sizes
+    seen = np.zeros(len(positions.codes) + 1, np.int64)
+    seen[ids + 1] = 1
+    before = np.cumsum(seen)
+    bases = before[positions.places]
+    return before[ids] - bases[positions.segment[starts]], before[positions.places + positions.sizes] - bases
+
+
+def reference_counts(positions: Positions, starts: Integers, ids: Integers) -> Integers:
+    """Greatest count of each n-gram in one reference of its segment; `starts` are reference positions.
+
+    Returns one count an id.
+    """
+    total = len(positions.codes)
+    sides = int(positions.side.max(initial=0)) + 1
+    if sides == 1:
+        return np.bincount(ids, minlength=total)
+    keys = ids * sides + positions.side[starts]
+    greatest: Integers
+    if total * sides <= max(_PLACES, 8 * len(keys)):
+        greatest = np.bincount(keys, minlength=total * sides).reshape(total, sides).max(axis=1)
+    else:
+        # So many references that hardly any of them has an n-gram.
+        there, counts = np.unique(keys, return_counts=True)
+        greatest = np.zeros(total, np.int64)
+        np.maximum.at(greatest, there // sides, counts)
+    return greatest
 
 
 def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
@@ -95,7 +259,7 @@ def clipped_counts_of_long(
 ) -> list[int]:
     """Count the n-grams of a candidate that are found in its references, clipped, of each order.
 
-    The digits are those of `softbleu.kernels.numpy_backend.clipped_counts`. N-grams that the candidate lacks are
+    The digits are those of `clipped_counts`. N-grams that the candidate lacks are
     forgotten at once.
 
     >>> clipped_counts_of_long(np.array([1, 1, 2, 1], np.int32), [np.array([1, 2, 1, 2], np.int32)], 3)
@@ -143,3 +307,281 @@ def _numbered(keys: Sequence[NDArray[Any]], bound: int) -> list[NDArray[Any]]:
     table[~there] = 0
     table -= 1
     return [table[key] for key in keys]
+
+
+def raise_to_spellings(
+    products: Floats,
+    pairs: TokenPairs,
+    candidate: NDArray[np.int32],
+    reference: NDArray[np.int32],
+    parts: WordParts,
+    weight: float,
+) -> None:
+    """Raise the similarity of each pair of words, in place, to that of their spellings times a weight above 0.
+
+    The similarity of spellings is the Dice coefficient of their parts, which are character n-grams.
+    """
+    (left, one), (right, other) = (np.unique(codes, return_inverse=True) for codes in (candidate, reference))
+    table = weight * spelling_similarity(left, right, parts)
+    for segment in range(len(pairs.cells) - 1):
+        rows, columns = (slice(*bounds[segment : segment + 2]) for bounds in (pairs.rows, pairs.columns))
+        block = pairs.block(products, segment)
+        np.maximum(block, table[np.ix_(one[rows], other[columns])], out=block)
+
+
+def spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
+    """Dice coefficient of the parts of words, given by their codes, which a word has once: (left, right)."""
+    width = parts.kinds
+    dense = (len(left) + len(right)) * width <= _DENSE
+
+    def incidence(codes: NDArray[Any]) -> Any:
+        places, bounds = chosen_places(parts.bounds, codes)
+        ids = parts.codes[places]
+        if not dense:
+            from scipy.sparse import csr_array
+
+            return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
+        table = np.zeros((len(codes), width), np.float32)
+        table[np.repeat(np.arange(len(codes)), np.diff(bounds)), ids] = 1
+        return table
+
+    shared = incidence(left) @ incidence(right).T
+    shared = (shared if dense else shared.toarray()).astype(np.float64)
+    sizes = np.diff(parts.bounds)
+    return np.asarray(2 * shared / np.maximum(sizes[left][:, None] + sizes[right][None, :], 1))
+
+
+def matched_weights(
+    similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
+) -> Integers:
+    """Weights of matched n-grams, and of all, in millionths.
+
+    The similarity of n-grams is the mean of their words', position by position; their weight is the sum of the
+    words' weights. Each takes the most similar one of the other side, or they are paired one to one by the greatest
+    total similarity, the heavier ones where totals are equal. Returns (segments, order, 4): matched and all of the
+    candidate, matched and all of the reference. `candidate` and `reference` are weights of the tokens; `greedy` is
+    the share of the first way in the result.
+    """
+    sums = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
+    for segment in range(len(sums)):
+        table = pairs.block(similarities, segment)
+        ours, others = (
+            weights[bounds[segment] : bounds[segment + 1]]
+            for weights, bounds in ((candidate, pairs.rows), (reference, pairs.columns))
+        )
+        for n in range(1, order + 1):
+            sums[segment, n - 1] = _weights_of_order(table, _windows(ours, n), _windows(others, n), n, greedy)
+    return sums
+
+
+def _weights_of_order(table: Floats, ours: Floats, others: Floats, order: int, greedy: float) -> list[float]:
+    """Compute `matched_weights` of one segment and order, by a table of similarities and the weights of n-grams."""
+    matched, met = np.zeros(len(ours)), np.zeros(len(others))
+    if len(ours) and len(others):
+        similarities = table[: len(ours), : len(others)] + 0.0
+        for k in range(1, order):
+            similarities += table[k : k + len(ours), k : k + len(others)]
+        # Whole millionths, so that ties are ties on every machine.
+        similarities *= SCALE / order
+        np.rint(similarities, out=similarities)
+        matched, met = similarities.max(axis=1, initial=0), similarities.max(axis=0, initial=0)
+        if greedy < 1:
+            matched *= greedy
+            met *= greedy
+            row, column = _paired(similarities, ours, others)
+            matched[row] += (1 - greedy) * similarities[row, column]
+            met[column] += (1 - greedy) * similarities[row, column]
+    # One after the other, as compiled: partial sums would differ in the last bits.
+    sums = (np.cumsum(values) for values in (matched * ours, ours * SCALE, met * others, others * SCALE))
+    return [float(np.rint(total[-1])) if len(total) else 0.0 for total in sums]
+
+
+def _windows(weights: Floats, order: int) -> Floats:
+    """Weight of each n-gram."""
+    count = max(len(weights) - order + 1, 0)
+    summed = np.zeros(count)
+    for k in range(order):
+        summed += weights[k : k + count]
+    return summed
+
+
+def _paired(similarities: Floats, ours: Floats, others: Floats) -> tuple[Integers, Integers]:
+    """Places of n-grams that are paired one to one, by the greatest total; they have these weights."""
+    from scipy.optimize import linear_sum_assignment
+
+    heaviest = max(float(ours.max()) + float(others.max()), 1e-300)
+    # Of equal totals the one with the greatest weight: the choice must be the same on every machine.
+    ranked = np.add.outer(ours / heaviest * TIE, others / heaviest * TIE)
+    ranked += 1
+    ranked *= similarities
+    # The least of what is below 0: for the greatest SciPy would copy the table.
+    np.negative(ranked, out=ranked)
+    row, column = linear_sum_assignment(ranked)
+    return row, column
+
+
+def assign_greedily(
+    similarities: NDArray[np.int32], capacity: Integers, unit: int, threshold: int = 0
+) -> tuple[Integers, Integers]:
+    """Give each candidate n-gram, left to right, the most similar pool n-gram that is left.
+
+    Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and sends the
+    others on (deferred acceptance). As all columns prefer the leftmost rows, the outcome is exactly that of serving
+    the rows one after the other, in few rounds over whole arrays. Returns the column of each row, -1 for none, and
+    the similarity of that match, 0 for none: both (batch, rows). The similarities, (batch, rows, columns), are
+    overwritten. A column is left while less is consumed than its capacity; a match consumes `unit`, or, of 0, its
+    similarity, but one above 1 (of an exact match, which must win all ties) one instance.
+    """
+    batch, rows, columns = similarities.shape
+    partner = np.full(batch * rows, -1)
+    value = np.zeros(batch * rows, np.int64)
+    if not columns:
+        return partner.reshape(batch, rows), value.reshape(batch, rows)
+    flat = similarities.reshape(batch * rows, columns)
+    limits = capacity.reshape(-1)
+    choices = flat.argmax(axis=1)
+    proposing = np.flatnonzero(flat[np.arange(batch * rows), choices] > threshold)
+    if len(proposing) <= _FEW:
+        _serve(flat, proposing.tolist(), rows, limits, unit, threshold, partner, value)
+        return partner.reshape(batch, rows), value.reshape(batch, rows)
+    choices = choices[proposing]
+    contested = np.zeros(len(limits), bool)
+    # Number among all columns of the one that each row is engaged to.
+    chosen = np.full(batch * rows, -1)
+    while len(proposing):
+        offered = flat[proposing, choices]
+        able = np.flatnonzero(offered > threshold)
+        proposing, choices = proposing[able], choices[able]
+        partner[proposing] = choices
+        value[proposing] = offered[able]
+        wanted = proposing // rows * columns + choices
+        chosen[proposing] = wanted
+        # Only columns that somebody new proposes to may have to send somebody on.
+        contested[wanted] = True
+        engaged = np.flatnonzero(chosen >= 0)
+        engaged = engaged[contested[chosen[engaged]]]
+        contested[wanted] = False
+        column = chosen[engaged]
+        ranked = np.argsort(column, kind="stable")
+        engaged, column = engaged[ranked], column[ranked]
+        cost = np.full(len(engaged), unit) if unit else np.minimum(value[engaged], SCALE)
+        consumed = np.cumsum(cost) - cost
+        starts = np.flatnonzero(column[1:] != column[:-1]) + 1
+        first = np.concatenate(([0], starts)) if len(column) else starts
+        consumed -= np.repeat(consumed[first], np.diff(first, append=len(column)))
+        proposing = engaged[consumed >= limits[column]]
+        flat[proposing, partner[proposing]] = -1
+        partner[proposing] = chosen[proposing] = -1
+        value[proposing] = 0
+        choices = flat[proposing].argmax(axis=1)
+    return partner.reshape(batch, rows), value.reshape(batch, rows)
+
+
+def _serve(
+    flat: NDArray[np.int32],
+    proposing: Sequence[int],
+    rows: int,
+    limits: Integers,
+    unit: int,
+    threshold: int,
+    partner: Integers,
+    value: Integers,
+) -> None:
+    """Serve a few rows one after the other, as `assign_greedily` says."""
+    consumed: dict[int, int] = {}
+    for row in proposing:
+        similarities, first = flat[row], row // rows * flat.shape[1]
+        choice = int(similarities.argmax())
+        while consumed.get(first + choice, 0) >= limits[first + choice] and similarities[choice] > threshold:
+            similarities[choice] = -1
+            choice = int(similarities.argmax())
+        similarity = int(similarities[choice])
+        if similarity > threshold:
+            partner[row], value[row] = choice, similarity
+            consumed[first + choice] = consumed.get(first + choice, 0) + (unit or min(similarity, SCALE))
+
+
+def serve_at(similarities: NDArray[np.int32], left: Integers, thresholds: Integers) -> Integers:
+    """Give each row, top down, its most similar column that is left at each threshold, the leftmost of equal ones.
+
+    The same as `assign_greedily` at each threshold with the unit `SCALE`, for rows that come part by part: what is
+    `left` of the columns, (thresholds, columns), is taken from. Similarities have shape (rows, columns). Returns the
+    similarity of each match, 0 for none, (thresholds, rows).
+    """
+    values = np.zeros((len(thresholds), len(similarities)), np.int64)
+    most = min(_NEAREST, similarities.shape[1])
+    for row in np.flatnonzero(similarities.max(axis=1, initial=0) > thresholds[0]).tolist():
+        similarity = similarities[row]
+        near = np.argpartition(similarity, -most)[-most:]
+        edge = similarity[near[0]]
+        # Which of several columns at the edge come first is not known of these few.
+        near = np.sort(near[similarity[near] > edge])
+        if not len(near) or most == len(similarity):
+            edge, near = -1, np.arange(len(similarity))
+        waiting = np.arange(len(thresholds))
+        for columns, least in ((near, edge), (np.arange(len(similarity)), -1)):
+            offered = np.where(left[np.ix_(waiting, columns)] > 0, similarity[columns], -1)
+            choice = offered.argmax(axis=1)
+            reached = offered[np.arange(len(waiting)), choice]
+            made = reached > np.maximum(thresholds[waiting], least)
+            left[waiting[made], columns[choice[made]]] -= SCALE
+            values[waiting[made], row] = reached[made]
+            waiting = waiting[~made & (least > thresholds[waiting])]
+            if not len(waiting):
+                break
+    return values
+
+
+def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, thresholds: Integers) -> Intervals:
+    """Matches that `assign_greedily` makes (unit: one instance) at every one of some thresholds, in one pass.
+
+    The assignment is made once, at the lowest threshold. As the threshold rises, matches fall away one by one, the
+    least similar first, and each frees one instance of the pool. The first row further right that likes it better
+    than what it has takes it and frees its own, and so on to the end of the row: exactly what serving the rows one
+    after the other, at the higher threshold, would have given. Similarities are 0 or less where no match is allowed;
+    thresholds ascend.
+    """
+    batch, rows, _ = similarities.shape
+    partner, value = assign_greedily(similarities.copy(), capacity, SCALE, int(thresholds[0]))
+    since = np.zeros((batch, rows), np.int64)
+    lived: list[tuple[Integers, ...]] = []
+    places = np.arange(rows)
+
+    def end_intervals(segments: Integers, at: Integers, now: Integers) -> None:
+        had = value[segments, at] > 0
+        segments, at = segments[had], at[had]
+        lived.append((segments, at, partner[segments, at], value[segments, at], since[segments, at], now[had]))
+
+    # Of each segment with a free instance: its column, the row that freed it, the similarity that fell away and the
+    # threshold at which it did.
+    column, freed_by, level, when = (np.full(batch, -1) for _ in range(4))
+    active = np.arange(batch)
+    while len(active):
+        settled = active[column[active] < 0]
+        held = value[settled]
+        least = np.where(held > 0, held, 2 * SCALE).argmin(axis=1)
+        lost = held[np.arange(len(settled)), least]
+        falls = (lost > 0) & (lost <= thresholds[-1])
+        column[settled[~falls]] = -2
+        settled, least, lost = settled[falls], least[falls], lost[falls]
+        column[settled], freed_by[settled], level[settled] = partner[settled, least], least, lost
+        when[settled] = np.searchsorted(thresholds, lost)
+        end_intervals(settled, least, when[settled])
+        partner[settled, least], value[settled, least] = -1, 0
+
+        active = active[column[active] >= 0]
+        free, held = column[active], value[active]
+        offered = similarities[active, :, free]
+        better = (offered > held) | ((offered == held) & (free[:, None] < partner[active]))
+        better &= (offered > level[active][:, None]) & (places > freed_by[active][:, None])
+        taker = better.argmax(axis=1)
+        taken = better[np.arange(len(active)), taker]
+        column[active[~taken]] = -1
+        moved, taker, free, offer = active[taken], taker[taken], free[taken], offered[taken, taker[taken]]
+        end_intervals(moved, taker, when[moved])
+        column[moved], freed_by[moved] = partner[moved, taker], taker
+        partner[moved, taker], value[moved, taker], since[moved, taker] = free, offer, when[moved]
+    segments, at = np.nonzero(value > 0)
+    end_intervals(segments, at, np.full(len(segments), len(thresholds)))
+    intervals = Intervals(*(np.concatenate(parts) for parts in zip(*lived, strict=True)))
+    return Intervals(*(part[intervals.first < intervals.end] for part in intervals))

@@ -18,9 +18,8 @@ from softbleu.config.declare import Declared, Registry, setting
 from softbleu.embeddings.choice import parse_percentile
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.kernels import Kernels
-from softbleu.kernels.assignment import Intervals, assign_greedily
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE, Intervals, Kernels
+from softbleu.kernels.numpy_backend import assign_greedily
 from softbleu.matching.ngrams import Chunk, Ngrams
 from softbleu.matching.similarity import (
     COMPOSITIONS,

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
-from softbleu.kernels.positions import Positions, first_places, ngram_ids, reference_counts
+from softbleu.kernels.numpy_backend import Positions, first_places, ngram_ids, reference_counts
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:

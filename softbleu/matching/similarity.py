@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.kernels import Kernels, WordArrays
-from softbleu.kernels.numpy_soft import spelling_similarity
-from softbleu.kernels.scale import SCALE, ZERO_NORM
+from softbleu.kernels import SCALE, ZERO_NORM, Kernels, WordArrays
+from softbleu.kernels.numpy_backend import spelling_similarity
 from softbleu.matching.ngrams import Chunk
 from softbleu.text.tokens import Tokens, WordParts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.kernels.pairs import TokenPairs
+    from softbleu.kernels import TokenPairs
     from softbleu.types import Flags, Floats, Integers
 
 _PRODUCTS = 1 << 12  # Products of the tokens of a pair above which it pays to look for those of equal words

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.kernels import Kernels, choose_kernels
-from softbleu.kernels.assignment import serve_at
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE, Kernels, choose_kernels
+from softbleu.kernels.numpy_backend import serve_at
 from softbleu.matching.matchers import (
     MATCHED_WORDS,
     Batch,

@@ -32,8 +32,8 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular, Value
-from softbleu.kernels.positions import ngram_ids
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
+from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.matchers import MATCHERS, SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, lacking, order_setting

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
-from softbleu.kernels.positions import ngram_ids
+from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements, lacking, order_setting
 from softbleu.metrics.result import Score, column, keep_best

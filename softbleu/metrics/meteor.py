@@ -14,8 +14,8 @@ from softbleu.config.declare import setting
 from softbleu.config.languages import find_language
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
+from softbleu.kernels import SCALE
 from softbleu.kernels.beam import best_matches
-from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs

@@ -13,8 +13,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.kernels import Kernels, choose_kernels
-from softbleu.kernels.pairs import TokenPairs
+from softbleu.kernels import Kernels, TokenPairs, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs
 from softbleu.metrics.base import (

@@ -19,7 +19,7 @@ from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular, spread
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
 from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric, Requirements, make_metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch

@@ -31,7 +31,7 @@ from strategies import (
 from softbleu import score
 from softbleu.embeddings.choice import VectorChoice, WordMeasure
 from softbleu.errors import InputError
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
 from softbleu.matching.similarity import TokenVectors, round_millionths
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
@@ -86,7 +86,7 @@ def test_exact_statistics(kernels: str, case: Case, table: int | None) -> None:
     sizes = (
         {} if table is None else {"numpy_backend.LONG": 0, "numpy_backend.SHORT": 0, "numpy_backend._TABLE": table}
     )
-    sizes |= {"numba_ngrams.LONG": 0} if sizes and kernels == "numba" else {}
+    sizes |= {"numba_backend.LONG": 0} if sizes and kernels == "numba" else {}
     with limits({f"softbleu.kernels.{name}": size for name, size in sizes.items()}):
         assert_statistics_equal(case, kernels=kernels)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.io.platform import cached_property
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE
 from softbleu.metrics.edits import common_ends
 from softbleu.types import Words
 

@@ -12,9 +12,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.kernels import Kernels, choose_kernels
-from softbleu.kernels.pairs import TokenPairs
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import SCALE, Kernels, TokenPairs, choose_kernels
 from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import WordTable, products_of_pairs, threshold_in_millionths
