@@ -1,6 +1,6 @@
 """The backend in NumPy: always there, best on small and middling input.
 
-Here is also what is written once, in NumPy: which n-grams of some segments are equal, and who is given which n-gram.
+Some loops are written once, here: they find which n-grams of some segments are equal, and who is given which n-gram.
 """
 
 from __future__ import annotations
