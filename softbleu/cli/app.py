@@ -45,13 +45,14 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
         "Word vectors: convert them, look into them, find neighbours, train your own.",
         "convert info similarity neighbours train list_sets",
     ),
-    "experiments": ("Experiments: from a file that defines them, their data, spurious credit.", "run fetch spurious"),
+    "experiments": ("Experiments: from a file that defines them, and spurious credit.", "run spurious"),
     "networks": ("Reference networks: many alternative references in one network.", "make show"),
 }
 REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
     "train": "python heads/recipe/train.py trains heads, in a checkout",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
     "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
+    "experiments fetch": "experiments/fetch.py fetches the data of the studies, in a checkout",
     "networks info": "",
     "select": "softbleu matrix --lists has the scores of all pairs of a list",
     "networks sample": "",

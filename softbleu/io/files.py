@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from softbleu.errors import InputError, VectorError
@@ -219,16 +219,6 @@ def open_own(path: Path, mode: str) -> IO[bytes]:
         return handle
 
     return open(path, mode, opener=opened)
-
-
-def leads_inside(name: str) -> bool:
-    """Whether a path is relative, normalised and printable, so that it names something inside a folder.
-
-    >>> [leads_inside(name) for name in ("a/b.txt", "../b", "/b", "a//b", "a/./b", "C:/b", "")]
-    [True, False, False, False, False, False, False]
-    """
-    apart = {"", ".", ".."}.isdisjoint(name.split("/"))
-    return apart and name.isprintable() and "\\" not in name and not PureWindowsPath(name).anchor
 
 
 @contextmanager

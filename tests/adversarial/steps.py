@@ -4,7 +4,6 @@ Commands run in children of one process that has loaded the program, so that end
 """
 
 import errno
-import hashlib
 import json
 import os
 import random
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 WRITERS = dict(line.split(": ", 1) for line in Path(__file__).with_name("writers.txt").read_text().splitlines()[2:])
-JOURNALS = (".o.json.score", ".o.json.compare", ".o.csv.sweep", "out/sweep.unfinished", "near/c/long.txt.part")
+JOURNALS = (".o.json.score", ".o.json.compare", ".o.csv.sweep", "out/sweep.unfinished")
 """What an interrupted run keeps on purpose."""
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "sqlite3.connect"}
 SIZES = (0, 1, 100, 1000, 3000)
@@ -30,8 +29,6 @@ TRIAL = re.compile("tmp/[a-z0-9_]{8}")
 """What Python's own module writes to see whether the folder of temporary files is one."""
 COPY = re.compile("^cache/remote/[0-9a-f]{32}")
 """Its name has the times of what was copied."""
-LIST = "[c]\ntitle = 't'\nsource = 's'\nlicence = 'l'\n[c.files]\n'*' = 'file://{folder}/*'\n"
-"""A data set that is fetched from the folder of samples."""
 PATIENCE = 60
 """Seconds of CPU time for a command."""
 LOADED = ("softbleu", "scipy", "gensim", "faiss", "sacrebleu", "safetensors", "fsspec")
@@ -161,9 +158,6 @@ class Writer:
         shutil.copytree(self._samples, folder)
         for name in ("tmp", "cache"):
             (folder / name).mkdir()
-        digest = hashlib.sha256((folder / "long.txt").read_bytes()).hexdigest()
-        (folder / "local.sha256").write_text(f"{digest}  c/long.txt\n")
-        (folder / "local.toml").write_text(LIST.format(folder=folder))
         return folder
 
     def _arguments(self, folder: Path) -> list[str]:

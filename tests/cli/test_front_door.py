@@ -296,8 +296,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path
     for name, lines in TEXTS.items():
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     Path("pairs.jsonl").write_text("".join(generate(PAIRS).lines("jsonl")), encoding="utf-8")
-    Path("my-data.toml").write_text('[mine]\ntitle = ""\nsource = ""\nlicence = "CC0-1.0"\n')
-    Path("my-data.sha256").touch()
     for pair in ("en-cs", "en-de"):
         (tmp_path / "wmt" / pair / "system-outputs").mkdir(parents=True)
         shutil.copy("a.txt", f"wmt/{pair}/system-outputs/A.txt")

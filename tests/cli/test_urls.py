@@ -21,12 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fetch
 import fsspec
 import pytest
 from adversarial.server import hostile_server
+from refusing import refused as refused_call
 
 from softbleu.corpora import ParallelFiles, files
-from softbleu.corpora.datasets import read_datasets
 from softbleu.engine import checkpoint
 from softbleu.errors import InputError
 from softbleu.io import reading
@@ -196,7 +197,11 @@ class _Ranges(Silent):
         self.wfile.write(part)
 
 
-def test_data_sets_are_fetched_and_their_hashes_checked(command: Any, tmp_path: Path) -> None:
+def refused_fetch(*words: object) -> str:
+    return refused_call(InputError, "", fetch.main, [*map(str, words)])
+
+
+def test_data_sets_are_fetched_and_their_hashes_checked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     far, near = tmp_path / "far", tmp_path / "near"
     far.mkdir()
     contents = {"plain.txt": b"one\n" * 50, "sys/a.txt": b"packed\n", "sys/b.txt": b"zipped\n"}
@@ -216,32 +221,31 @@ def test_data_sets_are_fetched_and_their_hashes_checked(command: Any, tmp_path: 
         described = f'[mine]\ntitle = "t"\nsource = "s"\nlicence = "CC0-1.0"\nbase = "{place}/"\nsteps = "write it"\n'
         listed = [f'"{path}" = "{url}"' for path, url in files.items()]
         (tmp_path / "data.toml").write_text(f"{described}[mine.files]\n" + "\n".join(listed) + "\n")
-        fetch = ("experiments", "fetch", "--list", tmp_path / "data.toml", "-d", near, "-f", "tsv")
-        assert command(*fetch).out.splitlines()[1] == "mine\t4\t0\tCC0-1.0"
+        options = ["--list", str(tmp_path / "data.toml"), "-d", str(near)]
+        fetch.main(options)
+        assert capsys.readouterr().out.splitlines()[1].split() == ["mine", "4", "0", "CC0-1.0"]
         # An earlier attempt was interrupted after 30 bytes: they are not read again.
         (near / "mine").mkdir(parents=True)
         (near / "mine" / "plain.en.part").write_bytes(contents["plain.txt"][:30])
-        done = command(*fetch, "mine")
-        assert done.code == 2
-        assert "lacks made.txt (1 files by hand): write it" in done.err
+        assert "lacks made.txt (1 files by hand): write it" in refused_fetch(*options, "mine")
         assert {path.relative_to(near / "mine").as_posix() for path in near.rglob("*.*")} == fetched
         assert all((near / "mine" / path).read_bytes() == contents[path] for path in fetched)
         assert "/plain.en bytes=30-199" in _Ranges.asked
         (near / "mine" / "made.txt").write_bytes(contents["made.txt"])
         before = len(_Ranges.asked)
-        assert command(*fetch, "mine").code == 0
+        fetch.main([*options, "mine"])
         assert len(_Ranges.asked) == before
         # What is there is never replaced; what comes with another hash is not kept.
         (near / "mine" / "plain.txt").write_bytes(b"mine")
-        assert "is there, with another hash" in command(*fetch, "mine").err
+        assert "is there, with another hash" in refused_fetch(*options, "mine")
         (near / "mine" / "plain.txt").unlink()
         (far / "plain.en").write_bytes(b"other")
-        assert "another hash than that of mine/plain.txt" in command(*fetch, "mine").err
+        assert "another hash than that of mine/plain.txt" in refused_fetch(*options, "mine")
         assert not (near / "mine" / "plain.txt").exists()
 
 
 def test_the_data_sets_of_the_studies_have_hashes_and_a_way_to_get_them() -> None:
-    for each in read_datasets().values():
+    for each in fetch.read_datasets(fetch.LIST).values():
         assert each.sums
         assert all(len(known) == 64 for known in each.sums.values())
         assert each.steps or all(each.url(path) for path in each.sums)
@@ -342,23 +346,22 @@ def list_of(folder: Path, name: str, path: str, url: str = "http://127.0.0.1:1/x
 @pytest.mark.parametrize(
     ("name", "path"), [("x", "/etc/ESC"), ("x", "../ESC"), ("..", "ESC"), ("a/b", "ESC"), ("x", "a//b")]
 )
-def test_lists_of_data_sets_do_not_lead_outside(refused: Any, tmp_path: Path, name: str, path: str) -> None:
-    fetch = ("experiments", "fetch", "--list", list_of(tmp_path, name, path), "-d", tmp_path / "near", name)
-    assert "data set" in refused(*fetch)
+def test_lists_of_data_sets_do_not_lead_outside(tmp_path: Path, name: str, path: str) -> None:
+    assert "data set" in refused_fetch("--list", list_of(tmp_path, name, path), "-d", tmp_path / "near", name)
     assert not (tmp_path / "near").exists()
     assert not (tmp_path / "ESC").exists()
 
 
-def test_data_sets_are_not_written_through_links(refused: Any, tmp_path: Path) -> None:
+def test_data_sets_are_not_written_through_links(tmp_path: Path) -> None:
     (near := tmp_path / "near" / "x").mkdir(parents=True)
     (elsewhere := tmp_path / "elsewhere").mkdir()
-    fetch = ("experiments", "fetch", "--list", list_of(tmp_path, "x", "deep/y"), "-d", near.parent, "x")
+    options = ("--list", list_of(tmp_path, "x", "deep/y"), "-d", near.parent, "x")
     (near / "deep").symlink_to(elsewhere)
-    assert "a link is in the place of a folder" in refused(*fetch)
+    assert "a link is in the place of a folder" in refused_fetch(*options)
     (near / "deep").unlink()
     (near / "deep").mkdir()
     (near / "deep" / "y").symlink_to(elsewhere / "y")
-    assert "move it away" in refused(*fetch)
+    assert "move it away" in refused_fetch(*options)
     assert list(elsewhere.iterdir()) == []
 
 
@@ -392,15 +395,15 @@ def hostile() -> Iterator[str]:
         ("busy", "cannot be read (503"),
     ],
 )
-def test_downloads_end(refused: Any, files: Any, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
+def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
     """Files are what they were, and nothing secret is told."""
     monkeypatch.setattr(reading, "SILENCE", 0.3)
     place, sign, member = f"{hostile.replace('//', '//user:PASSWORD@')}/{file}".partition("#")
     if not sign and not file.endswith(".gz"):
         place += "?X-Amz-Signature=SECRET"
-    (near := files.folder / "near").joinpath("x").mkdir(parents=True)
-    listed = list_of(files.folder, "x", "y", f"{place}{sign}{member}", size=20_480)
-    message = refused("experiments", "fetch", "--list", listed, "-d", near, "x")
+    (near := tmp_path / "near").joinpath("x").mkdir(parents=True)
+    listed = list_of(tmp_path, "x", "y", f"{place}{sign}{member}", size=20_480)
+    message = refused_fetch("--list", listed, "-d", near, "x")
     assert said in message
     assert not {"PASSWORD", "SECRET"} & set(re.split(r"\W", message))
 

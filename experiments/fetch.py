@@ -1,21 +1,30 @@
-"""Data sets of the studies: where they come from, on what terms, their hashes, and how to get them."""
+"""Fetch data of the studies from where they are published, and check the hash of each file.
+
+Without a name it is shown which data sets there are, and how much of each is there. Files that are there are left
+alone, and an interrupted download goes on. What is not published as it was used is named, with how to make it. Needs
+softbleu[remote].
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import io
 import os
 import re
+import sys
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from softbleu.corpora.files import open_text
-from softbleu.errors import InputError, VectorError
-from softbleu.io.files import drafts_of, hash_files, leads_inside, open_own, required_resource
+from softbleu.errors import InputError, SoftbleuError, VectorError, known_name, one_line
+from softbleu.io.files import drafts_of, hash_files, open_own
 from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_range, read_toml, url_size
+from softbleu.io.tabular import Records
 
+LIST = Path(__file__).with_name("data.toml")
 _Blocks = Iterator[bytes]
 _STEP = 1 << 22  # Bytes that are asked for at once
 _MOST = 1 << 28  # Bytes of a file, as it comes and unpacked, unless the list allows other sizes
@@ -103,27 +112,36 @@ class DataSet:
                 raise InputError(f"{url}: another hash than that of {self.name}/{path} in the studies: not kept")
 
 
-def read_datasets(path: Path | None = None) -> dict[str, DataSet]:
-    """Read a list of data sets by name, by default that of the studies; ``.sha256`` beside it has the hashes.
+def read_datasets(path: Path) -> dict[str, DataSet]:
+    """Read a list of data sets by name; ``.sha256`` beside it has the hashes.
 
     Raises `InputError` for names that lead out of the folder of the data.
     """
-    path = path or required_resource("experiments", "data.toml")
     sums: dict[str, dict[str, str]] = {}
     for line in open_text(str(path.with_suffix(".sha256"))):
         known, _, file = line.partition("  ")
         name, _, inside = file.partition("/")
-        if not re.fullmatch("[0-9a-f]{64}", known) or not leads_inside(file) or not inside:
+        if not re.fullmatch("[0-9a-f]{64}", known) or not _leads_inside(file) or not inside:
             raise InputError(f"{path.with_suffix('.sha256')}: {line[:80]!r} is no hash and file of a data set")
         sums.setdefault(name, {})[inside] = known
     tables = read_toml(path)
     for name in tables:
-        if not leads_inside(name) or "/" in name:
+        if not _leads_inside(name) or "/" in name:
             raise InputError(f"{path}: {name[:80]!r} is no name of a data set: it would be no folder of its own")
     try:
         return {name: DataSet(name, **table, sums=sums.get(name, {})) for name, table in tables.items()}
     except (TypeError, AttributeError) as error:
         raise InputError(f"{path}: no list of data sets ({error}): describe them as those of the studies") from error
+
+
+def _leads_inside(name: str) -> bool:
+    """Whether a path is relative, normalised and printable, so that it names something inside a folder.
+
+    >>> [_leads_inside(name) for name in ("a/b.txt", "../b", "/b", "a//b", "a/./b", "C:/b", "")]
+    [True, False, False, False, False, False, False]
+    """
+    apart = {"", ".", ".."}.isdisjoint(name.split("/"))
+    return apart and name.isprintable() and "\\" not in name and not PureWindowsPath(name).anchor
 
 
 def _check_target(folder: Path, path: str) -> None:
@@ -201,3 +219,31 @@ class _Bounded(io.RawIOBase):
 
 def _too_long(url: str, most: int) -> InputError:
     return InputError(f"{url}: more than the {most:,} bytes that the list of data sets allows (bytes = …)")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Show which data sets there are, or fetch those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="data sets to fetch")
+    parser.add_argument("-d", "--output-folder", type=Path, default=Path("../shared/data"), metavar="DIR")
+    parser.add_argument("--list", type=Path, default=LIST, metavar="FILE", help="data sets of your own, described so")
+    given = parser.parse_args(words)
+    known, folder = read_datasets(given.list), given.output_folder
+    if not given.names:
+        there = {name: len(data_set.sums) - len(data_set.lacking(folder / name)) for name, data_set in known.items()}
+        rows = [(name, len(data_set.sums), there[name], data_set.licence) for name, data_set in known.items()]
+        sys.stdout.write(f"{Records(('name', 'files', 'there', 'licence'), rows)}\n")
+    for data_set in [known[known_name("data set", name, known)] for name in given.names]:
+        count = data_set.fetch(folder / data_set.name)
+        sys.stderr.write(f"{data_set.name}: {count} files fetched, {data_set.licence}; {data_set.source}\n")
+        if left := data_set.lacking(folder / data_set.name):
+            raise InputError(
+                f"{folder / data_set.name} lacks {left[0]} ({len(left)} files by hand): {data_set.steps}"
+            )
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SoftbleuError as error:
+        sys.exit(one_line(str(error)))
