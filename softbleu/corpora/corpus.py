@@ -6,14 +6,23 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits, read_m2
-from softbleu.corpora.files import STDIN, TextFile, TextPart, begins_essay, name_systems, open_text, read_parts
+from softbleu.corpora.files import (
+    STDIN,
+    TextFile,
+    TextPart,
+    begins_essay,
+    check_stdin,
+    name_systems,
+    open_text,
+    read_parts,
+)
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
 from softbleu.errors import InputError, Parameter, known_name
@@ -27,7 +36,8 @@ place of texts: the segments of a `.m2` file that has the candidates' edits."""
 References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
 Block = TypeVar("Block")
 OtherBlock = TypeVar("OtherBlock")
-AnyCorpus = TypeVar("AnyCorpus")
+AnyBlock = TypeVar("AnyBlock", "Segments", "FileBlock")
+AnyCorpus = TypeVar("AnyCorpus", bound="Corpus")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 Blank = Literal["empty", "missing"]
 Against = Literal["references", "source"]
@@ -45,13 +55,6 @@ class Preceding(Generic[Block]):
 
     block: Block | None  # The block before, if any document goes on from it
     lines: tuple[int, ...]  # Of each segment how many lines before it are of its document
-
-    @classmethod
-    def of(cls, documents: Documents, start: int, stop: int, block: Callable[[int, int], Block]) -> Preceding[Block]:
-        """Find it for the segments from `start` up to `stop`; `block` makes the block of others."""
-        lines = documents.lines_before(start, stop)
-        goes_on = any(count > place for place, count in enumerate(lines))
-        return cls(block(start - BLOCK, start) if goes_on else None, lines)
 
     def changed(self, change: Callable[[Block], OtherBlock]) -> Preceding[OtherBlock]:
         """The same, with another block."""
@@ -80,6 +83,7 @@ class Segments:
     against: Against = "references"  # Or the source, which is then their reference
     before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
     bytes: ClassVar[int] = 0  # In files
+    resegmented: ClassVar[bool] = False  # Whether candidates were cut into the segments of the references
 
     def __len__(self) -> int:
         return len(self.references)
@@ -181,11 +185,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
 
     def blocks(self) -> Iterator[Segments]:
         """Cut into blocks of a fixed number of segments."""
-        for start in range(0, len(self), BLOCK):
-            block, stop = self.part(start, start + BLOCK), min(start + BLOCK, len(self))
-            if self.documents is not None:
-                block = replace(block, before=Preceding.of(self.documents, start, stop, self.part))
-            yield block
+        return _cut(self, self.part)
 
     def part(self, start: int, stop: int) -> Segments:
         """Segments from `start` up to `stop`."""
@@ -199,11 +199,6 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             self.blank,
             self.blank_references,
         )
-
-    @property
-    def resegmented(self) -> bool:
-        """Whether candidates were cut into the segments of the references: these stand as they are."""
-        return False
 
     @property
     def has_references(self) -> bool:
@@ -234,6 +229,18 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
     def load(self) -> Segments:
         """Return the segments themselves: they are in memory already."""
         return self
+
+
+def _cut(corpus: Corpus, part: Callable[[int, int], AnyBlock]) -> Iterator[AnyBlock]:
+    """Cut a corpus into blocks, with what stands before each in its documents; `part` makes one of segments."""
+    for start in range(0, len(corpus), BLOCK):
+        stop = min(start + BLOCK, len(corpus))
+        block = part(start, stop)
+        if corpus.documents is not None:
+            lines = corpus.documents.lines_before(start, stop)
+            goes_on = any(count > place for place, count in enumerate(lines))
+            block = replace(block, before=Preceding(part(start - BLOCK, start) if goes_on else None, lines))
+        yield block
 
 
 def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str], tuple[Annotation, ...]]:
@@ -347,8 +354,8 @@ class FileBlock:
 
     def carried(self) -> FileBlock:
         """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
-        before = None if self.before is None else self.before.changed(FileBlock.carried)
-        return replace(self.with_parts([part.carried() for part in self.parts]), before=before)
+        carried = self.with_parts([part.carried() for part in self.parts])
+        return replace(carried, before=self.before and self.before.changed(FileBlock.carried))
 
     @property
     def parts(self) -> list[TextPart]:
@@ -477,15 +484,17 @@ class ParallelFiles:
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
         _check_given(named, references, source, gold)
         names = [*named.values(), *references, *([] if source is None else [source])]
-        _check_stdin([*names, gold])
+        check_stdin([*names, gold])
         folder = TemporaryFolder()
         try:
             threads = min(jobs, os.cpu_count() or 1)
             edits = None if gold is None else tuple(read_m2(gold, encoding))
             edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
-            written = _write_edited(Path(folder.name), edited, encoding)
+            written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
+            drafts = _write_drafts(Path(folder.name), [lines for lines, _ in written.values()], encoding)
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
-                places = [written.get(name, str(name)) for name in names]
+                drafted = dict(zip(written, drafts, strict=True))
+                places = [drafted.get(name, str(name)) for name in names]
                 opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             of_references = slice(len(named), len(named) + len(references))
@@ -497,12 +506,13 @@ class ParallelFiles:
                 made = _resegmented(opened, of_references, edited)
             for number, lines in enumerate(made):
                 opened[number] = opened[number].with_lines(lines, Path(folder.name, f"made-{number}"))
+            sizes = [(file.name, file.lines) for file in opened]
             if edits is not None:
-                _check_lines(opened, len(edits), gold or "", "sentences")
+                _check_lines(sizes, len(edits), gold or "", "sentences")
             else:
-                first = opened[len(named)]
-                _check_lines(opened[len(named) :], first.lines, first.name)
-                _check_lines(opened[: len(named)], first.lines, first.name, mend=_CUT)
+                where, count = sizes[len(named)]
+                _check_lines(sizes[len(named) :], count, where)
+                _check_lines(sizes[: len(named)], count, where, mend=_CUT)
             if documents is not None:
                 documents.fitting(opened[0].lines)
             if edits is not None:
@@ -521,7 +531,7 @@ class ParallelFiles:
             opened[stop] if source is not None else None,
             folder,
             edits,
-            {name: write_edited(edited[file], str(file))[1] for name, file in named.items() if file in edited},
+            {name: written[file][1] for name, file in named.items() if file in written},
             resegment,
             blank,
             blank_references or usual_blank(blank, opened[0].lines, source=source is not None),
@@ -561,12 +571,7 @@ class ParallelFiles:
 
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""
-        for start in range(0, len(self), BLOCK):
-            stop = min(start + BLOCK, len(self))
-            block = self._block(start, stop)
-            if self.documents is not None:
-                block = replace(block, before=Preceding.of(self.documents, start, stop, self._block))
-            yield block
+        return _cut(self, self._block)
 
     def _block(self, start: int, stop: int) -> FileBlock:
         """The block that begins at a segment."""
@@ -589,15 +594,12 @@ def has_edits(name: str) -> bool:
     return str(name).removesuffix(".gz").endswith(".m2")
 
 
-def _write_edited(folder: Path, edited: Mapping[str, list[GoldSegment]], encoding: str) -> dict[str, str]:
-    """Write the text that the edits of each system make, and say where by the name of their file."""
-    written: dict[str, str] = {}
-    for name, segments in edited.items():
-        place = folder / f"edited-{len(written)}"
-        lines, _ = write_edited(segments, name)
+def _write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -> Iterator[str]:
+    """Write the texts that edits make, and say where."""
+    for number, lines in enumerate(texts):
+        place = folder / f"edited-{number}"
         place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
-        written[name] = str(place)
-    return written
+        yield str(place)
 
 
 def _check_given(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
@@ -652,43 +654,31 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     """
     if not references or STDIN in references:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
-    with open_texts(references, encoding) as files:
-        segments = list(zip(*(file.all_lines() for file in files), strict=True))
+    texts = [list(open_text(name, encoding)) for name in references]
+    _check_lines(zip(references, map(len, texts), strict=True), len(texts[0]), references[0])
     lines = list(open_text(candidate, encoding))
-    if begins_essay(lines) or begins_essay(next(zip(*segments, strict=True), ())):
+    if begins_essay(lines) or begins_essay(texts[0]):
         cut = "; cut them on the way, where they are scored, with ", Parameter("resegment")
         see = ", or see which lines belong together with ", Parameter("groups")
         raise InputError("there are essays (### essay_id = …), which are not cut as one text", *cut, *see)
-    return resegment(lines, segments).texts
+    return resegment(lines, list(zip(*texts, strict=True))).texts
 
 
 def _check_lines(
-    files: Sequence[TextFile], count: int, where: str, unit: str = "lines", mend: Sequence[str | Parameter] = ()
+    sizes: Iterable[tuple[str, int]],
+    count: int,
+    where: str,
+    unit: str = "lines",
+    mend: Sequence[str | Parameter] = (),
 ) -> None:
     """See that all files have as many lines as one place has of some unit, and that it has some."""
-    for file in files:
-        if file.lines != count:
+    for name, lines in sizes:
+        if lines != count:
             kind = "lines" if unit == "lines" else "segments"
-            raise InputError(
-                f"different numbers of {kind}: {file.name} has {file.lines} lines, {where} has {count} {unit}", *mend
-            )
+            said = f"different numbers of {kind}: {name} has {lines} lines, {where} has {count} {unit}"
+            raise InputError(said, *mend)
     if not count:
         raise InputError(f"an empty corpus: {where} has no {unit}")
-
-
-def _check_stdin(names: Sequence[str | None]) -> None:
-    if names.count(STDIN) > 1:
-        raise InputError("standard input (-) can be read once only")
-
-
-@contextmanager
-def open_texts(names: Sequence[str], encoding: str = "utf-8") -> Iterator[list[TextFile]]:
-    """Open texts of which none is a system's, such as references alone; all have as many lines."""
-    _check_stdin(names)
-    with TemporaryFolder() as folder:
-        files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
-        _check_lines(files, files[0].lines, files[0].name)
-        yield files
 
 
 Corpus = Segments | ParallelFiles

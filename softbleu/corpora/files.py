@@ -164,6 +164,12 @@ class TextFile:
         return (line for number in range(-(-self.lines // self.block)) for line in self.part(number).read_lines())
 
 
+def check_stdin(names: Sequence[str | None]) -> None:
+    """See that standard input is not named twice."""
+    if names.count(STDIN) > 1:
+        raise InputError("standard input (-) can be read once only")
+
+
 def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
     """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
     if not isinstance(name, str | Path):

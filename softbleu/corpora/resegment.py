@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.languages import UNSPACED
-from softbleu.corpora.files import STDIN, Essays, TextFile, begins_essay, open_text, read_essays
+from softbleu.corpora.files import Essays, TextFile, begins_essay, check_stdin, open_text, read_essays
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
@@ -240,20 +240,6 @@ def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
     return [[range(*ends) for ends in zip(*pair, strict=True)] for pair in pairwise(bounds)]
 
 
-def joined_lines(texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Join lines of texts where these have other numbers of lines, by the groups of `align_lines`.
-
-    >>> joined_lines([["It rained.", "We stayed.", "He slept."], ["It rained; we stayed.", "He slept."]])
-    [['It rained. We stayed.', 'He slept.'], ['It rained; we stayed.', 'He slept.']]
-    """
-    if len(set(map(len, texts))) < 2:
-        return [list(lines) for lines in texts]
-    groups = align_lines(texts)
-    return [
-        [" ".join(lines[number] for number in group[place]) for group in groups] for place, lines in enumerate(texts)
-    ]
-
-
 def cut_texts(
     outputs: Iterable[Iterable[str]], references: Sequence[Sequence[str]], source: Sequence[Sequence[str]] = ()
 ) -> list[list[str]]:
@@ -275,8 +261,11 @@ def cut_texts(
         As many lines of every output, of every reference, and of the source.
     """
     # Lines are aligned with those of the source, where there is one.
-    joined = joined_lines([*source, *references])
-    models = [*joined[len(source) :], *joined[: len(source)]]
+    texts = [list(lines) for lines in (*source, *references)]
+    if len(set(map(len, texts))) > 1:
+        groups = align_lines(texts)
+        texts = [[" ".join(map(lines.__getitem__, group[n])) for group in groups] for n, lines in enumerate(texts)]
+    models = [*texts[len(source) :], *texts[: len(source)]]
     segments = list(zip(*(models[: len(references)] or models), strict=True))
     return [*(resegment(list(lines), segments).texts for lines in outputs), *models]
 
@@ -412,8 +401,7 @@ def group_lines(candidate: str, references: Sequence[str], source: str | None, e
     """
     of_source = [] if source is None else [source]
     names, ordered = [*of_source, *references, candidate], [candidate, *references, *of_source]
-    if names.count(STDIN) > 1:
-        raise InputError("standard input (-) can be read once only")
+    check_stdin(names)
     texts = [list(open_text(name, encoding)) for name in names]
     columns = [*(f"lines of {name}" for name in names), *names]
     if essays := {name: lines for name, lines in zip(names, texts, strict=True) if begins_essay(lines)}:
