@@ -121,30 +121,6 @@ def test_words_of_one_lemma_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"similarity": "lemmas"}, r"^similarity 'lemmas' names no language; write lemmas:CODE"),
-        ({"similarity": "lemmas:zz"}, r"^similarity 'lemmas:zz': simplemma has no such language"),
-        (
-            {"similarity": "stems"},
-            r"^similarity 'stems' names no language with stems; write stems:CODE with one of ar",
-        ),
-        ({"similarity": "stems:zh"}, r"names no language with stems"),
-        (
-            {"similarity": "spelling", "vectors": "glove-6b-100d"},
-            r"^similarity spelling looks at no vectors: leave it",
-        ),
-        ({"vectors": "none", "neighbours": 3}, r"^a similarity without vectors has no use for neighbours"),
-        ({"vectors": "none", "metric": "vleu", "threshold": "p99"}, r"^p99 is a quantile of vectors, of which there"),
-        ({"vectors": "none", "metric": "bertscore"}, r"needs vectors in context"),
-        ({"similarity": "nonesuch.tsv"}, r"^similarity 'nonesuch.tsv' is neither"),
-    ],
-)
-def test_what_cannot_be_without_vectors_is_said(settings: dict[str, Any], said: str) -> None:
-    refused(InputError, said, score, ["a"], ["b"], **{"metric": "softbleu", **settings})
-
-
 @pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.4)", "sleu(composition=sif)"])
 def test_workers_get_what_compares_words(metric: str) -> None:
     run: dict[str, Any] = {"metric": metric, "similarity": "spelling+stems:en", "tokenize": "none"}
