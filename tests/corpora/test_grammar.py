@@ -9,6 +9,7 @@ import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -213,24 +214,6 @@ EXACT = ParaphraseSettings(synonyms=0, alternate=0)
 TOKENS = st.lists(st.sampled_from(["cat", "dog", "the", "a"]), max_size=4)
 
 
-# The clauses of the grammar of alternations, with few words.
-CLAUSES = """\
-Clause -> NP V NP | NP 'was' V 'by' NP | NP Give NP NP_thing | NP Give NP_thing 'to' NP
-NP -> Det N
-NP_thing -> Det Thing
-Det -> 'the' | 'a'
-N -> 'doctor' | 'physician' | 'woman' | 'lady' | 'judge'
-V -> 'praised' | 'lauded'
-Give -> 'sold'
-Thing -> 'book' | 'novel'
-# synonyms: doctor physician
-# synonyms: woman lady
-# synonyms: praised lauded
-# synonyms: book novel
-# alternate: Clause -> NP[1] V NP[2] | NP[2] 'was' V 'by' NP[1]
-# alternate: Clause -> NP[1] Give NP[2] NP_thing | NP[1] Give NP_thing 'to' NP[2]"""
-
-
 def pairs_of(derivations, settings, count=100, seed=0):
     chance = Chance(seed)
     paraphraser = Paraphraser(derivations, settings, chance)
@@ -275,7 +258,7 @@ def test_alignment_of_halves_is_that_of_the_trees():
     ],
 )
 def test_alignment_across_alternations(first, second, alignment):
-    clauses = Derivations.of(parse_grammar("clauses", CLAUSES.split("\n")))
+    clauses = Derivations.of(read_grammar(str(Path(__file__).with_name("clauses.cfg"))))
     numbers = {" ".join(clauses.sentence(clauses.at(n))): n for n in range(clauses.count())}
     found = Aligner(clauses).align(clauses.at(numbers[first]), clauses.at(numbers[second]))
     assert " ".join(f"{one}-{other}" for one, other in found) == alignment

@@ -1,7 +1,9 @@
 """Deserved and spurious credit: classes by hand, sums against brute force."""
 
 import math
+import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,35 +71,17 @@ def classes(analysis: Analysis, order: int) -> dict[str, int]:
     return {name: math.ceil(mass) for name, mass in parts if mass}
 
 
-THIRD = {"vectors": {**LETTERS, "c": [0.1, 0.0, 0.1]}}
+CLASSES = Path(__file__).with_name("classes.txt").read_text(encoding="utf-8").splitlines()[2:]
 
 
-@pytest.mark.parametrize(
-    ("given", "matcher", "order", "settings", "expected"),
-    [
-        # A word is deserved if it is aligned to its partner; the kindest of its occurrences counts.
-        (pair("a", "A", (0, 0)), "vleu", 1, {}, "deserved"),
-        (pair("a", "A b A c A", (0, 2)), "vleu", 1, {}, "deserved"),
-        # It is spurious if it is aligned to none or to another, also to one beyond the partner.
-        (pair("a", "A"), "vleu", 1, {}, "spurious"),
-        (pair("a", "b A", (0, 0)), "vleu", 1, {}, "spurious"),
-        (pair("a b", "A B c", (0, 0), (1, 2)), "vleu", 2, {}, "spurious"),
-        # Words that are aligned crosswise are order errors.
-        (pair("a b", "B A", (0, 1), (1, 0)), "vleu", 2, {}, "order"),
-        # Where orders differ the shorter one counts: inside stands a word that has no vector, and that nothing means.
-        (pair("a b", "A x B", (0, 0), (1, 2)), "xleu", 2, {}, "deserved"),
-        (pair("a b", "B x A", (0, 2), (1, 0)), "xleu", 2, {}, "order"),
-        (pair("a b", "A x B", (0, 0), (1, 1)), "xleu", 2, {}, "deserved"),
-        (pair("a b", "A x B", (0, 0)), "xleu", 2, {}, "spurious"),
-        # The shorter one may be the reference.
-        (pair("a c", "A", (0, 0)), "xleu", 2, THIRD, "deserved"),
-        (pair("a c", "A"), "xleu", 2, THIRD, "spurious"),
-        # Equal words in another order have the mean similarity 1, and are no exact match.
-        (pair("a b", "b a", (0, 1), (1, 0)), "vleu", 2, {}, "order"),
-    ],
-)
-def test_classes(given: AlignedPair, matcher: str, order: int, settings: dict[str, Any], expected: str) -> None:
-    assert classes(analyse([given], matcher, **settings), order) == {expected: 1}
+@pytest.mark.parametrize("line", [line for line in CLASSES if line and not line.startswith("#")])
+def test_classes(line: str) -> None:
+    given, expected = line.split(" => ")
+    matcher, order, texts, links = re.fullmatch(r"(\w+) (\d) (.*?)(?: : (.*))?", given).groups()  # type: ignore[union-attr]
+    alignment = [tuple(map(int, link.split("-"))) for link in (links or "").split()]
+    settings = {"vectors": {**LETTERS, "c": [0.1, 0.0, 0.1]}} if texts == "a c | A" else {}
+    found = analyse([pair(*texts.split(" | "), *alignment)], matcher, **settings)  # type: ignore[arg-type]
+    assert classes(found, int(order)) == {expected: 1}
 
 
 def test_precision_recall_and_the_best_threshold() -> None:
