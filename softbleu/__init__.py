@@ -102,7 +102,7 @@ _HOMES = {  # Modules, and what is theirs
     "results.api": "Accumulator compare compare_corpus score score_corpus",
     "results.explain": "explain explain_corpus",
     "results.pairs": "pairwise",
-    "text.tokenizers": "Tokenizer make_tokenizer",
+    "text.tokens": "Tokenizer make_tokenizer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
