@@ -25,7 +25,7 @@ def metaeval(given: Given) -> None:
     from softbleu.io.progress import note
     from softbleu.meta.metaeval import QUESTIONS, default_question
     from softbleu.meta.metaeval import metaeval as evaluate
-    from softbleu.report.figures import check_picture, draw_metaeval
+    from softbleu.report.plots import check_picture, draw_metaeval
 
     metrics = given.scores or given.metric or given.folders
     asked = given.table or default_question(metrics, given.human or given.rankings, given.da)

@@ -22,7 +22,7 @@ def sweep(given: Given) -> None:
     from softbleu.engine.plan import Plan
     from softbleu.meta import sweep_corpus
     from softbleu.meta.sweep import table_of
-    from softbleu.report.figures import check_ranks, draw_ranks, draw_sweep
+    from softbleu.report.plots import check_ranks, draw_ranks, draw_sweep
 
     inputs = given.input_files()
     output = given.open_output(inputs, checkpoint=".sweep")

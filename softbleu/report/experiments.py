@@ -12,8 +12,7 @@ from softbleu.io.tabular import Records
 from softbleu.meta.metaeval import POOLED, QUESTIONS, pooled_table
 from softbleu.meta.spurious import CREDIT_TABLES, PLAIN, credit_table
 from softbleu.meta.sweep import table_of
-from softbleu.report.figures import draw_ranks, draw_sweep, similarity_histograms, spurious_lines
-from softbleu.report.plots import draw
+from softbleu.report.plots import draw, draw_ranks, draw_sweep, similarity_histograms, spurious_lines
 
 if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome

@@ -33,8 +33,7 @@ from softbleu.meta.spurious import (
     make_variants,
 )
 from softbleu.metrics.base import make_metric
-from softbleu.report.figures import spurious_lines
-from softbleu.report.plots import Lines
+from softbleu.report.plots import Lines, spurious_lines
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
 # a ≈ A ≈ α, b ≈ B ≈ β, c ≈ C; the letters are orthogonal otherwise.

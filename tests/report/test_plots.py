@@ -15,8 +15,22 @@ import pytest
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
-from softbleu.report.figures import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
-from softbleu.report.plots import PICTURE_FORMATS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, draw
+from softbleu.report.plots import (
+    MOST_LINES,
+    MOST_SYSTEMS,
+    PICTURE_FORMATS,
+    HeatMap,
+    Histogram,
+    Lines,
+    Ranks,
+    Rows,
+    Scatter,
+    draw,
+    draw_ranks,
+    draw_sweep,
+    sweep_lines,
+    sweep_ranks,
+)
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})

@@ -18,7 +18,7 @@ def spurious(given: Given) -> None:
     from softbleu.io.progress import note
     from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, GRAMMAR, PLAIN, VARIANTS
     from softbleu.meta.spurious import spurious as analyse
-    from softbleu.report.figures import draw_spurious
+    from softbleu.report.plots import draw_spurious
 
     table = known_name("table", given.table, CREDIT_TABLES)
     inputs = given.files("pairs", "grammar")
