@@ -40,8 +40,7 @@ from challenges import spoil_each
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Flags, Floats, Integers
 
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching import Matcher
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.base import Metric
     from softbleu.metrics.edits import JudgedEdits
     from softbleu.types import Integers

@@ -47,8 +47,8 @@ from softbleu.io.executors import Held, hold, run_in_order, shares_memory, singl
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import (
+from softbleu.matching.ngrams import (
+    Chunk,
     ComparedWords,
     PieceVectors,
     Relation,

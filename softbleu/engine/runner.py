@@ -41,7 +41,7 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Against, Corpus
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.result import Aggregation
     from softbleu.types import Integers, Progress
 

@@ -48,7 +48,7 @@ class WordCoder(Protocol):
 
 
 class WordArrays(NamedTuple):
-    """Vectors and weights of words that n-grams are compared by; see `softbleu.matching.similarity.TokenVectors`."""
+    """Vectors and weights of words that n-grams are compared by; see `softbleu.matching.ngrams.TokenVectors`."""
 
     rows: NDArray[np.float32]
     norms: Floats
@@ -133,7 +133,7 @@ class Kernels(Protocol):
 
     @property
     def multiply_pairs(self) -> Callable[..., Floats] | None:
-        """Multiply the words of pairs (`numba_backend`); None: `softbleu.matching.similarity` does, by BLAS."""
+        """Multiply the words of pairs (`numba_backend`); None: `softbleu.matching.ngrams` does, by BLAS."""
 
     @property
     def sweep_greedily(self) -> Callable[[NDArray[np.int32], Integers, Integers], Intervals]:

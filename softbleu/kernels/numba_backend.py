@@ -184,7 +184,7 @@ def sum_matches(
 def multiply_pairs(
     words: WordArrays, pairs: TokenPairs, candidate: NDArray[np.int32], reference: NDArray[np.int32]
 ) -> Floats:
-    """Products of the words of each pair, unweighted; as `UnitVectors.of_pairs` of `softbleu.matching.similarity`."""
+    """Products of the words of each pair, unweighted; as `UnitVectors.of_pairs` of `softbleu.matching.ngrams`."""
     products = np.empty(int(pairs.cells[-1]))
     height, width = (int(np.diff(bounds).max(initial=0)) + 2 for bounds in (pairs.rows, pairs.columns))
     dimension = words.rows.shape[1]
@@ -387,7 +387,7 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 @part
 def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no-untyped-def]
-    """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.text_norms`."""
+    """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.ngrams.UnitVectors.text_norms`."""
     length, orders = len(words), min(len(inverse), len(words))
     _multiply_within(words, vectors, bands[: len(inverse)])
     if not _is_plain(measure):

@@ -20,10 +20,11 @@ from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE, Intervals, Kernels
 from softbleu.kernels.numpy_backend import assign_greedily
-from softbleu.matching.ngrams import Chunk, Ngrams
-from softbleu.matching.similarity import (
+from softbleu.matching.ngrams import (
     COMPOSITIONS,
+    Chunk,
     Composition,
+    Ngrams,
     TokenProducts,
     TokenVectors,
     UnitVectors,

@@ -1,25 +1,35 @@
-"""N-grams of a chunk of segments: where they start, which are equal, and the pool that references offer."""
+"""N-grams of a chunk of segments: where they start, which are equal, the pool of references, how similar two are.
+
+Similarities follow from ONE token-by-token matrix a segment pair, for a batch of segments at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
-from softbleu.kernels.numpy_backend import Positions, first_places, ngram_ids, reference_counts
-from softbleu.text.tokens import Tokens
+from softbleu.kernels import SCALE, ZERO_NORM, Kernels, WordArrays
+from softbleu.kernels.numpy_backend import Positions, first_places, ngram_ids, reference_counts, spelling_similarity
+from softbleu.text.tokens import Tokens, WordParts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.types import Flags, Integers
+    from softbleu.kernels import TokenPairs
+    from softbleu.types import Flags, Floats, Integers
+
 
 _INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
+_PRODUCTS = 1 << 12  # Products of the tokens of a pair above which it pays to look for those of equal words
+_TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
+SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
 
 @dataclass(frozen=True)
@@ -291,3 +301,457 @@ def ngram_totals(lengths: Integers, order: int) -> Integers:
     """
     totals: Integers = np.maximum(lengths[:, None] - np.arange(order), 0)
     return totals
+
+
+class Vectors(Protocol):
+    """Vectors of a text's tokens: of their words, or of each token where it stands."""
+
+    @property
+    def in_context(self) -> bool:
+        """Whether they are of tokens where they stand."""
+
+    @property
+    def equal_is_one(self) -> bool:
+        """Whether equal words have similarity 1, not that of their vectors."""
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of a chunk's tokens, and the row of each position; weighted if `by_frequency`."""
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Unit vectors of the pieces that lines are cut into."""
+
+    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
+        """Vectors of the pieces of lines, given as words, which the corpus need not have."""
+
+    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
+
+
+class NoPieces:
+    """Words that have no pieces in context."""
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Words have none."""
+        return self.pieces_of(())
+
+    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
+        """Words have none."""
+        raise self._no_context()
+
+    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Words have none."""
+        raise self._no_context()
+
+    def _no_context(self) -> InputError:
+        return InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
+
+
+@dataclass(frozen=True)
+class TokenVectors(NoPieces):
+    """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
+
+    rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
+    norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
+    weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
+    allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
+    self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
+    in_context: ClassVar[bool] = False
+    equal_is_one: ClassVar[bool] = True
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+        known: Flags = self.norms[tokens.codes] > 0
+        return known
+
+    def weighted(self, *, by_frequency: bool) -> TokenVectors:
+        """Weigh words, if `by_frequency`, by a / (a + p), p being a word's relative frequency."""
+        if not by_frequency:
+            return self
+        weights = frequency_weights(self.frequencies)
+        return replace(self, weights=weights if self.weights is None else weights * self.weights)
+
+    @property
+    def arrays(self) -> WordArrays:
+        """Return the arrays that kernels use; these know no pairs of neighbours."""
+        return WordArrays(self.rows, self.norms, self.weights, self.self_only)
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the distinct words of a chunk, and the row of each position."""
+        return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
+
+    def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the distinct words among coded tokens, and the row of each token."""
+        distinct, codes_there = np.unique(codes, return_inverse=True)
+        rows = self.rows[distinct].astype(np.float64)
+        norms = self.norms[distinct]
+        rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
+        weights = None if self.weights is None else self.weights[distinct]
+        relation = None
+        if not (self.allowed_pairs is None and self.self_only is None):
+            self_only = None if self.self_only is None else self.self_only[distinct]
+            relation = Relation(distinct.astype(np.int64), len(self.norms), self.allowed_pairs, self_only)
+        return UnitVectors(rows, distinct, weights, relation), codes_there
+
+
+@dataclass(frozen=True)
+class ComparedWords(NoPieces):
+    """Coded words that are as similar as their spellings or a list says, and equal where their stems are."""
+
+    words: int  # How many there are
+    parts: Integers | None = None  # What they are made of, one word after the other; None: spellings are not compared
+    bounds: Integers | None = None  # Word w has ``parts[bounds[w]:bounds[w + 1]]``
+    stems: Integers | None = None  # Equal numbers are equal stems; None: stems are not compared
+    listed: Integers | None = None  # Ascending `one * words + other` of pairs on the list, either way round
+    similarities: Floats | None = None  # Of these pairs
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
+    in_context: ClassVar[bool] = False
+    equal_is_one: ClassVar[bool] = True
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens can be compared: all."""
+        return np.ones(len(tokens.codes), bool)
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """The distinct words of a chunk, and the number of the one at each position."""
+        distinct, places = np.unique(chunk.codes, return_inverse=True)
+        weights = frequency_weights(self.frequencies)[distinct] if by_frequency else None
+        return ComparedTokens(np.zeros((len(distinct), 0)), distinct, weights, source=self), places
+
+    def table(self, left: NDArray[Any], right: NDArray[Any]) -> Floats:
+        """Similarities of words, all with all, but that equal words have 1: (left, right)."""
+        similarities = np.zeros((len(left), len(right)))
+        if self.parts is not None and self.bounds is not None:
+            similarities = spelling_similarity(left, right, WordParts(self.parts, self.bounds))
+        self._raise_to_known(similarities, left[:, None], right[None, :])
+        return similarities
+
+    def of_pairs(
+        self, pairs: TokenPairs, left: NDArray[np.int32], right: NDArray[np.int32], kernels: Kernels
+    ) -> Floats:
+        """Similarities of the pairs of words of some segments: one number for each of `pairs`, in their order.
+
+        `left` and `right` are the codes of all tokens of candidates and of references; `kernels` compare spellings.
+        """
+        one, other = (codes[places] for codes, places in zip((left, right), pairs.tokens, strict=True))
+        similarities = np.zeros(len(one))
+        if self.parts is not None and self.bounds is not None:
+            kernels.raise_to_spellings(similarities, pairs, left, right, WordParts(self.parts, self.bounds), 1.0)
+        self._raise_to_known(similarities, one, other)
+        np.copyto(similarities, 1.0, where=one == other)
+        return similarities
+
+    def _raise_to_known(self, values: Floats, one: NDArray[Any], other: NDArray[Any]) -> None:
+        if self.stems is not None:
+            np.copyto(values, 1.0, where=self.stems[one] == self.stems[other])
+        if self.listed is not None and self.similarities is not None and len(self.listed):
+            pairs = one.astype(np.int64) * self.words + other
+            places = np.minimum(np.searchsorted(self.listed, pairs), len(self.listed) - 1)
+            np.maximum(values, np.where(self.listed[places] == pairs, self.similarities[places], 0), out=values)
+
+
+def frequency_weights(frequencies: Floats | None) -> Floats:
+    """Weigh words by a / (a + p), p being a word's share of all tokens."""
+    if frequencies is None:
+        raise InputError("this composition weighs words by their frequencies, which these vectors lack")
+    weights: Floats = SIF / (SIF + frequencies)
+    return weights
+
+
+@dataclass(frozen=True)
+class PieceVectors:
+    """Unit vectors of the pieces of lines, in context."""
+
+    rows: Floats  # (pieces, dimension)
+    ids: Integers  # (pieces,) numbers in the encoder's vocabulary
+    words: Integers  # (pieces,) number of the word in its line, from 0; -1 of what an encoder puts at its ends
+    offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
+
+    @property
+    def inner(self) -> Flags:
+        """Whether each piece is of the text."""
+        return self.words >= 0
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """The words of a prepared corpus: their vectors, and what else a metric asked to know of them."""
+
+    vectors: Vectors
+    features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """By name: `rarity` of each word among segments; what words are made of (`softbleu.text.tokens.WORD_PARTS`), as
+    numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
+
+    def feature(self, name: str) -> Any:
+        """Find a feature; it must have been asked for (`Requirements`)."""
+        if name not in self.features:
+            raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
+        return self.features[name]
+
+    def parts(self, name: str) -> WordParts:
+        """Find what the words are made of; see `feature`."""
+        return WordParts(self.feature(name), self.feature(f"{name}_bounds"))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Replacement of the cosines of some words by other token products; words are coded anew."""
+
+    words: Integers  # The words' codes in the vocabulary
+    size: int  # Words of the vocabulary
+    allowed_pairs: Integers | None
+    self_only: Flags | None
+
+    def apply(self, products: Floats, left: Integers, right: Integers) -> None:
+        """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
+        allowed = self.allowed_pairs
+        if allowed is not None:
+            pairs = self.words[left] * self.size + self.words[right]
+            places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
+            met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
+            np.copyto(products, 0.0, where=~met)
+        if self.self_only is not None:
+            alone = self.self_only[left] | self.self_only[right]
+            np.copyto(products, 0.0, where=alone & (self.words[left] != self.words[right]))
+
+
+@dataclass(frozen=True)
+class UnitVectors:
+    """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
+
+    rows: Floats
+    words: NDArray[np.int32]  # Word of each row
+    weights: Floats | None = None
+    relation: Relation | None = None  # None: the product of two words is their cosine
+    equal_is_one: bool = True  # Whether the product of a word with itself is 1, whatever its vectors
+    in_context: bool = False  # Whether rows belong to single tokens, so that none recurs in other lines
+
+    def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
+        """Multiply the tokens of two texts, given as rows (batch, tokens), all with all: weighted, and plain.
+
+        `left` and `right` are the rows of the texts; both products have shape (batch, left tokens, right tokens).
+        """
+        if len(left) == 1 and left.size * right.size > _PRODUCTS:
+            # One long pair: rows recur, so multiply each pair of distinct ones once.
+            left_rows, left_places = np.unique(left[0], return_inverse=True)
+            right_rows, right_places = np.unique(right[0], return_inverse=True)
+            products = self._table(left_rows, right_rows)
+            if self.relation is not None:
+                self.relation.apply(products, left_rows[:, None], right_rows[None, :])
+            plain = products[np.ix_(left_places, right_places)][None]
+        else:
+            plain = self._tables(left, right)
+            if self.relation is not None:
+                self.relation.apply(plain, left[:, :, None], right[:, None, :])
+        if self.equal_is_one:
+            np.copyto(plain, 1.0, where=self.words[left][:, :, None] == self.words[right][:, None, :])
+        if self.weights is None:
+            return plain, plain
+        return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
+
+    def _table(self, left: Integers, right: Integers) -> Floats:
+        """Cosines of rows, all with all: (left, right)."""
+        return self.rows[left] @ self.rows[right].T
+
+    def _tables(self, left: Integers, right: Integers) -> Floats:
+        """Cosines of the rows of texts, all with all: (batch, left, right)."""
+        return self.rows[left] @ self.rows[right].transpose(0, 2, 1)
+
+    def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
+        """Cosines of tokens so far apart in a text, given their rows: (tokens - distance,)."""
+        # A stack of dot products, which is faster than einsum.
+        products: Floats = (rows[: len(codes) - distance, None, :] @ rows[distance:, :, None])[:, 0, 0]
+        return products
+
+    def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
+        """Multiply the tokens of the pairs of some segments, unweighted: a number for each of `pairs`, in order.
+
+        `left` and `right` are the rows of all tokens of candidates and of references.
+        """
+        ours, others = self.rows[left], self.rows[right]
+        products = np.empty(int(pairs.cells[-1]))
+        bounds = zip(*(part.tolist() for part in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
+        for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
+            block = products[cell:end].reshape(row_end - row, column_end - column)
+            np.matmul(ours[row:row_end], others[column:column_end].T, out=block)
+            one, other = left[row:row_end, None], right[None, column:column_end]
+            if self.relation is not None:
+                self.relation.apply(block, one, other)
+            if self.equal_is_one:
+                np.copyto(block, 1.0, where=self.words[one] == self.words[other])
+        return products
+
+    def text_norms(self, codes: Integers, order: int) -> list[Floats]:
+        """1 / norm (or 0) of the sum of the vectors of the n-gram at each token of a text, n = 1…order.
+
+        `codes`, (tokens,), are rows of vectors; the norms are 0 beyond the end, and have one entry more.
+        """
+        by_order = [np.zeros(len(codes) + 1) for _ in range(order)]
+        for start in range(0, len(codes), _TOKENS_AT_ONCE):
+            some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
+            bands = self._bands(some, order)
+            for n, norms in enumerate(by_order[: len(bands)], start=1):
+                if n == 1:
+                    squares = bands[0]
+                else:
+                    # What the n-gram without its last word has, and what that word adds.
+                    squares = squares[:-1] + bands[0][n - 1 :]
+                    for distance in range(1, n):
+                        squares += 2 * bands[distance][n - 1 - distance :]
+                inverse = norms[start : start + len(squares)]
+                inverse[:] = 0
+                np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
+        return by_order
+
+    def _bands(self, codes: Integers, order: int) -> list[Floats]:
+        """Weighted products of the tokens 0, 1, …, order - 1 apart in a text: (tokens - distance,) each."""
+        rows = self.rows[codes]
+        bands = []
+        for distance in range(min(order, len(codes))):
+            left, right = codes[: len(codes) - distance], codes[distance:]
+            band = np.ones(len(left))
+            if distance:
+                band = self._neighbours(rows, distance, codes)
+                if self.relation is not None:
+                    self.relation.apply(band, left, right)
+                if self.equal_is_one:
+                    np.copyto(band, 1.0, where=self.words[left] == self.words[right])
+            bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
+        return bands
+
+
+@dataclass(frozen=True)
+class ComparedTokens(UnitVectors):
+    """Words, by number, that are compared without vectors."""
+
+    source: ComparedWords = field(kw_only=True)
+
+    def _table(self, left: Integers, right: Integers) -> Floats:
+        return self.source.table(self.words[left], self.words[right])
+
+    def _tables(self, left: Integers, right: Integers) -> Floats:
+        return np.stack([self._table(*rows) for rows in zip(left, right, strict=True)])
+
+    def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
+        """Similarities of tokens so far apart: those of distinct words are looked up."""
+        distinct, places = np.unique(codes, return_inverse=True)
+        return self._table(distinct, distinct)[places[: len(codes) - distance], places[distance:]]
+
+
+def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
+    """Multiply the words of each candidate of a chunk with those of its only reference, unweighted, maybe by kernels.
+
+    `vectors` are those of the corpus; there is one number for each of `pairs`, in their order.
+    """
+    if isinstance(vectors, ComparedWords):
+        return vectors.of_pairs(pairs, chunk.candidates.codes, chunk.references.codes, kernels)
+    if kernels.multiply_pairs and isinstance(vectors, TokenVectors) and vectors.allowed_pairs is None:
+        return kernels.multiply_pairs(vectors.arrays, pairs, chunk.candidates.codes, chunk.references.codes)
+    unit, places = vectors.unit(chunk, by_frequency=False)
+    split = len(chunk.candidates.codes)
+    return unit.of_pairs(pairs, places[:split], places[split:])
+
+
+@dataclass(frozen=True)
+class TokenProducts:
+    """Token products g of a batch of segments (metrics page, section 3) and their box sums.
+
+    g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine where both
+    words have a vector and may match, else 0. Padding holds arbitrary values: callers know which n-grams exist.
+    """
+
+    cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
+    plain: Floats  # The same products without weights (the same array where all weigh alike)
+    candidate_norms: Sequence[Floats]  # 1 / norm of the summed vectors of n-grams: (batch, tokens - n + 1) each
+    reference_norms: Sequence[Floats]
+    _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
+
+    def boxes(self, candidate_order: int, reference_order: int) -> Floats:
+        """Sum of the products of every two n-grams of such orders: B(x, y), one entry per pair of starts.
+
+        The orders are `candidate_order` and `reference_order`; the shape is (batch, candidate starts, reference
+        starts).
+        """
+        key = candidate_order, reference_order
+        if key not in self._boxes:
+            if candidate_order > 1:
+                more = self.boxes(1, reference_order)[:, candidate_order - 1 :]
+                self._boxes[key] = self.boxes(candidate_order - 1, reference_order)[:, :-1] + more
+            elif reference_order > 1:
+                more = self.cross[..., reference_order - 1 :]
+                self._boxes[key] = self.boxes(1, reference_order - 1)[..., :-1] + more
+            else:
+                self._boxes[key] = self.cross
+        return self._boxes[key]
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How the similarity of two n-grams follows from the products of their tokens.
+
+    It is the cosine of averaged vectors (Morgan 2014), B(x, y) / sqrt(B(x, x) B(y, y)), which is blind to word order,
+    or the mean of the products position by position: same order only, and word order counts.
+    """
+
+    aligned: bool = False  # Whether it goes position by position
+    by_frequency: bool = False  # Whether it weighs words by how rare they are
+
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
+        """Compose similarities of n-grams of two orders from products of tokens, times the factors of both n-grams.
+
+        `products` are those of a batch of candidates and references; n-grams have `candidate_order` and
+        `reference_order` tokens. `rows` and `columns` are factors, 0 for an n-gram that may not match. The shape is
+        (batch, candidate starts, reference starts); None if nothing is similar.
+        """
+        if not self.aligned:
+            rows = products.candidate_norms[candidate_order - 1] * rows
+            columns = products.reference_norms[reference_order - 1] * columns
+            similarities = products.boxes(candidate_order, reference_order) * rows[:, :, None]
+            similarities *= columns[:, None, :]
+            return similarities
+        if candidate_order != reference_order:
+            return None
+        order, plain = candidate_order, products.plain
+        height, width = plain.shape[1] - order + 1, plain.shape[2] - order + 1
+        total = np.zeros((plain.shape[0], height, width))
+        for place in range(order):
+            total += plain[:, place : place + height, place : place + width]
+        total *= rows[:, :, None]
+        total *= (columns / order)[:, None, :]
+        return total
+
+
+COMPOSITIONS = {
+    "mean": Composition(),
+    "aligned": Composition(aligned=True),
+    # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
+    "sif": Composition(by_frequency=True),
+}
+
+
+def round_millionths(similarities: Floats) -> NDArray[np.int32]:
+    """Similarities in millionths rounded to whole ones, at most 1: ties are ties on any machine. Overwrites them.
+
+    >>> round_millionths(np.array([123456.7, 1000000.0002, -500000])).tolist()
+    [123457, 1000000, -500000]
+    """
+    # Norms may be near 0, and quotients far beyond 1, where a mean was taken off the vectors.
+    np.clip(similarities, -SCALE, SCALE, out=similarities)
+    millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
+    return millionths
+
+
+def threshold_in_millionths(threshold: float | str) -> int:
+    """Greatest similarity, in millionths, that does not exceed a threshold.
+
+    >>> threshold_in_millionths(0.29), threshold_in_millionths(0.1234567)
+    (290000, 123456)
+    """
+    if isinstance(threshold, str):
+        raise InputError(f"the threshold {threshold} is a quantile: find its number first")
+    return int(np.floor(threshold * SCALE + 1e-6))

@@ -24,8 +24,7 @@ from softbleu.matching.matchers import (
     stripes_of,
     words_of,
 )
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import TokenProducts, Vectors, threshold_in_millionths
+from softbleu.matching.ngrams import Chunk, TokenProducts, Vectors, threshold_in_millionths
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

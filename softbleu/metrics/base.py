@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import References, Texts
     from softbleu.corpora.edits import GoldSegment
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.keywords import MatcherFields, PartFields
     from softbleu.metrics.result import Aggregation, Result, Results
     from softbleu.text.tokens import WordFeature

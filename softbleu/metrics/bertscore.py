@@ -19,8 +19,7 @@ from softbleu.metrics.result import Score, best_rows, column, f_of
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import PieceVectors, WordTable
+    from softbleu.matching.ngrams import Chunk, PieceVectors, WordTable
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Floats, Integers
 
 Smoothing = Literal["none", "floor", "add-k", "exp"]

@@ -18,7 +18,7 @@ from softbleu.text.tokens import ChangedTokenizer, Tokens, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Flags, Floats, Integers
 
 _EPSILON = 1e-16

@@ -23,8 +23,7 @@ from softbleu.metrics.result import BestReference, ReferenceScore, Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Chunk, Vectors, WordTable
     from softbleu.types import Floats, Integers
 
 Text = tuple[str, ...]

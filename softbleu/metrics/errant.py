@@ -18,8 +18,7 @@ from softbleu.metrics.result import Score, column, shares_of
 if TYPE_CHECKING:
     from softbleu.corpora.edits import TextEdit
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Integers
 
 Counting = Literal["correction", "span", "token"]

@@ -33,7 +33,7 @@ from softbleu.metrics.result import (
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
 GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]

@@ -18,7 +18,7 @@ from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Floats, Integers
 
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.

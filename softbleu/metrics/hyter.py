@@ -16,8 +16,7 @@ from softbleu.kernels import Kernels
 from softbleu.kernels.lattices import HUNDRED, CandidateTexts, EditPrices, PathSearch
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import LatticeLines, NetworkRules, arc_words, lattices_of, network_tokenizer
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import WordTable
+from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, tokenizer_setting
 from softbleu.metrics.protocols import ClosestPath, EditStep
 from softbleu.metrics.result import Score, best_rows, column, keep_best

@@ -24,8 +24,7 @@ from softbleu.types import Words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Floats, Integers
 
 

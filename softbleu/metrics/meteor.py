@@ -16,7 +16,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
 from softbleu.kernels.beam import best_matches
-from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
+from softbleu.matching.ngrams import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.result import Score, best_rows, column

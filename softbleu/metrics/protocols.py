@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.matchers import Matcher
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.edits import JudgedEdits
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Floats, Integers
 
 _MOST_LINES = 1 << 17  # Lines whose judgements are remembered

@@ -22,8 +22,7 @@ from softbleu.metrics.result import ChosenSums, Score, SumOfRows
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Floats, Integers
 
 Statistic = Literal["mean", "median", "sum"]

@@ -14,8 +14,7 @@ from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, TokenPairs, choose_kernels
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import WordTable, products_of_pairs
+from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs
 from softbleu.metrics.base import (
     IN_CONTEXT,
     UNCORRECTED,

@@ -23,8 +23,7 @@ from softbleu.text.tokens import ChangedTokenizer, Split, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Floats, Integers, Words
 
 _SHARES = math.lcm(*range(1, 17))  # Of a reference word: the mean length of up to 16 references is whole

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
+    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Flags, Floats, Integers
 
 DEFAULT_HEAD = "minilm-l6"

@@ -25,8 +25,7 @@ from softbleu.metrics.result import BestReference, Score, column, shares_of
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Chunk, Vectors, WordTable
     from softbleu.metrics.protocols import EditPlan
     from softbleu.types import Floats, Integers
 

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from softbleu.engine.plan import Plan
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching import Matches
-    from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Chunk, Vectors, WordTable
     from softbleu.metrics.base import Metric
     from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.keywords import Settings

@@ -20,8 +20,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.kernels import choose_kernels
 from softbleu.matching import SoftMatcher, make_matcher
 from softbleu.matching.matchers import VleuMatcher
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import TokenVectors
+from softbleu.matching.ngrams import Chunk, TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
 from softbleu.metrics.base import make_metric
 from softbleu.results.api import score_corpus

@@ -12,8 +12,7 @@ from oracles import m2 as m2_oracle
 
 from softbleu.corpora.edits import Coded, CodedGold, apply_edits
 from softbleu.kernels import choose_kernels
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import TokenVectors, WordTable
+from softbleu.matching.ngrams import Chunk, TokenVectors, WordTable
 from softbleu.metrics import imeasure
 from softbleu.metrics.imeasure import Band, IMeasure, count_alignment
 from softbleu.metrics.m2 import find_edits

@@ -32,7 +32,7 @@ from softbleu import score
 from softbleu.embeddings.choice import VectorChoice, WordMeasure
 from softbleu.errors import InputError
 from softbleu.kernels import SCALE
-from softbleu.matching.similarity import TokenVectors, round_millionths
+from softbleu.matching.ngrams import TokenVectors, round_millionths
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
 from softbleu.results.explain import explain_corpus

@@ -21,7 +21,7 @@ from shared_data import shared
 from softbleu.corpora import Segments
 from softbleu.engine.runner import Statistics, collect_statistics
 from softbleu.errors import InputError
-from softbleu.matching.similarity import SCALE
+from softbleu.matching.ngrams import SCALE
 from softbleu.metrics import Metric
 from softbleu.metrics import result as aggregation
 from softbleu.metrics.base import make_metric

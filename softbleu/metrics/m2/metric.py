@@ -14,8 +14,7 @@ from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE, Kernels, TokenPairs, choose_kernels
 from softbleu.matching.matchers import threshold_setting
-from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import WordTable, products_of_pairs, threshold_in_millionths
+from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs, threshold_in_millionths
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
