@@ -23,6 +23,12 @@ VECTORS += ["the 0.2 0.0 0.9"]
 LINES: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("files.toml").read_text(encoding="utf-8"))
 
 
+def lines_of(name: str) -> list[str]:
+    """Lines of `lines.txt` below a name in brackets."""
+    text = Path(__file__).with_name("lines.txt").read_text(encoding="utf-8")
+    return text.split(f"\n[{name}]\n")[1].partition("\n\n")[0].splitlines()
+
+
 @dataclass(frozen=True)
 class Run:
     code: int

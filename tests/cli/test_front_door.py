@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import LINES, write_set
+from cli.conftest import LINES, lines_of, write_set
 from judged_systems import OUTPUTS, REFERENCE
 from meteor_data import write_meteor_data
 
@@ -34,7 +34,6 @@ from softbleu.report.records import fit, lay_out
 from softbleu.text.tokens import TOKENIZERS
 
 EXAMPLES = tomllib.loads(Path(options.__file__).with_name("examples.toml").read_text(encoding="utf-8"))
-OF_WHITE_SPACE = "chrf(char_order=6, word_order=0, whitespace=yes, eps_smoothing=yes, lowercase=yes)"
 
 
 def commands(made, *names):
@@ -54,22 +53,7 @@ def spread(*arguments):
     return [*names, *spread_values(PROGRAM[names].params, arguments[len(names) :])]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "score -c A B -r R S => score -c A -c B -r R -r S",
-        "score -m bleu chrf -q -c A => score -m bleu -m chrf -q -c A",
-        "score --candidate=A B -b => score --candidate=A --candidate B -b",
-        "score -cA B => score -cA -c B",
-        "score -c - A -o -x => score -c - -c A -o -x",
-        "score -c A --threshold -1 -r R => score -c A --threshold -1 -r R",
-        "sweep --vary a=1 b=2 -t 0.5 -1 => sweep --vary a=1 --vary b=2 -t 0.5 -t -1",
-        "score -c A -- -c B C => score -c A -- -c B C",
-        "embeddings neighbours cat dog -k 3 => embeddings neighbours cat dog -k 3",
-        "score --long-signature -c A => score --long -c A",
-        "compare --test-seed=5 => compare --seed=5",
-    ],
-)
+@pytest.mark.parametrize("line", lines_of("spread"))
 def test_values_go_up_to_the_next_option(line):
     given, made = line.split(" => ")
     assert spread(*given.split()) == made.split()
@@ -157,22 +141,9 @@ def test_case_does_not_matter(command, files):
     assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
 
 
-INTL = "bleu(tokenize=intl, smooth=add-k, smooth_value=2.00, effective_order=yes, lowercase=yes)"
-
-
-@pytest.mark.parametrize(
-    ("signature", "metric"),
-    [
-        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "bleu(tokenize=13a, smooth=exp)"),
-        ("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0", "bleu(tokenize=13a, smooth=exp)"),
-        ("nrefs:2|case:lc|eff:yes|tok:intl|smooth:add-k[2.00]|version:2.4.0", INTL),
-        ("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0", "chrf(char_order=6, word_order=2)"),
-        ("nrefs:1|case:lc|eff:no|nc:6|nw:0|space:yes|version:2.6.0", OF_WHITE_SPACE),
-        ("nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0", "ter(lowercase=yes)"),
-        ("nrefs:1|case:mixed|tok:tercom|norm:yes|punct:yes|asian:no", "ter(normalized=yes, lowercase=no)"),
-    ],
-)
-def test_signatures_of_sacrebleu(command, refused, signature, metric):
+@pytest.mark.parametrize("line", lines_of("signatures of sacrebleu"))
+def test_signatures_of_sacrebleu(command, refused, line):
+    signature, metric = line.split(" => ")
     said = f"that is a signature of sacrebleu, which does not say enough; its metric is '{metric}' here"
     assert refused("score", "--signature", signature) == f"softbleu: error: {said}\n"
     assert command("score", "-m", metric, "-q").code == 0

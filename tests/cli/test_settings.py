@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from cli.conftest import lines_of
 from declarations import TOKENIZE
 
 import softbleu
@@ -91,21 +92,7 @@ def texts(files, monkeypatch):
     return ["score", "-c", "candidate.txt", "-r", "reference.txt", "second.txt", "-s", "source.txt", "-f", "json"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "--order 2 --smooth add-k --smooth-value 0.5",
-        "--tokenize char --order 6",
-        "--matcher xleu --vectors vectors.txt --threshold 0.25 --composition aligned",
-        "--matcher vleu --vectors vectors.txt --preset morgan2014 --order 2",
-        "--metric gleu --order 2 --iterations 9 --seed 4",
-        "--metric gleu --variant gleu0 --lambda 0.25 --swapped-bp --order 2",
-        "--metric gleu --matcher vleu --vectors vectors.txt --threshold 0 --penalty soft --order 2",
-        "--metric softbleu --vectors vectors.txt --idf idf.txt --level segment",
-        "--level segment --no-effective-order --order 2",
-        "--metric gleu --level macro --multi mean --order 3",
-    ],
-)
+@pytest.mark.parametrize("options", lines_of("signatures"))
 def test_a_signature_runs_again(command, texts, options):
     """The very same JSON; the signature alone says what to compute, at which level."""
     done = command(*texts, *options.split())
@@ -307,21 +294,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, offer: Any) -> Non
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "score --long",
-        "score --tokenize 13a --lowercase --lacking1-factor 2 -f json",
-        "score --level segment -f jsonl",
-        "score --level segment --tokenize char -f jsonl --jobs 2",
-        "score -f html",
-        "score -m chrf -f json",
-        "compare -f json --samples 100",
-        "explain -f json --segment 2",
-        "metaeval --human human.tsv -f json",
-        "sweep --vary lowercase=no,yes -f tsv",
-    ],
-)
+@pytest.mark.parametrize("arguments", lines_of("metrics of strings"))
 def test_a_metric_of_strings_does_what_one_of_arrays_does(command: Any, arguments: str) -> None:
     name, *more = arguments.split()
     found = []

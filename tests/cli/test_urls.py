@@ -371,30 +371,10 @@ def hostile() -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        ("bomb.gz", "more than the 20,480 bytes"),
-        ("cut.gz", "more than the 20,480 bytes"),
-        ("flipped.gz", "no archive with y"),
-        ("large.tar.gz#a", "more than the 20,480 bytes"),
-        ("behind.tar.gz#a", "more than the 20,480 bytes"),
-        ("long.tar.gz#a", "more than the 20,480 bytes"),
-        ("link.tar.gz#a", "no archive with y"),
-        ("other.tar.gz#a", "no archive with y"),
-        ("good.gz#a", "no archive with y"),
-        ("endless", "more than the 20,480 bytes"),
-        ("ranges", "another hash"),
-        ("huge", "more than the 20,480 bytes"),
-        ("odd", "another hash"),
-        ("packed", "another hash"),
-        ("half", "cannot be read"),
-        ("silent", "nothing answers"),
-        ("stalled", "nothing answers"),
-        ("round", "cannot be read"),
-        ("busy", "cannot be read (503"),
-    ],
-)
+DOWNLOADS = Path(__file__).with_name("downloads.txt").read_text(encoding="utf-8").splitlines()[2:]
+
+
+@pytest.mark.parametrize(("file", "said"), [line.split(" => ") for line in DOWNLOADS])
 def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
     """Files are what they were, and nothing secret is told."""
     monkeypatch.setattr(reading, "SILENCE", 0.3)

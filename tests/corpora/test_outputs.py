@@ -2,8 +2,10 @@
 
 import json
 import random
+import tomllib
 from collections import Counter
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,32 +25,8 @@ from softbleu.results.api import score_corpus
 
 __all__ = ["command"]
 
-SOURCE = [
-    "Das Haus hat 1.250 Zimmer und wurde im Jahr 1987 gebaut.",
-    "Wir gehen heute Abend mit den Kindern ins Kino, sagte sie.",
-    "Der Hund bellt laut, weil der Mann den Garten betritt.",
-    "Ein Brief von 12 Seiten kam gestern mit der Post.",
-]
-REFERENCE = [
-    "The house has 1,250 rooms and was built in 1987.",
-    "We are going to the cinema with the children tonight, she said.",
-    "The dog barks loudly because the man enters the garden.",
-    "A letter of 12 pages came by post yesterday.",
-]
-ODD = {
-    "empty": (2, "  "),
-    "source": (2, SOURCE[1]),
-    "above": (2, REFERENCE[0]),
-    "script": (3, "Собака громко лает, потому что человек входит в сад."),
-    "length": (2, "We."),
-    "repetition": (3, "The dog barks" + " and it barks" * 12),
-    "markup": (4, "**A letter** of 12 pages came by post yesterday."),
-    "chatter": (4, "Sure! Here is the translation: A letter of 12 pages came by post yesterday."),
-    "refusal": (3, "I'm sorry, but I cannot help with that text."),
-    "lost": (1, "The house has 1,250 rooms and was built long ago."),
-    "encoding": (2, "We&#39;re going to the cinema with the children tonight, she said."),
-    "normal-form": (2, "We are going to the cine\u0301ma with the children tonight, she said."),
-}
+KNOWN = tomllib.loads(Path(__file__).with_name("odd.toml").read_text(encoding="utf-8"))
+SOURCE, REFERENCE, ODD = (KNOWN[name] for name in ("source", "reference", "odd"))
 
 
 @pytest.mark.parametrize("check", ODD)

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -65,31 +66,6 @@ def test_tables_of_directions_are_pooled() -> None:
     assert [row["measure"] for row in pooled_table("outputs", {"x": none, "y": none}).records()] == ["r"]
 
 
-PREDICTED = """[[prediction]]
-sets = ["ours"]
-effect = "chrF − TER"
-measure = "r"
-sign = "+"
-low = -2.0
-high = 2.0
-made = 2026-11-24
-"""
-SETS = """["ours"]
-table = "ours.tsv"
-columns = { score = "points", reference = "ref" }
-better = "lower"
-language = "de"
-family = "MQM and ESA"
-
-["theirs"]
-outputs = "outputs/*.de"
-references = ["ref.de"]
-judgements = "judged.tsv"
-names = { "Ours!" = "ours" }
-family = "MQM and ESA"
-"""
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Sets in both forms, of two systems and three lines."""
@@ -102,8 +78,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "judged.tsv").write_text("\n".join(["system\tsegment\tscore", *judged]) + "\n")
     rows = [f"{n}\t{name}\t{n}\t{lines[n]} {name}\t{lines[n]}" for n in range(3) for name in ("a", "b")]
     (tmp_path / "ours.tsv").write_text("\n".join(["segment\tsystem\tpoints\tcandidate\tref", *rows]) + "\n")
-    (tmp_path / "sets.toml").write_text(SETS)
-    (tmp_path / "predicted.toml").write_text(PREDICTED)
+    for name in ("sets.toml", "predicted.toml"):
+        shutil.copy(Path(__file__).with_name(name), tmp_path)
     return tmp_path
 
 
