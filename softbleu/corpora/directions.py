@@ -70,24 +70,31 @@ def _defined(path: Path) -> Iterator[Direction]:
             if not isinstance(value, _KEYS[key]) or not all(isinstance(entry, str) for entry in value):
                 raise InputError(f"{where}: {key!r} must be {'a list of text' if _KEYS[key] is list else 'text'}")
         files: dict[str, Any] = {
-            key: [file for entry in table.get(key, ()) for file in _matching(where, path.parent, entry)]
+            key: [file for entry in table.get(key, ()) for file in named_files(where, path.parent, entry)]
             for key in ("candidates", "references", "scores")
         }
-        source = _matching(where, path.parent, table["source"])[0] if "source" in table else None
+        source = named_files(where, path.parent, table["source"])[0] if "source" in table else None
         texts = files["candidates"], files["references"], source
         yield _direction(name, *texts, files["scores"], table.get("language"))
 
 
-def _matching(where: str, folder: Path, entry: str) -> list[str]:
+def named_files(where: str, folder: Path, entry: str) -> list[str]:
     """Files of that name, maybe as ``NAME=FILE``, or all that match it, sorted."""
     label, pattern = split_name(entry)
+    return [f"{label}={file}" if label else str(file) for file in find_files(where, folder, pattern)]
+
+
+def find_files(where: str, folder: Path, pattern: str) -> list[Path]:
+    """Files of that name, or all that match it, sorted. InputError, which says where it is named: there are none."""
+    place = folder / pattern
     try:
-        files = matching_files(folder / pattern)
+        files = matching_files(place)
     except OSError as error:
         raise InputError(f"{where}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
     if not files:
-        raise InputError(f"{where}: no file matches {pattern!r}")
-    return [f"{label}={file}" if label else str(file) for file in files]
+        put = f"put the data into {place.parent.resolve()}, or change the path"
+        raise InputError(f"{where}: no file matches {pattern!r}: {put}")
+    return files
 
 
 def _folders(place: Path) -> Iterator[Direction]:

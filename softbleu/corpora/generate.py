@@ -368,26 +368,14 @@ NOISE: dict[str, Callable[[list[Token], float, Chance, Lexicon], list[Token]]] =
 """Kinds of noise; they are added in the order in which they are asked for."""
 
 
-@dataclass(frozen=True)
-class _Others:
-    """The words of a group but for one; all of a group share its list."""
+_Placed = tuple[list[str], int]  # The words of a group, and the place of one of them
 
-    group: list[str]
-    place: int
 
-    @classmethod
-    def of(cls, group: list[str], word: str | None) -> _Others:
-        """Add a word to its group; None has no others."""
-        if word is None:
-            return cls([""], 0)
-        group.append(word)
-        return cls(group, len(group) - 1)
-
-    def __len__(self) -> int:
-        return len(self.group) - 1
-
-    def __getitem__(self, number: int) -> str:
-        return self.group[number + (number >= self.place)]
+def _placed(group: list[str], word: str | None) -> _Placed:
+    """Add a word to its group; None is in a group of its own."""
+    group = [] if word is None else group
+    group.append(word or "")
+    return group, len(group) - 1
 
 
 class Paraphraser:
@@ -401,12 +389,12 @@ class Paraphraser:
         self._words = derivations.words
         self._lexicon = Lexicon.of(grammar)
         groups: dict[object, list[str]] = {}
-        self._others: list[_Others] = []
-        self._mates: list[_Others] = []
+        self._others: list[_Placed] = []
+        self._mates: list[_Placed] = []
         for rule in grammar.rules:
-            self._others.append(_Others.of(groups.setdefault(rule.symbol, []), rule.word))
+            self._others.append(_placed(groups.setdefault(rule.symbol, []), rule.word))
             synonyms = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
-            self._mates.append(_Others.of(groups.setdefault((rule.symbol, synonyms), []), rule.word))
+            self._mates.append(_placed(groups.setdefault((rule.symbol, synonyms), []), rule.word))
         self._forms = alternations_of(grammar)
 
     def pair(self, derivation: Derivation) -> AlignedPair:
@@ -457,16 +445,20 @@ class Paraphraser:
         """Place in the reference of the word that a word between symbols means."""
         return NOTHING if place is None else parts[place][0][1]
 
+    def _draw_other(self, group: Sequence[str], place: int) -> str:
+        """Draw a word of a group, but for that at a place."""
+        number = self._chance.below(len(group) - 1)
+        return group[number + (number >= place)]
+
     def _write_words(self, number: int, reference: list[str]) -> list[Token]:
         words, start = self._words[number], len(reference)
         reference += words  # type: ignore[arg-type]  # no symbols, so no None
-        others = self._others[number]
-        if others:
-            mates = self._mates[number]
-            if mates and self._chance.next() < self._settings.synonyms:
-                return [(mates[self._chance.below(len(mates))], start)]
+        others, mates = self._others[number], self._mates[number]
+        if len(others[0]) > 1:
+            if len(mates[0]) > 1 and self._chance.next() < self._settings.synonyms:
+                return [(self._draw_other(*mates), start)]
             if self._settings.category and self._chance.next() < self._settings.category:
-                word = others[self._chance.below(len(others))]
+                word = self._draw_other(*others)
                 return [(word, start if self._grammar.synonymous(words[0] or "", word) else NOTHING)]
         return [(word or "", start + place) for place, word in enumerate(words)]
 

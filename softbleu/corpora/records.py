@@ -12,7 +12,7 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.arguments import listed
-from softbleu.io.reading import parse_json
+from softbleu.io.reading import check_columns, parse_json
 
 SEPARATOR = "|||"
 
@@ -51,8 +51,10 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     names = header.split("\t")
     kinds = [_kind_of(name) for name in names]
     known = [kind for kind in kinds if kind is not None]
-    if len(set(known)) < len(known):
-        raise InputError(f"{where}: two columns have the same name, {':'.join(_repeated(known)).rstrip(':')!r}")
+    unnamed = {"candidate:": "candidate", "candidate:candidate": "candidate"}
+    check_columns(
+        where, [unnamed.get(name, name) if kind else "" for name, kind in zip(names, kinds, strict=True)], names
+    )
     kinds_known = {kind for kind, _ in known}
     if "candidate" not in kinds_known or not kinds_known & {"reference", "source"}:
         raise InputError(f"{where}: the first line must name columns 'candidate' and 'reference', not {names}")
@@ -77,11 +79,6 @@ def _kind_of(column: str) -> tuple[str, str] | None:
     if kind.startswith("reference"):
         return "reference", column
     return ("source", "") if column == "source" else None
-
-
-def _repeated(kinds: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    kind, name = next(entry for entry in kinds if kinds.count(entry) > 1)
-    return (name, "") if name in (kind, "candidate") or kind == "reference" else (kind, name)
 
 
 def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import comb
 from typing import TYPE_CHECKING, Self
 
@@ -13,7 +14,7 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, dr
 from softbleu.errors import InputError, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
-from softbleu.meta.agreement import Columns, Estimate, divide, draw_batches, draw_counts, redraw
+from softbleu.meta.agreement import Columns, Estimate, divide, draw_batches, redraw
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -262,7 +263,8 @@ class JudgedPairs:
             Whether each sample has the tie threshold that is best for it, or 0.
         """
         things = int(max(self.one.max(), self.other.max())) + 1
-        drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
+        batches = chain.from_iterable(draw_batches(things, samples, seed))
+        drawn = (self.accuracy(counts, calibrated=calibrated) for counts in batches)
         return np.array([np.nan if accuracy is None else accuracy[0] for accuracy in drawn], np.float64)
 
     @cached_property

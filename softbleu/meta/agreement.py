@@ -62,11 +62,6 @@ def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) 
         yield np.bincount(drawn.reshape(-1), minlength=size * things).reshape(size, things)
 
 
-def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
-    """Count how often each of so many things is drawn, a sample at a time, by a generator of that `seed`."""
-    return chain.from_iterable(draw_batches(things, samples, seed))
-
-
 def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: int) -> Floats:
     """Count what is of each kind, 0 to size - 1, in samples of whole clusters: (samples, size).
 
@@ -84,7 +79,8 @@ def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: i
     places, numbers = np.unique(clusters, return_inverse=True)
     keys, counted = np.unique(numbers * size + kinds, return_counts=True)
     cluster, kind = np.divmod(keys, size)
-    drawn = [np.bincount(kind, counts[cluster] * counted, size) for counts in draw_counts(len(places), samples, seed)]
+    batches = chain.from_iterable(draw_batches(len(places), samples, seed))
+    drawn = [np.bincount(kind, counts[cluster] * counted, size) for counts in batches]
     return np.array(drawn, np.float64).reshape(samples, size)
 
 

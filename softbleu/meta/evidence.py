@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -454,11 +455,16 @@ def loaded(corpus: Corpus, clean: Callable[[str], str] = str) -> Segments:
     return replace(Segments.of(candidates, references), source=source, documents=corpus.documents)
 
 
+def lines_of(outputs: OpenOutputs) -> Mapping[str, Sequence[str]]:
+    """Read the lines of the systems."""
+    with outputs() as corpus:
+        return loaded(corpus).candidates
+
+
 def read_marks(spans: Sequence[str], corpus: Corpus, encoding: str = "utf-8") -> list[SpanTable]:
     """Read spans of files, each maybe behind a name, in outputs of a corpus. InputError: a file has none of these."""
-    named = map(split_file, spans)
-    how: dict[str, Any] = {"encoding": encoding, "texts": lambda: loaded(corpus).candidates}
-    tables = [read_spans(file, label=label, **how) for label, file in named]
+    texts = partial(lines_of, lambda: nullcontext(corpus))
+    tables = [read_spans(file, label=label, encoding=encoding, texts=texts) for label, file in map(split_file, spans)]
     for table in tables:
         if not table.outputs.keys() & {*corpus.systems}:
             marked, shown = ", ".join(sorted(table.outputs)), ", ".join(corpus.systems)

@@ -15,9 +15,10 @@ from typing import Any
 from softbleu.config.signature import split_name
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.corpus import Corpus
+from softbleu.corpora.directions import find_files, named_files
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_named
 from softbleu.io.arguments import check_run
-from softbleu.io.files import hash_files, matching_files
+from softbleu.io.files import hash_files
 from softbleu.io.reading import check_plain, read_toml
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
 from softbleu.meta.spurious import COMBINATIONS, VARIANTS, Analysis, spurious
@@ -109,18 +110,17 @@ class Definition:
         data = self._data_tables()
         for table in data.values():
             table |= {key: self.place(table[key]) for key in _TEXTS if key in table}
-            table |= {key: self._named(table[key]) for key in _LISTS if key in table}
+            for key in table.keys() & {*_LISTS}:
+                table[key] = [file for name in table[key] for file in named_files(*self._here, name)]
         return data
 
     def _data_tables(self) -> dict[str, dict[str, Any]]:
         return {name: self.table(f"data.{name}", _JUDGED) for name in self.tables.get("data", {})}
 
-    def _named(self, names: Sequence[str]) -> list[str]:
-        """Files by their names, each maybe as ``NAME=FILE``, or all that match a pattern."""
-        files = []
-        for label, pattern in map(split_name, names):
-            files += [f"{label}={path}" if label else str(path) for path in self._matching(pattern)]
-        return files
+    @property
+    def _here(self) -> tuple[str, Path]:
+        """Where files are named, and the folder that they are named in."""
+        return str(self.path), self.path.parent
 
     def metrics(self) -> dict[str, Metric]:
         """Metrics by name, with the settings that all have in common where they have them."""
@@ -166,7 +166,7 @@ class Definition:
             yield read_segments(self.place(table["pairs"]), encoding=encoding)
             return
         self.table("corpus", _FILES, {"candidates", "references"})
-        candidates = [str(path) for name in table["candidates"] for path in self._matching(name)]
+        candidates = [str(path) for name in table["candidates"] for path in find_files(*self._here, name)]
         references = [self.place(name) for name in table["references"]]
         source = self.place(table["source"]) if "source" in table else None
         with ParallelFiles.open(candidates, references, source, encoding=encoding) as corpus:
@@ -188,20 +188,6 @@ class Definition:
             # With their folders where they are needed to tell files.
             known = stem if stems.count(stem) == 1 else name
             yield known, {"grammar": self.place(name) if "/" in name else name, **chosen}
-
-    def _matching(self, pattern: str) -> list[Path]:
-        """Files of that name, or all that match it, sorted."""
-        place = Path(self.place(pattern))
-        try:
-            paths = matching_files(place)
-        except OSError as error:
-            raise InputError(f"{self.path}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
-        if not paths:
-            raise InputError(
-                f"{self.path}: no file matches {pattern!r}: put the data into {place.parent.resolve()}, "
-                "or change the path"
-            )
-        return paths
 
     def inputs(self) -> dict[str, str]:
         """SHA-256 of the definition and of every file that it names, by path as it is named."""
@@ -227,7 +213,7 @@ class Definition:
             names += [data[key] for key in _TEXTS if key in data]
             names += [split_name(file)[1] for key in _LISTS for file in data.get(key, ())]
         for name in names:
-            for path in self._matching(name):
+            for path in find_files(*self._here, name):
                 check_plain(path)
                 yield str(Path(name).parent / path.name), path
 

@@ -63,6 +63,7 @@ from softbleu.meta.evidence import (
     OpenOutputs,
     Outputs,
     aggregate_scores,
+    lines_of,
     loaded,
     make_score_tables,
     marked_by,
@@ -241,7 +242,8 @@ def metaeval(
         if rankings is None and value:
             raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
     settings = IntervalSettings(samples, runs, seed, against, window)
-    named = None if documents is None else _documents(documents, encoding)
+    named = Documents.read(documents, encoding) if isinstance(documents, str) else None
+    named = Documents.of(documents) if named is None and documents is not None else named
     outputs = partial(open_outputs, candidates, references, source, gold, encoding, unescape=unescape)
     if question == "spans":
         marks = _marks(
@@ -263,7 +265,7 @@ def metaeval(
             unescape=unescape,
             standardise=standardise,
             encoding=encoding,
-            texts=partial(_texts_of, outputs) if candidates else None,
+            texts=partial(lines_of, outputs) if candidates else None,
             documents=named if by_document else None,
         )
         if isinstance(assessments, str)
@@ -310,10 +312,6 @@ def metaeval(
     table = replace(answer.table, facts=facts, background=list(signatures), notes=[*answer.table.notes, *short])
     notes += [*lacks, *_one_sided(evidence, question), *answer.notes]
     return replace(answer, table=table, notes=tuple(dict.fromkeys(notes)), signatures=signatures)
-
-
-def _documents(documents: str | Sequence[str], encoding: str) -> Documents:
-    return Documents.read(documents, encoding) if isinstance(documents, str) else Documents.of(documents)
 
 
 def default_question(metrics: object, of_systems: object, assessments: object) -> str:
@@ -546,7 +544,7 @@ def _marks(
 ) -> Marks:
     """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed."""
     tables = []
-    lines = None if outputs is None else partial(_texts_of, outputs)
+    lines = None if outputs is None else partial(lines_of, outputs)
     for named in files:
         if not isinstance(named, str):
             raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
@@ -558,12 +556,6 @@ def _marks(
             texts = loaded(corpus).candidates
             tables += marked_by(corpus, metrics, language)
     return Marks(tables[0], tables[1:], texts)
-
-
-def _texts_of(outputs: OpenOutputs) -> Mapping[str, Sequence[str]]:
-    """Read the lines of the systems."""
-    with outputs() as corpus:
-        return loaded(corpus).candidates
 
 
 def _spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
-from softbleu.corpora.corpus import Corpus, Segments
+from softbleu.corpora.corpus import Segments
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_alignment, generate, read_aligned
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_chunk
@@ -40,7 +40,7 @@ from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.sweep import read_thresholds
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric
 from softbleu.metrics.protocols import matcher_of
-from softbleu.text.tokens import Tokenizer, Whitespace
+from softbleu.text.tokens import Whitespace
 from softbleu.types import Progress
 
 if TYPE_CHECKING:
@@ -501,8 +501,7 @@ def spurious(
     check_run(jobs, executor, progress)
     made = make_variants({**settings, "order": order}, several(matchers), several(variants))
     grid = read_thresholds([f"{threshold}" for threshold in several(thresholds)])
-    generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
-    text, facts = read_matched_text(generated, pairs, encoding)
+    text, facts = _read_text(pairs, encoding, grammar=grammar, pairing=pairing, count=count, seed=seed)
     analyses = find_spurious(text, made, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress)
     return SpuriousCredit(analyses, {**facts, "vectors": analyses[0].vectors})
 
@@ -511,8 +510,7 @@ def spurious(
 class MatchedText:
     """Text of one system, and the gold alignments of its candidates to their references; `of_pairs` makes it."""
 
-    corpus: Corpus
-    tokenizer: Tokenizer
+    corpus: Segments
     aligned: Integers
     """For each candidate token the place of the reference token that it is aligned to, or -1."""
 
@@ -525,35 +523,30 @@ class MatchedText:
             references.append(" ".join(pair.reference))
             if (candidates[-1].split(), references[-1].split()) != (list(pair.candidate), list(pair.reference)):
                 raise InputError(f"pair {number} has a token with a blank in it, or an empty one")
-            aligned.append(_places(number, pair))
+            places = np.full(len(pair.candidate), -1)
+            for left, right in check_alignment(f"pair {number}", pair.candidate, pair.reference, pair.alignment):
+                places[left] = right
+            aligned.append(places)
         if not candidates:
             raise InputError("there are no aligned pairs: nothing to analyse")
-        return cls(Segments.of(candidates, references), Whitespace(), np.concatenate(aligned))
+        return cls(Segments.of(candidates, references), np.concatenate(aligned))
 
 
-def _places(number: int, pair: AlignedPair) -> Integers:
-    places = np.full(len(pair.candidate), -1)
-    for left, right in check_alignment(f"pair {number}", pair.candidate, pair.reference, pair.alignment):
-        places[left] = right
-    return places
-
-
-def read_matched_text(
-    generated: Mapping[str, Any], pairs: str | Iterable[AlignedPair] | None, encoding: str
+def _read_text(
+    pairs: str | Iterable[AlignedPair] | None, encoding: str, **generated: Any
 ) -> tuple[MatchedText, dict[str, str]]:
     """Read aligned pairs from a file, take those that are there, or generate them by a grammar; say what they are.
 
-    `generated` has `grammar`, `pairing`, `count` and `seed` of what is generated, None where they are not chosen:
-    `count` pairs, of halves all by default.
+    What is generated has fields of `GenerationSettings`, None where they are not chosen: of halves all by default.
     """
+    chosen = {name: value for name, value in generated.items() if value is not None}
     if pairs is None:
-        grammar, pairing, count, seed = (generated[name] for name in ("grammar", "pairing", "count", "seed"))
-        chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
-        count = COUNT if count is None and chosen == "paraphrase" else count
-        settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
+        pairing = known_name("pairing", chosen.get("pairing", "paraphrase"), PAIRINGS)
+        usual = {"grammar": GRAMMAR, "pairing": pairing, "count": COUNT if pairing == "paraphrase" else None}
+        settings = GenerationSettings(encoding=encoding, **{**usual, **chosen})
         text = MatchedText.of_pairs(generate(settings).pairs())
         said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
-    elif any(value is not None for value in generated.values()):
+    elif chosen:
         raise InputError("one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates")
     else:
         said = pairs if isinstance(pairs, str) else "aligned pairs"
@@ -610,7 +603,7 @@ def find_spurious(
     if plan.context:
         raise InputError("spurious matches are looked for in single lines: leave out ", Parameter("context"))
     grids = _read_grids(variants, [at, *thresholds])
-    prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
+    prepared = prepare_corpus(text.corpus, Whitespace(), Requirements())
     chunk = whole_chunk(prepared)
     needed = Requirements(vectors=True, frequency=True)
     tables = [prepared.table(metric.vector_choice, needed) for metric in plan.metrics]

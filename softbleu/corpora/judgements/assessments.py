@@ -85,11 +85,8 @@ class Assessments:
             if len(values) != len(self):
                 raise InputError(f"{metric} has {len(values)} segments, {len(self)} texts were assessed")
             return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
-        rows: list[tuple[float, float, int]] = []
-        for score, systems, segment in self._outputs():
-            system = next((name for name in systems if name in scored), None)
-            if system is not None:
-                rows.append((score, _score_of(scored, system, segment, metric), segment))
+        outputs = self._outputs(scored, metric)
+        rows = [(score, next(iter(values.values())), segment) for score, values, segment in outputs if values]
         if not rows:
             raise InputError(f"{metric} has scores of none of the assessed systems")
         judges, values, segments = np.array(rows).T
@@ -112,11 +109,10 @@ class Assessments:
         places = {name: number for number, name in enumerate(name for name in scored if name in assessed)}
         judges = np.full((len(places), 1 + max(self.segments, default=0)), np.nan)
         values = judges.copy()
-        for score, systems, segment in self._outputs():
-            for name in systems:
-                if name in places:
-                    judges[places[name], segment] = score
-                    values[places[name], segment] = _score_of(scored, name, segment, metric)
+        for score, by_system, segment in self._outputs(scored, metric):
+            for name, value in by_system.items():
+                judges[places[name], segment] = score
+                values[places[name], segment] = value
         judges[np.isnan(values)] = np.nan
         return judges, values
 
@@ -153,10 +149,15 @@ class Assessments:
         assessed = {name for systems in self.systems for name in systems}
         return sorted(unscored), [name for name in scored if self.systems and name not in assessed]
 
-    def _outputs(self) -> Iterator[tuple[float, Sequence[str], int]]:
-        """Go through assessed outputs of systems: score, systems, segment."""
-        if self.texts is None:
-            yield from zip(self.scores.tolist(), self.systems, self.segments, strict=True)
+    def _outputs(self, scored: Mapping[str, Floats], metric: str) -> Iterator[tuple[float, Mapping[str, float], int]]:
+        """Go through assessed outputs: their score, that of the metric by system, and the segment."""
+        for score, systems, segment in zip(self.scores.tolist(), self.systems, self.segments, strict=True):
+            there = [name for name in systems if name in scored]
+            for name in there:
+                if segment >= len(scored[name]):
+                    said = f"name segment {segment + 1}, {metric} has {len(scored[name])} of {name}"
+                    raise InputError(f"the assessments {said}")
+            yield score, {name: float(scored[name][segment]) for name in there}, segment
 
 
 def drawn_with(segments: Integers, documents: Integers | None) -> Integers:
@@ -166,14 +167,6 @@ def drawn_with(segments: Integers, documents: Integers | None) -> Integers:
     if len(segments) and segments.max() >= len(documents):
         raise InputError(f"the judgements name segment {segments.max() + 1}, {len(documents)} have a document")
     return documents[segments]
-
-
-def _score_of(scored: Mapping[str, Floats], system: str, segment: int, metric: str) -> float:
-    if segment >= len(scored[system]):
-        raise InputError(
-            f"the assessments name segment {segment + 1}, {metric} has {len(scored[system])} of {system}"
-        )
-    return float(scored[system][segment])
 
 
 def read_assessments(
