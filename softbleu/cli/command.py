@@ -102,7 +102,7 @@ class Given:
     @cached_property
     def output_format(self) -> str:
         """The format of the output: as named, or by the suffix of the file."""
-        from softbleu.report import format_by_suffix
+        from softbleu.report.records import format_by_suffix
 
         return self._values["format"] or format_by_suffix(self.output)
 

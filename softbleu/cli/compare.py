@@ -68,7 +68,8 @@ def _write_view(given: Given) -> None:
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
     from softbleu.analysis.differences import By
     from softbleu.errors import InputError
-    from softbleu.report import LINE_WRITERS, VIEWS
+    from softbleu.report.explanations import LINE_WRITERS
+    from softbleu.report.records import VIEWS
     from softbleu.results.significance import SignificanceSettings, compare_runs
 
     unused = ["distribution", "plot", "columns", "all_pairs", "test", "trials", "compatible", "resume"]

@@ -20,7 +20,7 @@ def explain(given: Given) -> None:
     """
     from softbleu.analysis import choose_lines
     from softbleu.meta.evidence import read_marks
-    from softbleu.report import EXPLAINERS
+    from softbleu.report.explanations import EXPLAINERS
     from softbleu.results.explain import explain_corpus
 
     output = given.open_output(given.input_files(), EXPLAINERS.find(given.output_format))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,10 @@ from softbleu.io.progress import note
 from softbleu.io.tabular import Records
 from softbleu.report.records import (
     DATA_FORMATS,
-    SCHEMA,
     Formats,
     Layout,
-    Written,
-    dump,
-    json_rows,
+    Writers,
+    json_document,
     p_text,
     records_tsv,
     table_writers,
@@ -257,23 +255,21 @@ def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[st
 def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[str]:
     """Write one JSON object, a system or a pair of systems a line; of several metrics each says which."""
     several = len(tables) > 1
-    signature = "" if several else f'"signature": {dump(tables[0].signature)}, '
-    yield f'{{"schema": {SCHEMA}, {signature}"baseline": {dump(tables[0].baseline)}, '
-    yield f'"correction": {dump(tables[0].significance.correction)}, "systems": '
-    yield from json_rows(
+    signature = {} if several else {"signature": tables[0].signature}
+    systems = (
         {"metric": table.metric, "signature": table.signature, **row} if several else row
         for table in tables
         for row in (
             comparison_records([table], layout).records() if layout.columns else map(_system, table.comparisons)
         )
     )
-    yield ', "pairs": '
-    yield from json_rows(
+    pairs = (
         {"metric": table.metric, **row} if several else row
         for table in tables
         for row in (pair_records([table], layout).records() if layout.columns else map(asdict, table.pairs))
     )
-    yield "}\n"
+    how = {"baseline": tables[0].baseline, "correction": tables[0].significance.correction}
+    return json_document(signature | how, systems=systems, pairs=pairs)
 
 
 def _system(row: Comparison) -> dict[str, Any]:
@@ -318,8 +314,7 @@ def _nothing_marked(table: ComparisonTable) -> str:
     )
 
 
-Comparer = Callable[[Sequence["ComparisonTable"], Layout], Written]
-COMPARERS: Formats[Comparer] = Formats(
+COMPARERS: Writers[Sequence[ComparisonTable]] = Formats(
     {
         **table_writers(comparison_records),
         **table_writers(comparison_tables, ("text", "markdown")),
@@ -327,7 +322,7 @@ COMPARERS: Formats[Comparer] = Formats(
         "json": compare_json,
     }
 )
-MATRIX_WRITERS: Formats[Comparer] = Formats(
+MATRIX_WRITERS: Writers[Sequence[ComparisonTable]] = Formats(
     {
         **table_writers(pair_records),
         **table_writers(matrix_tables, ("text", "markdown")),

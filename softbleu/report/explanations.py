@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.records import (
-    BOLD,
-    SCHEMA,
-    VIEWS,
-    Formats,
-    Layout,
-    Written,
-    dump,
-    json_rows,
-    lay_out,
-    table_writers,
-)
+from softbleu.report.records import BOLD, VIEWS, Formats, Layout, Writers, dump, json_document, lay_out, table_writers
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
@@ -35,9 +24,7 @@ _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33", "lost": "33"}  # Re
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write one JSON object, one explained segment per line; positions count from 0, segments from 1."""
-    yield f'{{"schema": {SCHEMA}, "segments": '
-    yield from json_rows(map(asdict, explanations))
-    yield "}\n"
+    return json_document({}, segments=map(asdict, explanations))
 
 
 def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -200,7 +187,7 @@ def _by(kind: str, line: ChosenLine, digits: int) -> str:
     return f"difference {line.by:+.{digits}f}" if kind == "different" else f"ranks {line.by:+.0%} apart"
 
 
-EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Formats(
+EXPLAINERS: Writers[Sequence[Explanation]] = Formats(
     {
         **table_writers(explanation_records),
         "text": explain_text,
@@ -208,4 +195,4 @@ EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Format
         "jsonl": explain_jsonl,
     }
 )
-LINE_WRITERS: Formats[Callable[[ChosenLines, Layout], Written]] = Formats({**VIEWS, "text": lines_text})
+LINE_WRITERS: Writers[ChosenLines] = Formats({**VIEWS, "text": lines_text})

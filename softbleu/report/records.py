@@ -147,6 +147,7 @@ def _display_width(text: str) -> int:
 
 
 Found = TypeVar("Found")
+Subject = TypeVar("Subject")
 
 
 class Formats(dict[str, Found]):
@@ -156,6 +157,9 @@ class Formats(dict[str, Found]):
         """Find the writer of that name. UnknownNameError: the message lists the formats there are, and others."""
         key = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
         return self[key]
+
+
+Writers = Formats[Callable[[Subject, Layout], Written]]
 
 
 def dump(value: object) -> str:
@@ -169,6 +173,15 @@ def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
     for number, row in enumerate(rows):
         yield (",\n" if number else "\n") + dump(row)
     yield "\n]"
+
+
+def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    """Write a JSON object: the version of its form, facts, and lists with an object per line."""
+    yield dump({"schema": SCHEMA, **facts}).removesuffix("}")
+    for name, rows in lists.items():
+        yield f', "{name}": '
+        yield from json_rows(rows)
+    yield "}\n"
 
 
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
@@ -212,12 +225,7 @@ def _without_background(records: Records, layout: Layout) -> Records:
 
 def records_json(records: Records, layout: Layout) -> Iterator[str]:
     """Write one JSON object, a row per line."""
-    facts = "".join(f", {dump(name)}: {dump(value)}" for name, value in records.facts.items())
-    yield f'{{"schema": {SCHEMA}{facts}'
-    if records.columns:
-        yield ', "rows": '
-        yield from json_rows(records.named_rows())
-    yield "}\n"
+    return json_document(records.facts, **({"rows": records.named_rows()} if records.columns else {}))
 
 
 def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
@@ -323,7 +331,7 @@ def records_parquet(records: Records, layout: Layout) -> bytes:
     return out.getvalue()
 
 
-RECORD_WRITERS: Formats[Callable[[Records, Layout], Written]] = Formats(
+RECORD_WRITERS: Writers[Records] = Formats(
     {
         "text": records_text,
         "json": records_json,
@@ -427,9 +435,6 @@ def _tabulated(
     return f"{text}\n"
 
 
-Subject = TypeVar("Subject")
-
-
 def table_writers(
     make: Callable[[Subject, Layout], Records | list[Records]], names: Iterable[str] = RECORD_WRITERS
 ) -> dict[str, Callable[[Subject, Layout], Written]]:
@@ -454,7 +459,7 @@ def _view(table: Tabular, layout: Layout) -> Records:
     return table if isinstance(table, Records) else Records.of(table)
 
 
-VIEWS: Formats[Callable[[Tabular, Layout], Written]] = Formats(table_writers(_view))
+VIEWS: Writers[Tabular] = Formats(table_writers(_view))
 """Writers of what can be looked at as a table."""
 
 

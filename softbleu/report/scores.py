@@ -13,7 +13,7 @@ from softbleu.report.records import (
     SCHEMA,
     Formats,
     Layout,
-    Written,
+    Writers,
     dump,
     json_rows,
     lay_out,
@@ -71,8 +71,8 @@ def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one JSON object, a system or a segment per line."""
     several = len(_by_metric(results)) > 1
-    signature = dump(results[0].signature) if results else '""'
-    yield f'{{"schema": {SCHEMA}, ' + ("" if several else f'"signature": {signature}, ') + '"systems": ['
+    signature = {} if several else {"signature": results[0].signature if results else ""}
+    yield dump({"schema": SCHEMA, **signature}).removesuffix("}") + ', "systems": ['
     for number, result in enumerate(results):
         yield ",\n" if number else "\n"
         signed = {"metric": result.metric, "signature": result.signature} if several else {}
@@ -308,7 +308,7 @@ def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:
     return {name: getattr(coverage, field, None) for name, field in COVERAGE_COUNTS.items()}
 
 
-WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
+WRITERS: Writers[Sequence[Result]] = Formats(
     {
         **table_writers(score_records),
         **table_writers(score_tables, ("markdown", "latex")),

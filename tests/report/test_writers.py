@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu.cli.output import Output
 from softbleu.errors import InputError, one_line
+from softbleu.io.tabular import Records
 from softbleu.metrics.result import Score
-from softbleu.report import COMPARERS, EXPLAINERS, RECORD_WRITERS, WRITERS, Layout, Records, format_by_suffix
-from softbleu.report.records import BINARY_FORMATS, lay_out
-from softbleu.report.scores import write_numbers
+from softbleu.report.comparisons import COMPARERS
+from softbleu.report.explanations import EXPLAINERS
+from softbleu.report.records import BINARY_FORMATS, RECORD_WRITERS, Layout, format_by_suffix, lay_out
+from softbleu.report.scores import WRITERS, write_numbers
 from softbleu.results.explain import Explanation, NgramMatch
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
