@@ -375,6 +375,5 @@ def test_without_errant_or_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_has_no_edits() -> None:
-    refused(InputError, "take m2", correction_kinds, EDITED, make_metric("gleu"))
     refused(InputError, "with gold|give gold=", correction_kinds, Segments.of(["a"], ["a"]), make_metric("m2"))
     refused(UnknownNameError, "operation", correction_kinds, EDITED, make_metric("m2"), "colour")

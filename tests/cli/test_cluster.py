@@ -158,13 +158,6 @@ def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch
 
 
 @on_a_cluster
-def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "_EACH", 1)
-    assert list(map(len, executors._together(range(30), 2))) == [1, 1, 2, 3, 4, 6, 8, 5]
-    assert list(run_in_order(abs, range(30), threads.get_executor())) == list(range(30))
-
-
-@on_a_cluster
 @pytest.mark.parametrize(("version", "said"), [(None, "no softbleu"), ("0.0.1", r"softbleu 0\.0\.1")])
 def test_a_cluster_without_this_version_is_refused(threads: Any, version: Any, said: str, monkeypatch: Any) -> None:
     other = executors._RemoteTask(len, 0, "0.0.1")

@@ -354,6 +354,7 @@ def test_segments_in_memory(monkeypatch):
     assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
     refused(InputError, "1 segments but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
     refused(InputError, "source, number 1: text is needed, not int", Segments.of, ["a"], ["b"], [5])
+    refused(InputError, "source texts are a list .*, not one text", Segments.of, ["a"], ["b"], "no")
 
 
 @pytest.mark.parametrize("systems", [list("abc"), {"A": list("abc")}])
@@ -379,6 +380,9 @@ def test_transposed_references_are_refused(systems):
         (["a", 5], ["a", "b"], "candidate of 'candidate', number 2: text is needed, not int"),
         ([None], ["a"], "candidate of 'candidate', number 1: text is needed, not NoneType"),
         ([b"a"], ["a"], "text is needed, not bytes"),
+        ({"A": None}, ["a"], "candidates of 'A' are a list .*, not NoneType"),
+        (3, ["a"], "candidates are a list .*, not int"),
+        (["a"], b"no", "references are a list .*, not bytes"),
         (["a"], [["a", 5]], "reference of segment 1, number 2: text is needed, not int"),
         (["a", "b"], ["a", 5], "segment 2 are text, or a list of texts, not int"),
         (["a"], [b"a"], "segment 1 are text, or a list of texts, not bytes"),

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
 from softbleu.report.plots import (
@@ -65,24 +65,17 @@ def test_anything_is_drawn(picture: str) -> None:
     assert "title" in texts_of(draw(PICTURES[picture], "svg"))
 
 
-@pytest.mark.parametrize("name", PICTURE_FORMATS)
-def test_the_same_bytes_twice(name: str) -> None:
-    rows = [[LINES, SCATTER], [RANKS]] if name == "svg" else [[LINES]]
-    first = draw(rows, name)
-    assert first == draw(rows, name)
-    assert first.startswith(MAGIC[name])
-    assert b"CreationDate" not in first
-    assert b"<dc:date>" not in first
-
-
-@pytest.mark.slow
-def test_the_same_bytes_in_another_process() -> None:
-    rows = [[LINES, HISTOGRAM, SCATTER]]
+def test_the_same_bytes_whenever_and_in_any_process() -> None:
+    rows = [[LINES, HISTOGRAM, SCATTER], [RANKS]]
+    drawn = [draw(rows, name) for name in PICTURE_FORMATS]
+    for name, picture in zip(PICTURE_FORMATS, drawn, strict=True):
+        assert picture.startswith(MAGIC[name])
+        assert not any(date in picture for date in (b"CreationDate", b"<dc:date>"))
     code = "import hashlib; from softbleu.report.plots import *; "
     code += f"print([hashlib.sha256(draw({rows!r}, name)).hexdigest() for name in PICTURE_FORMATS])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert done.stdout.strip() == str([hashlib.sha256(draw(rows, name)).hexdigest() for name in PICTURE_FORMATS])
+    assert done.stdout.strip() == str([hashlib.sha256(picture).hexdigest() for picture in drawn])
 
 
 def test_what_is_in_a_picture() -> None:
@@ -125,8 +118,6 @@ def test_names_are_only_names(drawn: Any) -> None:
 
 
 def test_what_cannot_be_drawn() -> None:
-    with pytest.raises(UnknownNameError, match="unknown picture format 'gif'; valid: svg, png, pdf"):
-        draw(LINES, "gif")
     for call in (lambda: draw([], "svg"), lambda: draw_sweep([], "svg")):
         with pytest.raises(InputError, match="nothing to draw"):
             call()

@@ -62,19 +62,6 @@ def test_markdown_and_latex(results):
     assert text.endswith("\\end{tabular}\n")
 
 
-@pytest.mark.parametrize("name", sorted({*WRITERS} - {*BINARY_FORMATS}))
-def test_nothing_is_no_error(name):
-    text = text_of(name, [])
-    assert text == "" or json.loads(text) == {"schema": 1, "signature": "", "systems": []}
-
-
-@pytest.mark.parametrize("name", ["json", "jsonl", "tsv"])
-def test_no_number_is_refused_rather_than_written(results, name):
-    broken = replace(results[0], numbers=replace(results[0].numbers, score=float("inf")))
-    with pytest.raises(ValueError, match="JSON compliant"):
-        text_of(name, [broken])
-
-
 def test_several_systems_are_one_table_and_names_no_markup(results):
     shown = text_of("text", [replace(results[0], name="[red]A[/red]"), results[1]])
     assert "[red]A[/red]" in shown

@@ -37,12 +37,6 @@ def test_exact_matchers_need_no_vectors() -> None:
         explain_corpus(CORPUS, make_metric("vleu", order=1, vectors="no/such.txt"), [2])
 
 
-@pytest.mark.parametrize("number", [0, 4, -1])
-def test_segments_beyond_the_corpus(number: int) -> None:
-    with pytest.raises(InputError, match=f"no segment {number}: the corpus has segments 1 to 3"):
-        explain([1, number])
-
-
 NETWORKS = Segments.of(
     {"A": ["a big hound barked", "it rains", ""], "B": ["hound", "rain fell it", "the dog"]},
     [["the [big|large] (dog|hound) []barked", "a cat"], ["it (rained|rains) {", "rain falls"], ["the (dog|hound)"]],
