@@ -12,7 +12,7 @@ from softbleu.io.tabular import Records
 from softbleu.report.records import BOLD, VIEWS, Formats, Layout, Writers, dump, json_document, lay_out, table_writers
 
 if TYPE_CHECKING:
-    from softbleu.analysis import ChosenLine, ChosenLines
+    from softbleu.analysis.differences import ChosenLine, ChosenLines
     from softbleu.language import Finding
     from softbleu.metrics.protocols import ClosestPath
     from softbleu.results.explain import Explanation, NgramMatch

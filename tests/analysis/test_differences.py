@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from refusing import refused
 
 import softbleu
-from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, find_corrections, ngram_differences
-from softbleu.analysis.differences import FREQUENCIES, LENGTHS
+from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
+from softbleu.analysis.differences import FREQUENCIES, LENGTHS, find_corrections
 from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.labels import Documents

@@ -15,9 +15,9 @@ from refusing import refused
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io import line_cache
 from softbleu.io.files import package_folder
-from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
+from softbleu.language import ModelChoice, split_words
 from softbleu.language.locate import MODEL_PACKAGES
-from softbleu.language.neural import MODEL_FILES, NEEDED, LlamaSizes, smooth_weights
+from softbleu.language.neural import MODEL_FILES, NEEDED, LlamaSizes, NeuralModel, convert_gguf, smooth_weights
 from softbleu.metrics.refless import Refless
 
 LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]

@@ -17,15 +17,12 @@ from softbleu.io.files import find_resource
 from softbleu.language import (
     DEFAULT_LANGUAGE,
     VALUES,
-    LanguageSet,
     ModelChoice,
-    WordList,
-    as_written,
     open_language,
     read_arpa,
     split_words,
 )
-from softbleu.language.values import FoundError, Harper
+from softbleu.language.values import FoundError, Harper, LanguageSet, WordList, as_written
 
 TEXTS = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
 
