@@ -73,7 +73,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "trained": ("metrics.trained._LIMIT", 8, scored("trained", vectors=VECTORS)),
     "refless": ("metrics.refless._LIMIT", 7, scored("refless", source=True)),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
-    "page": ("analysis.page_lines._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
+    "page": ("analysis.pages._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
 
 

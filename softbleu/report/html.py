@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.page_lines import HEAT_STEPS
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records, Value
 from softbleu.metrics.protocols import BleuFormula
@@ -122,7 +121,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "marks": None
         if page.marks is None
         else {"kinds": page.marks.kinds, "labels": page.marks.labels, "title": page.marks.title},
-        "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": HEAT_STEPS},
+        "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": page.heat.steps},
         "tables": [_table(table, layout.digits) for table in page.tables],
     }
 

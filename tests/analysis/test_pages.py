@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
 import softbleu
-from softbleu.analysis import page_lines
+from softbleu.analysis import pages
 from softbleu.analysis.differences import shown_text
-from softbleu.analysis.page_lines import LEAST_HEAT, _edit_marks
-from softbleu.analysis.pages import make_comparison_page, make_page
+from softbleu.analysis.pages import LEAST_HEAT, _edit_marks, make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.plan import resolve_metric
@@ -146,7 +145,7 @@ def test_gleu_has_matches_and_no_slider():
 
 def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
     whole = make_page(CORPUS, VLEU)
-    monkeypatch.setattr(page_lines, "LONG_CELLS", 20)
+    monkeypatch.setattr(pages, "LONG_CELLS", 20)
     page = make_page(CORPUS, VLEU)
     # Only the first system's last candidate has 5 tokens, against 6.
     assert page.too_long == [2]
@@ -302,7 +301,7 @@ def test_similarities_are_those_that_precision_is_made_of(monkeypatch: pytest.Mo
         assert table.max(axis=0).mean() * 100 == pytest.approx(numbers.recalls[0], abs=1.01)
     assert [heat.labels[code] for code in heat.names[:2]] == ["a", "c"]
     # 5 words of candidates and 2 of a reference, then 1 and 2.
-    monkeypatch.setattr(page_lines, "_MOST_PAIRS", 11)
+    monkeypatch.setattr(pages, "_MOST_PAIRS", 11)
     assert len(make_page(corpus, measure).text) == 1
 
 
