@@ -29,44 +29,25 @@ class Language:
         return f"spelling+stems:{self.code}" if self.stemmer else "spelling"
 
 
-_KNOWN = (
-    Language("ar", "Arabic", stemmer="arabic"),
-    Language("ca", "Catalan", stemmer="catalan"),
+_STEMMED = (
+    "ar Arabic, ca Catalan, da Danish, de German, el Greek, en English, es Spanish, eu Basque, fi Finnish, "
+    "fr French, ga Irish, hi Hindi, hu Hungarian, hy Armenian, id Indonesian, it Italian, lt Lithuanian, ne Nepali, "
+    "nl Dutch, no Norwegian, pt Portuguese, ro Romanian, ru Russian, sr Serbian, sv Swedish, ta Tamil, tr Turkish, "
+    "yi Yiddish"
+)
+"""Languages of snowballstemmer, whose algorithms have their names."""
+_OTHERS = (
     Language("cs", "Czech"),
-    Language("da", "Danish", stemmer="danish"),
-    Language("de", "German", stemmer="german"),
-    Language("el", "Greek", stemmer="greek"),
-    Language("en", "English", stemmer="english"),
-    Language("es", "Spanish", stemmer="spanish"),
-    Language("eu", "Basque", stemmer="basque"),
-    Language("fi", "Finnish", stemmer="finnish"),
-    Language("fr", "French", stemmer="french"),
-    Language("ga", "Irish", stemmer="irish"),
-    Language("hi", "Hindi", stemmer="hindi"),
-    Language("hu", "Hungarian", stemmer="hungarian"),
-    Language("hy", "Armenian", stemmer="armenian"),
-    Language("id", "Indonesian", stemmer="indonesian"),
-    Language("it", "Italian", stemmer="italian"),
     Language("ja", "Japanese", "unspaced"),
     Language("ko", "Korean"),
-    Language("lt", "Lithuanian", stemmer="lithuanian"),
-    Language("ne", "Nepali", stemmer="nepali"),
-    Language("nl", "Dutch", stemmer="dutch"),
-    Language("no", "Norwegian", stemmer="norwegian"),
     Language("pl", "Polish"),
-    Language("pt", "Portuguese", stemmer="portuguese"),
-    Language("ro", "Romanian", stemmer="romanian"),
-    Language("ru", "Russian", stemmer="russian"),
-    Language("sr", "Serbian", stemmer="serbian"),
-    Language("sv", "Swedish", stemmer="swedish"),
-    Language("ta", "Tamil", stemmer="tamil"),
     Language("th", "Thai", "unspaced"),
-    Language("tr", "Turkish", stemmer="turkish"),
     Language("uk", "Ukrainian"),
-    Language("yi", "Yiddish", stemmer="yiddish"),
     Language("zh", "Chinese", "zh"),
 )
-LANGUAGES: Mapping[str, Language] = {language.code: language for language in _KNOWN}
+_NAMED = (entry.split() for entry in _STEMMED.split(", "))
+_KNOWN = [*_OTHERS, *(Language(code, name, stemmer=name.lower()) for code, name in _NAMED)]
+LANGUAGES: Mapping[str, Language] = dict(sorted((language.code, language) for language in _KNOWN))
 """Those for which there is anything, by their codes."""
 _EARLIER = {"nb": "no", "nn": "no", "cz": "cs", "iw": "he"}  # Other codes of the same
 
