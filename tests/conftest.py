@@ -143,9 +143,9 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, A
     def call(**kinds: list[Any]) -> dict[str, Any]:
         loaded = {each.name: each for classes in kinds.values() for each in classes}
 
-        def entries(group: str) -> tuple[EntryPoint, ...]:
+        def entries(group: str) -> dict[str, EntryPoint]:
             offered = kinds.get(group.removeprefix("softbleu."), [])
-            return tuple(EntryPoint(each.name, f"elsewhere:{each.name}", group) for each in offered)
+            return {each.name: EntryPoint(each.name, f"elsewhere:{each.name}", group) for each in offered}
 
         def load(entry: EntryPoint) -> Any:
             found = loaded[entry.name]

@@ -271,4 +271,4 @@ def test_damaged_metadata_of_a_package_spoils_nothing(tmp_path: Path, monkeypatc
         (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         (folder / "entry_points.txt").write_bytes(text)
     monkeypatch.syspath_prepend(tmp_path)
-    assert "steeper" in {entry.name for entry in declare.entry_points_of.__wrapped__("softbleu.metrics")}
+    assert "steeper" in declare.entry_points_of.__wrapped__("softbleu.metrics")

@@ -18,8 +18,7 @@ from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 
 _KEY = "setting"
-Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
-_KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+_KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,6 @@ class Setting:
     default: Any
     field: str = ""  # Of the class, which has another name where it holds a value that the setting names
     help: str = ""  # What it does, for the option and the reference page
-    kind: Kind = "anything"
     optional: bool = False  # None is one of its values
     choices: tuple[str, ...] = ()  # Empty where it may be anything of its kind
     least: float | None = None  # Itself allowed, as is the greatest
@@ -52,6 +50,12 @@ class Setting:
     def key(self) -> str:
         """Its key in signatures, and the name of its option."""
         return self.name.replace("_", "-")
+
+    @property
+    def kind(self) -> str:
+        """Kind of its values, in words."""
+        single = self.types[0] if len(self.types) == 1 and (self.types == (str,) or not self.choices) else None
+        return _KINDS.get(single, "anything")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,7 +149,7 @@ def setting(
     default: Any = MISSING,
     help: str = "",
     *,
-    factory: Callable[[], Any] | None = None,
+    factory: Any = MISSING,
     kw_only: Any = MISSING,
     **more: Any,
 ) -> Any:
@@ -154,9 +158,7 @@ def setting(
     Keyword-only fields stand last.
     """
     metadata = {_KEY: {"help": help, **more}}
-    if factory is not None:
-        return field(default_factory=factory, metadata=metadata, kw_only=kw_only)
-    return field(default=default, metadata=metadata, kw_only=kw_only)
+    return field(default=default, default_factory=factory, metadata=metadata, kw_only=kw_only)
 
 
 class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
@@ -199,20 +201,23 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
         changes: dict[str, Any] = {}
         for setting in own_settings(type(self)):
             wanted, present = settings.get(setting.name), getattr(self, setting.field)
-            if isinstance(present, Declared):
-                if isinstance(wanted, Declared):
-                    present = wanted
-                elif wanted is not None and not isinstance(wanted, str) and present.kind in _REGISTRIES:
+            if not isinstance(present, Declared):
+                if setting.read is not None and isinstance(wanted, str):
+                    wanted = setting.read(wanted)
+                if setting.name in settings:
+                    changes[setting.field] = wanted
+                continue
+            if isinstance(wanted, Declared):
+                present = wanted
+            elif wanted is not None and present.kind in _REGISTRIES:
+                if not isinstance(wanted, str):
                     raise InputError(Parameter(setting.name), f" must be a name or a value, not {wanted!r}")
-                elif isinstance(wanted, str) and present.kind in _REGISTRIES:
-                    kind = _REGISTRIES[present.kind].find(wanted)
-                    common = {setting.name: value for setting, value in present.settings()}
-                    present = present if kind is type(present) else kind().revised(common)
-                    if ":" in wanted:
-                        settings = {kind.argument: wanted.partition(":")[2], **settings}
-                changes[setting.field] = present.revised(settings)
-            elif setting.name in settings:
-                changes[setting.field] = setting.read(wanted) if setting.read and isinstance(wanted, str) else wanted
+                kind = _REGISTRIES[present.kind].find(wanted)
+                if kind is not type(present):
+                    present = kind().revised({common.name: value for common, value in present.settings()})
+                if ":" in wanted:
+                    settings = {kind.argument: wanted.partition(":")[2], **settings}
+            changes[setting.field] = present.revised(settings)
         return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
 
@@ -261,32 +266,20 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
     plain = [option for option in options if option is not NoneType and get_origin(option) is not Literal]
     named = tuple(str(name) for option in options if get_origin(option) is Literal for name in get_args(option))
     part = next((option for option in plain if isinstance(option, type) and issubclass(option, Declared)), None)
+    known = all(isinstance(option, type) and option is not Any for option in plain)
     more = dict(declared.metadata.get(_KEY, {}))
     choices = more.pop("choices", named)
     return Setting(
         more.pop("name", declared.name),
         default,
         declared.name,
-        kind=_kind(plain, bool(named)),
         optional=NoneType in options,
         choices=tuple(choices() if callable(choices) else choices),
         part=part,
-        types=_types(plain, bool(named)),
+        types=tuple(plain or ([str] if named else [])) if known else (),
         shared=declared.kw_only is True,
         **more,
     )
-
-
-def _kind(plain: Sequence[Any], named: bool) -> Kind:
-    if not plain:
-        return "text" if named else "anything"
-    return _KINDS.get(plain[0], "anything") if len(plain) == 1 and not named else "anything"
-
-
-def _types(plain: Sequence[Any], named: bool) -> tuple[type, ...]:
-    if any(option is Any or not isinstance(option, type) for option in plain):
-        return ()
-    return (*plain, *([str] if named and not plain else []))
 
 
 def _hint(owner: type, declared: Field[Any]) -> Any:
@@ -318,16 +311,12 @@ class Registry:
 
     def names(self) -> list[str]:
         """Names of all, our own first."""
-        return [*self.built_in, *sorted({entry.name for entry in entry_points_of(self.group)} - set(self.built_in))]
+        return [*self.built_in, *sorted(entry_points_of(self.group).keys() - self.built_in)]
 
     def has(self, name: str) -> bool:
         """Whether there is one of that name, in upper or lower case."""
         wanted = name.lower()
-        return self._own(wanted) is not None or any(entry.name == wanted for entry in entry_points_of(self.group))
-
-    def has_module(self, name: str) -> bool:
-        """Whether a module of ours has that name: then nothing else need be loaded."""
-        return name.isidentifier() and find_spec(f"{self._package}.{name.lower()}") is not None
+        return self._own(wanted) is not None or wanted in entry_points_of(self.group)
 
     def find(self, name: str) -> type[Any]:
         """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
@@ -336,10 +325,10 @@ class Registry:
         built_in = self._own(head)
         if built_in is not None and (not colon or getattr(built_in, "argument", False)):
             return built_in
-        for entry in entry_points_of(self.group):
-            if entry.name == wanted:
-                return self._load(entry)
-        raise self.unknown(name)
+        entry = entry_points_of(self.group).get(wanted)
+        if entry is None:
+            raise self.unknown(name)
+        return self._load(entry)
 
     def unknown(self, name: str, others: Sequence[str] = ()) -> InputError:
         """The error for a name that there is not; `others` than those of the registry would have done."""
@@ -359,8 +348,9 @@ class Registry:
 
     def _own(self, name: str) -> type[Declared] | None:
         """One of our own; the module of its name is looked at first, for a start that loads no other."""
-        if self.has_module(name):
-            declared = _declared_by(f"{self._package}.{name}", self._base)
+        module = f"{self._package}.{name}"
+        if name.isidentifier() and find_spec(module) is not None:
+            declared = _declared_by(module, self._base)
             if name in declared:
                 return declared[name]
         return self.built_in.get(name)
@@ -368,8 +358,8 @@ class Registry:
     def classes(self) -> list[type[Declared]]:
         """Return all that can be used, our own first."""
         usable = list(self.built_in.values())
-        for entry in entry_points_of(self.group):
-            if entry.name not in self.built_in:
+        for name, entry in entry_points_of(self.group).items():
+            if name not in self.built_in:
                 # Whoever asks for a broken one by name is told what is wrong with it.
                 with suppress(InputError):
                     usable.append(self._load(entry))
@@ -390,20 +380,19 @@ _REGISTRIES: dict[str, Registry] = {}
 
 
 @cache
-def entry_points_of(group: str) -> tuple[Any, ...]:
-    """Entry points that packages offer to a group."""
+def entry_points_of(group: str) -> dict[str, Any]:
+    """Entry points that packages offer to a group, by name; of two of one name the first counts."""
     from importlib.metadata import distributions, entry_points
 
+    entries: list[Any] = []
     try:
-        return tuple(entry_points(group=group))
+        entries += entry_points(group=group)
     except Exception:
         # What one package says of itself is damaged, in any way: those of the others count.
-        offered: dict[str, Any] = {}
         for distribution in distributions():
             with suppress(Exception):
-                for entry in distribution.entry_points.select(group=group):
-                    offered.setdefault(entry.name, entry)
-        return tuple(offered.values())
+                entries += distribution.entry_points.select(group=group)
+    return {entry.name: entry for entry in reversed(entries)}
 
 
 @cache

@@ -548,7 +548,7 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
     """
     head, texts = parse_expression(split_name(text)[1])
-    if MATCHERS.has_module(head) or (not METRICS.has_module(head) and MATCHERS.has(head)):
+    if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
         head, texts = "bleu", {"matcher": head.lower(), **texts}
     elif not METRICS.has(head):
         raise METRICS.unknown(head, MATCHERS.names())
