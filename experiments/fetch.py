@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, SoftbleuError, VectorError, known_name, one_line
-from softbleu.io.files import drafts_of, hash_files, open_own
+from softbleu.io.files import draft_file, hash_files, open_own
 from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_range, read_toml, url_size
 from softbleu.io.tabular import Records
 
@@ -102,7 +102,7 @@ class DataSet:
     def _keep(self, url: str, blocks: _Blocks, path: str, target: Path) -> None:
         """Write a file block by block, if it is the one that is meant."""
         digest, size = hashlib.sha256(), 0
-        with drafts_of([target]) as (draft,), open_own(draft, "wb") as stream:
+        with draft_file(target) as draft, open_own(draft, "wb") as stream:
             for block in blocks:
                 digest.update(block)
                 if (size := size + len(block)) > self.bytes:

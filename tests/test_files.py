@@ -14,8 +14,8 @@ from softbleu.io.files import (
     TemporaryFolder,
     check_apart,
     check_different,
+    draft_file,
     draft_folder,
-    drafts_of,
     open_own,
     put_in_place,
     write_output,
@@ -72,27 +72,20 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"away", "pipe", "store"}
 
 
-def write_both(paths: list[Path]) -> None:
-    with drafts_of(paths) as drafts:
-        drafts[0].write_text("after")
-        raise ValueError("no more")
-
-
 def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError("disk full")
 
-    paths = [tmp_path / "one", tmp_path / "two"]
-    paths[0].write_text("before")
+    place = tmp_path / "one"
+    place.write_text("before")
 
     def fail() -> Iterator[str]:
         yield "half"
         raise ValueError("no more")
 
-    refused(ValueError, "no more", write_whole, paths[0], fail())
-    refused(ValueError, "no more", write_both, paths)
+    refused(ValueError, "no more", write_whole, place, fail())
     monkeypatch.setattr(Path, "replace", full)
-    refused(OSError, "disk full", write_whole, paths[0], b"new")
+    refused(OSError, "disk full", write_whole, place, b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 
@@ -159,7 +152,7 @@ def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:
     kept = {living, f".other.{dead}.abc.draft", ".out.12x.abc.draft", f"out.{dead}.abc.draft", f".out.{dead}.draft"}
     for name in {own, f".out.{dead}.abc.draft", *kept}:
         (tmp_path / name).write_text("half")
-    with drafts_of([tmp_path / "out"]) as (draft,):
+    with draft_file(tmp_path / "out") as draft:
         # A second one at the same time, as of another thread.
         write_whole(tmp_path / "out", ["whole"])
         draft.write_text("last")

@@ -130,51 +130,50 @@ def cluster_executor(address: str, jobs: int = 1) -> Iterator[Executor]:
     """
     if jobs != 1:
         raise InputError(Parameter("cluster"), " says where the work is done: leave out ", Parameter("jobs"))
-    with _open_client(address) as client:
-        executor = client.get_executor(retries=_RETRIES, pure=False)
-        if address.startswith(_LOCAL):
-            executor._max_workers = int(address.removeprefix(_LOCAL))
-        yield executor
-
-
-@contextmanager
-def _open_client(address: str) -> Iterator[Any]:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError("a cluster needs another package: pip install 'softbleu[dask]'") from None
     # What goes wrong is told in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    workers, named = _workers_here(address), Parameter("cluster", address)
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         # Tables of words are sent by value, once a worker.
         warnings.filterwarnings("ignore", message="Sending large graph")
         place: Any = address
-        named = Parameter("cluster", address)
-        if address.startswith(_LOCAL):
-            jobs = address.removeprefix(_LOCAL)
-            if not (jobs.isascii() and jobs.isdecimal() and 1 <= int(jobs[:9]) <= MOST_JOBS):
-                raise InputError(named, f": {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
+        if workers:
             stack.enter_context(import_module("dask").config.set(_LOCAL_SETTINGS))
             how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             place = stack.enter_context(distributed.LocalCluster(n_workers=0, **how))
             # The first worker starts while text is found.
             place.scale(1)
-        else:
-            # A client that something else answers cannot be closed again.
-            with _told(named, ": no scheduler answers there"):
-                _greet(distributed, address)
         with _told(named, ": no scheduler answers there"):
+            if not workers:
+                # A client that something else answers cannot be closed again.
+                _greet(distributed, address)
             client = stack.enter_context(distributed.Client(place, timeout=_CONNECT, set_as_default=False))
-        if place is not address:
-            yield client
-            return
-        with _told(named, f": no workers: start some by 'dask worker {address}'"):
-            client.wait_for_workers(1, timeout=_JOIN)
-        for worker, versions in client.get_versions(packages=["softbleu"])["workers"].items():
-            if (version := versions["packages"]["softbleu"]) != __version__:
-                raise InputError(named, f": the worker {worker} has {_other_version(version)}")
-        yield client
+        if not workers:
+            with _told(named, f": no workers: start some by 'dask worker {address}'"):
+                client.wait_for_workers(1, timeout=_JOIN)
+            for worker, versions in client.get_versions(packages=["softbleu"])["workers"].items():
+                if (version := versions["packages"]["softbleu"]) != __version__:
+                    raise InputError(named, f": the worker {worker} has {_other_version(version)}")
+        executor = client.get_executor(retries=_RETRIES, pure=False)
+        if workers:
+            executor._max_workers = workers
+        yield executor
+
+
+def _workers_here(address: str) -> int:
+    """How many workers of this machine an address asks for; 0 where it is that of a scheduler."""
+    if not address.startswith(_LOCAL):
+        return 0
+    workers = address.removeprefix(_LOCAL)
+    if not (workers.isascii() and workers.isdecimal() and 1 <= int(workers[:9]) <= MOST_JOBS):
+        said = f": {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {workers!r}"
+        raise InputError(Parameter("cluster", address), said)
+    return int(workers)
 
 
 def _greet(distributed: Any, address: str) -> None:

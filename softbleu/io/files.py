@@ -197,7 +197,7 @@ def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None
 
     Raises `OSError` if it cannot be written; then nothing of it is left behind.
     """
-    with drafts_of([path]) as (draft,), open_own(draft, "wb") as stream:
+    with draft_file(path) as draft, open_own(draft, "wb") as stream:
         stream.writelines(encoded(content))
 
 
@@ -222,42 +222,30 @@ def open_own(path: Path, mode: str) -> IO[bytes]:
 
 
 @contextmanager
-def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Give an empty file beside each place, to be put there together at the end, or else to go.
+def draft_file(path: Path) -> Iterator[Path]:
+    """Give an empty file beside a place, to be put there at the end, or else to go.
 
     What killed processes left there is removed first.
     """
-    drafts: list[Path] = []
+    begin = f".{path.name[:100]}."
+    with _guard:
+        for left, _ in _left_behind(path.parent, rf"{re.escape(begin)}(\d{{1,9}})\.[^.]+\.draft"):
+            left.unlink(missing_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f"{begin}{os.getpid()}.", suffix=".draft", dir=path.parent)
+        _mine.add(draft := Path(name))
     try:
-        with _guard:
-            _remove_drafts(paths)
-            for path in paths:
-                prefix = f".{path.name[:100]}.{os.getpid()}."
-                handle, name = tempfile.mkstemp(prefix=prefix, suffix=".draft", dir=path.parent)
-                drafts.append(Path(name))
-                _mine.add(Path(name))
-                os.close(handle)
-        yield drafts
+        os.close(handle)
+        yield draft
         # What new files may not have can be read only by setting it.
         os.umask(mask := os.umask(0o077))
-        for draft, path in zip(drafts, paths, strict=True):
-            there = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFLNK
-            if not (stat.S_ISREG(there) or stat.S_ISLNK(there)):
-                raise OSError(errno.EEXIST, "a folder, a pipe or a device is there", str(path))
-            draft.chmod(there & 0o777 if stat.S_ISREG(there) else 0o666 & ~mask)
-        for draft, path in zip(drafts, paths, strict=True):
-            draft.replace(path)
+        there = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFLNK
+        if not (stat.S_ISREG(there) or stat.S_ISLNK(there)):
+            raise OSError(errno.EEXIST, "a folder, a pipe or a device is there", str(path))
+        draft.chmod(there & 0o777 if stat.S_ISREG(there) else 0o666 & ~mask)
+        draft.replace(path)
     finally:
-        for draft in drafts:
-            draft.unlink(missing_ok=True)
-        _mine.difference_update(drafts)
-
-
-def _remove_drafts(paths: Sequence[Path]) -> None:
-    for folder in {path.parent for path in paths}:
-        names = "|".join(re.escape(path.name[:100]) for path in paths if path.parent == folder)
-        for left, _ in _left_behind(folder, rf"\.(?:{names})\.(\d{{1,9}})\.[^.]+\.draft"):
-            left.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
+        _mine.discard(draft)
 
 
 def _left_behind(folder: Path, names: str) -> Iterator[tuple[Path, re.Match[str]]]:

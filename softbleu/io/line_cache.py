@@ -67,7 +67,6 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
                     stale += [key] if day != today else []
         with suppress(sqlite3.Error), file:
             file.executemany("UPDATE lines SET day = ? WHERE key = ?", ((today, key) for key in stale))
-        return contents
     return contents
 
 
