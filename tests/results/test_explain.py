@@ -1,14 +1,28 @@
-"""Explanations: which n-gram met which."""
+"""What is asked beside a score: which n-gram met which, pairs of texts, choices from lists, what changed."""
 
+import json
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder
 
 import softbleu
-from softbleu import InputError, VectorError
+from softbleu import VectorError
 from softbleu.corpora import Segments
-from softbleu.metrics.base import make_metric
+from softbleu.corpora.records import TextList
+from softbleu.errors import InputError
+from softbleu.matching.ngrams import shared_counts
+from softbleu.metrics.base import make_metric, read_metric
+from softbleu.report import WRITERS, Layout
 from softbleu.results.explain import Explanation, explain_corpus
+from softbleu.results.pairs import pair_systems, score_pairs, score_systems
+from softbleu.results.runs import Change, RunOfMetric, diff_files, diff_runs, read_run
+from softbleu.text.tokens import Tokens, Vocabulary
 
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
@@ -110,3 +124,187 @@ def test_ter_shows_the_edits_and_shifts_to_the_nearest_reference():
         ("deleted", "today", "", 6, 1, 7, None),
     ]
     assert found.score == pytest.approx(100 * 4 / 4)
+
+
+FEW = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0], "rug": [0.2, 0.9]}
+TEXTS = ["a cat sat on the mat .", "the dog sat on a rug ,", "the the the cat", "cat", "", "it rains"]
+TEXTS.insert(5, TEXTS[0])
+METRICS = ["bleu", "bleu(denominator=reference, smooth=floor)", "vleu(threshold=0.6, tokenize=none)", "chrf", "ter"]
+METRICS += ["chrf++", "chrf(whitespace=yes)", "softbleu", "softbleu(credit=greedy, order=3)"]
+LINES = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=5)
+
+
+def alone(candidate: str, reference: str, metric: str, **more: Any) -> float:
+    scored = softbleu.score([candidate], [reference], metric=metric, level="segment", **more)
+    return scored.segments[0].score  # type: ignore[index]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_each_pair_is_scored_as_a_segment(metric: str) -> None:
+    own: dict[str, Any] = {"vectors": FEW} if "vleu" in metric or "softbleu" in metric else {}
+    if "softbleu" in metric:
+        # What is rare hangs on all references, so it comes from elsewhere.
+        own["rarity"] = 0.0
+    found = softbleu.pairwise(TEXTS, TEXTS, metric, **own).scores
+    literal = [[alone(one, other, metric, **own) for other in TEXTS] for one in TEXTS]
+    assert np.array(found) == pytest.approx(np.array(literal), abs=1e-9)
+    few = softbleu.pairwise(TEXTS, TEXTS[1:4], metric, **own).scores
+    assert few.tolist() == pytest.approx(found[:, 1:4], abs=1e-9)
+    same = softbleu.pairwise(TEXTS, metric=metric, **own)
+    assert same.scores.tolist() == found.tolist()
+    assert [*same.records()[0]] == ["candidate", *map(str, range(1, 8))]
+
+
+def test_pairs_of_vectors_in_context() -> None:
+    for metric in ("bertscore", "softbleu", "bertscore(idf=references)"):
+        found = softbleu.pairwise(TEXTS, TEXTS[:3], metric, vectors=MadeUpEncoder())
+        for place, candidate in enumerate(TEXTS):
+            row = softbleu.score([candidate] * 3, TEXTS[:3], metric=metric, vectors=MadeUpEncoder(), level="segment")
+            assert found.scores[place] == pytest.approx([each.score for each in row.segments or ()], abs=1e-4)
+
+
+@given(LINES, LINES, st.integers(1, 3))
+def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], order: int) -> None:
+    vocabulary = Vocabulary()
+    candidates, references = vocabulary.encode(one), vocabulary.encode(other)
+
+    def counted(line: list[str], n: int) -> Counter[tuple[str, ...]]:
+        return Counter(tuple(line[k : k + n]) for k in range(len(line) - n + 1))
+
+    both = (one, other, candidates, references), (one, one, candidates, candidates)
+    for left, right, coded, others in both:
+        for n, found in enumerate(shared_counts(coded, others, order), start=1):
+            literal = [[(counted(a, n) & counted(b, n)).total() for b in right] for a in left]
+            assert found.tolist() == literal
+
+
+def test_many_columns_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(1)
+    text = Tokens(generator.integers(0, 40, 600).astype(np.int32), np.arange(0, 601, 60))
+    whole = [counts.tolist() for counts in shared_counts(text, text, 2)]
+    monkeypatch.setattr("softbleu.matching.ngrams._INCIDENCES", 64)
+    assert [counts.tolist() for counts in shared_counts(text, text, 2)] == whole
+
+
+def test_rarity_is_that_of_the_references_of_all_lists() -> None:
+    lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]]
+    measure = read_metric("softbleu", vectors=FEW)
+    matrices = list(score_pairs([TextList.of(texts) for texts in lists], measure))
+    # One list alone has other scores.
+    other = softbleu.pairwise(TEXTS, metric=measure).scores
+    assert not np.allclose(other, matrices[0].scores)
+
+
+def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = [TextList.of(TEXTS[:size], TEXTS[size - 1 :]) for size in (1, 7, 2, 3, 5)] + [TextList.of(TEXTS)]
+    found = []
+    for together, small in ((1024, 32), (1024, 0), (2, 0), (2, 1000), (7, 8)):
+        monkeypatch.setattr("softbleu.engine.encode.PAIRS_TOGETHER", together)
+        monkeypatch.setattr("softbleu.engine.runner.SMALL_LIST", small)
+        for metric in ("chrf", "ter"):
+            found.append([each.scores.tolist() for each in score_pairs(lists, read_metric(metric))])
+    assert [np.shape(scores) for scores in found[0]] == [(1, 7), (7, 1), (2, 6), (3, 5), (5, 3), (7, 7)]
+    assert all(each == found[number % 2] for number, each in enumerate(found))
+
+
+@pytest.mark.parametrize("together", [1, 1 << 24])
+def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    monkeypatch.setattr("softbleu.results.pairs._AT_ONCE", together)
+    systems = {"one": TEXTS[:3], "two": TEXTS[1:4], "three": TEXTS[3:6]}
+    corpus = Segments.of(systems, list(zip(*systems.values(), strict=True)))
+    measure = read_metric("bleu")
+    found = score_systems(pair_systems(corpus), [[*systems], [*systems]], measure)
+    for row, name in zip(found.records(), systems, strict=True):
+        assert row["candidate"] == name
+        for other, texts in systems.items():
+            assert row[other] == pytest.approx(softbleu.score(systems[name], texts).score)
+    assert "level:corpus" in found.signature
+    uneven = Segments.of(TEXTS[:2], [["a", "b"], ["c"]])
+    with pytest.raises(InputError, match="different numbers of references"):
+        pair_systems(uneven)
+
+
+def test_lists_that_are_none() -> None:
+    wrong: list[tuple[str, Any]] = [
+        ("candidates are a list of texts, not one text", lambda: softbleu.pairwise("one text")),
+        ("references are texts, not 3", lambda: TextList.of(["a"], [3])),  # type: ignore[list-item]
+        ("there are no candidates", lambda: softbleu.pairwise([])),
+    ]
+    for said, call in wrong:
+        with pytest.raises(InputError, match=said):
+            call()
+
+
+KEPT_REFERENCES = ["a dog sat here", "it rains all day", "so be it then"]
+ONE = {"A": ["a cat sat here", "it rains all day", "so be it"], "B": KEPT_REFERENCES}
+TWO = {"A": ["a dog sat here", "it rains all day", "so be it"], "B": KEPT_REFERENCES}
+
+
+def keep(folder: Path, name: str, systems: Any, form: str = "json", **settings: Any) -> Path:
+    results = softbleu.score(systems, KEPT_REFERENCES, **{"metric": ["bleu", "chrf"], "level": "segment", **settings})
+    path = folder / name
+    path.write_text("".join(WRITERS[form](results, Layout())), encoding="utf-8")
+    return path
+
+
+def test_what_changed_is_what_was_changed(tmp_path: Path) -> None:
+    found = diff_files(keep(tmp_path, "one.json", ONE), keep(tmp_path, "two.json", TWO))
+    assert found.incomparable == {}
+    changed = [(each.metric, each.kind, each.system, each.name) for each in found.changes]
+    assert changed == [
+        (name, *each) for name in ("bleu", "chrf") for each in (("score", "A", ""), ("line", "A", "1"))
+    ]
+    # Two systems of three lines by two metrics.
+    assert found.compared == 2 * (2 + 2 * 3)
+    chrf = found.changes[-1]
+    how: Any = {"metric": "chrf", "level": "segment"}
+    scores = [softbleu.score(each["A"][:1], KEPT_REFERENCES[:1], **how).score for each in (ONE, TWO)]
+    assert (chrf.one, chrf.two) == pytest.approx(scores)
+    assert chrf.difference == pytest.approx(scores[1] - scores[0])
+    assert diff_files(tmp_path / "one.json", tmp_path / "one.json").changes == []
+    assert json.loads(json.dumps(found.to_dict()))["scores in both"] == found.compared
+
+
+def test_other_settings_cannot_be_compared(tmp_path: Path) -> None:
+    one = keep(tmp_path, "one.json", ONE, metric="chrf")
+    two = keep(tmp_path, "two.json", TWO, metric="chrf", beta=1.0)
+    found = diff_files(one, two)
+    assert found.incomparable == {"chrf": "beta is 2.0 in one, 1.0 in the other"}
+    assert found.changes[0] == Change("setting", "chrf", "", "beta", "2.0", "1.0")
+    assert {each.difference for each in found.changes} == {None}
+    other = diff_files(one, keep(tmp_path, "three.json", ONE, metric="bleu"))
+    assert "metric is chrf in one, bleu in the other" in other.incomparable["chrf / bleu"]
+
+
+def test_resources_and_versions_are_told_apart() -> None:
+    def run(**signature: str) -> dict[str, RunOfMetric]:
+        return {"vleu": RunOfMetric({"metric": "bleu", "vectors": "a#1", "version": "1", **signature}, {"A": 20.0})}
+
+    (change,) = diff_runs(run(), run(version="2")).changes
+    assert change.kind == "version"
+    assert diff_runs(run(), run(version="2")).incomparable == {}
+    found = diff_runs(run(), run(vectors="a#2"))
+    assert [each.kind for each in found.changes] == ["resource"]
+    assert found.incomparable == {"vleu": "vectors is a#1 in one, a#2 in the other"}
+
+
+def test_systems_and_lines_that_one_run_lacks(tmp_path: Path) -> None:
+    two = keep(tmp_path, "two.json", {"A": ONE["A"], "C": KEPT_REFERENCES}, metric="chrf")
+    found = diff_files(keep(tmp_path, "one.json", ONE, metric="chrf"), two)
+    lacking = [(each.kind, each.system, each.one is None) for each in found.changes if each.name in ("", "1")]
+    assert lacking == [("score", "B", False), ("score", "C", True), ("line", "B", False), ("line", "C", True)]
+
+
+def test_lines_of_json_have_no_signature(tmp_path: Path) -> None:
+    one = keep(tmp_path, "one.jsonl", ONE, "jsonl")
+    found = diff_files(one, keep(tmp_path, "two.json", TWO))
+    assert set(found.incomparable) == {"bleu", "chrf"}
+    assert "no signature" in found.incomparable["bleu"]
+    both = read_run(str(one))["chrf"].lines, read_run(str(tmp_path / "two.json"))["chrf"].lines
+    assert both[0].keys() == both[1].keys()
+    assert both[0]["B", "1"] == both[1]["B", "1"]
+    # References are lines of their own.
+    scored = softbleu.score(["a cat"], [["the cat", "a dog"]], ["a cart"], metric="gleu", level="reference")
+    (tmp_path / "gleu.json").write_text("".join(WRITERS["json"]([scored], Layout())), encoding="utf-8")
+    lines = read_run(str(tmp_path / "gleu.json"))["gleu"].lines
+    assert list(lines) == [("candidate", "1 reference 1"), ("candidate", "1 reference 2")]

@@ -25,9 +25,7 @@ from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
-from softbleu.metrics.gleu import Gleu
 from softbleu.results.notes import note_text
-from softbleu.text.tokens import Tokenizer13a, Whitespace
 
 
 @given(measure=measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment"]))
@@ -89,29 +87,15 @@ def test_no_signature_does_harm(text: str) -> None:
     assert "\n" not in refusal(lambda: metric_from_signature(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("bleu", Bleu()),
-        ("BLEU", Bleu()),
-        ("bleu()", Bleu()),
-        ("  bleu ( order = 2 , ) ", complete(Bleu(order=2))),
-        ("vleu", complete(Bleu(make_matcher("vleu")))),
-        ("vleu(threshold=0.8)", complete(Bleu(make_matcher("vleu", threshold=0.8)))),
-        ("bleu(matcher=vleu, threshold=0.8)", complete(Bleu(make_matcher("vleu", threshold=0.8)))),
-        ("bleu(matcher=vleu(threshold=0.8), order=2)", complete(Bleu(make_matcher("vleu", threshold=0.8), 2))),
-        ("gleu(segment-smoothing=yes)", complete(Gleu(segment_smoothing=True))),
-        ("gleu(segment_smoothing=true)", complete(Gleu(segment_smoothing=True))),
-        ("vleu(threshold=p99.9)", complete(Bleu(make_matcher("vleu", threshold="p99.9")))),
-        ("bleu(smooth=\"floor\", smooth_value='0.5')", complete(Bleu(smooth="floor", smooth_value=0.5))),
-        ("bleu(preset=morgan2014)", complete(Bleu(smooth="none", denominator="reference"), Whitespace())),
-        ("chrf(tokenize=13a)", complete(Chrf(), Tokenizer13a())),
-        ("bleu(tokenize=none)", complete(Bleu(), Whitespace())),
-        ("bleu(lowercase=yes)", complete(Bleu(), Tokenizer13a(lowercase=True))),
-    ],
-)
-def test_people_write_it_so(text: str, expected: Metric) -> None:
-    assert read_metric(text) == expected
+EXPRESSIONS = Path(__file__).with_name("expressions.txt").read_text(encoding="utf-8").splitlines()[2:]
+
+
+@pytest.mark.parametrize("line", EXPRESSIONS)
+def test_people_write_it_so(line: str) -> None:
+    text, expected = line.split(" => ")
+    measure = read_metric(text.strip("`"))
+    assert str(measure) == expected
+    assert measure == read_metric(expected)
 
 
 @pytest.mark.parametrize(
@@ -227,34 +211,17 @@ def notes_on(corpus: Segments, metrics: list[Any]) -> list[str]:
     return notes
 
 
-@pytest.mark.parametrize(
-    ("metric", "candidates", "references", "named"),
-    [
-        ("vleu", GERMAN, ENGLISH, ["sys: 0%", "VLEU"]),
-        ("vleu", ENGLISH, GERMAN, ["the references: 0%", "VLEU"]),
-        ("vleu", JAPANESE, ENGLISH, ["sys: 0%", "VLEU"]),
-        *((metric, GERMAN, ENGLISH, ["sys: 0%"]) for metric in ("bertscore", "meteor(stages=exact)", "refless")),
-        ("vleu", ENGLISH, ENGLISH, []),
-        ("vleu", GERMAN[:1], GERMAN[:1], []),
-        ("bleu(tokenize=none)", GERMAN, GERMAN, []),
-        ("bleu", JAPANESE, JAPANESE, ["sys: words without blanks", "BLEU", "zh, ja or th"]),
-        ("ter", ENGLISH, JAPANESE, ["the references: words without blanks", "TER"]),
-        *(
-            (metric, JAPANESE, JAPANESE, [])
-            for metric in ("bleu(tokenize=unspaced)", "chrf", "softbleu(language=ja)")
-        ),
-        ("chrf", GERMAN, [normalize("NFD", line) for line in GERMAN], ["the references: letters and their marks"]),
-        ("bleu(normalize_unicode=NFC)", GERMAN, [normalize("NFD", line) for line in GERMAN], []),
-        ("cleme", ENGLISH, ENGLISH, []),
-        ("cleme", GERMAN, GERMAN, ["sys: ", "not English, but CLEME: edits are found by rules for English"]),
-        ("cleme(language=en)", GERMAN, GERMAN, ["name the language (language)"]),
-        ("cleme(language=de)", GERMAN, GERMAN, []),
-        ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
-        ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
-    ],
-)
-def test_text_of_another_language_is_noted(metric: str, candidates: Any, references: Any, named: list[str]) -> None:
-    notes = notes_on(Segments.of({"sys": candidates}, references), [read_metric(metric)])
+TEXTS = {"English": ENGLISH, "Japanese": JAPANESE, "German": GERMAN, "German line": GERMAN[:1], "blank": [" "] * 6}
+TEXTS |= {"empty": [""] * 6, "decomposed German": [normalize("NFD", line) for line in GERMAN]}
+NOTES = Path(__file__).with_name("notes.txt").read_text(encoding="utf-8").splitlines()[2:]
+
+
+@pytest.mark.parametrize("line", NOTES)
+def test_text_of_another_language_is_noted(line: str) -> None:
+    given, _, said = line.partition(" =>")
+    metric, candidates, references = given.split("; ")
+    notes = notes_on(Segments.of({"sys": TEXTS[candidates]}, TEXTS[references]), [read_metric(metric)])
+    named = [part for part in said.strip().split(" … ") if part]
     assert len(notes) == bool(named)
     assert all(part in note for note in notes for part in named)
 
