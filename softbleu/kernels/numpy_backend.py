@@ -40,7 +40,6 @@ _COMPACT = 1 << 20  # Tables that would have more entries are made for the n-gra
 _DENSE = 1 << 15  # Entries of tables of words and their parts up to which these are no sparse ones
 TIE = 1e-10
 """How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
-_NEAREST = 48  # Columns of a row that are looked at first
 _FEW = 64  # Rows that are served one after the other, which is faster than whole arrays
 
 
@@ -499,37 +498,6 @@ def _serve(
         if similarity > threshold:
             partner[row], value[row] = choice, similarity
             consumed[first + choice] = consumed.get(first + choice, 0) + (unit or min(similarity, SCALE))
-
-
-def serve_at(similarities: NDArray[np.int32], left: Integers, thresholds: Integers) -> Integers:
-    """Give each row, top down, its most similar column that is left at each threshold, the leftmost of equal ones.
-
-    The same as `assign_greedily` at each threshold with the unit `SCALE`, for rows that come part by part: what is
-    `left` of the columns, (thresholds, columns), is taken from. Similarities have shape (rows, columns). Returns the
-    similarity of each match, 0 for none, (thresholds, rows).
-    """
-    values = np.zeros((len(thresholds), len(similarities)), np.int64)
-    most = min(_NEAREST, similarities.shape[1])
-    for row in np.flatnonzero(similarities.max(axis=1, initial=0) > thresholds[0]).tolist():
-        similarity = similarities[row]
-        near = np.argpartition(similarity, -most)[-most:]
-        edge = similarity[near[0]]
-        # Which of several columns at the edge come first is not known of these few.
-        near = np.sort(near[similarity[near] > edge])
-        if not len(near) or most == len(similarity):
-            edge, near = -1, np.arange(len(similarity))
-        waiting = np.arange(len(thresholds))
-        for columns, least in ((near, edge), (np.arange(len(similarity)), -1)):
-            offered = np.where(left[np.ix_(waiting, columns)] > 0, similarity[columns], -1)
-            choice = offered.argmax(axis=1)
-            reached = offered[np.arange(len(waiting)), choice]
-            made = reached > np.maximum(thresholds[waiting], least)
-            left[waiting[made], columns[choice[made]]] -= SCALE
-            values[waiting[made], row] = reached[made]
-            waiting = waiting[~made & (least > thresholds[waiting])]
-            if not len(waiting):
-                break
-    return values
 
 
 def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, thresholds: Integers) -> Intervals:

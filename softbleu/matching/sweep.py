@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.kernels import SCALE, Kernels, choose_kernels
-from softbleu.kernels.numpy_backend import serve_at
+from softbleu.kernels.numpy_backend import assign_greedily
 from softbleu.matching.matchers import (
     MATCHED_WORDS,
     Batch,
@@ -139,12 +139,16 @@ class ThresholdSweep:
         words_of(batch)
         left: dict[int, Integers] = {}
         for _, _, tables in stripes_of(self.rules, self.pools, batch, text):
-            for order, (similarities,), (capacity,) in zip(
+            for order, similarities, capacity in zip(
                 tables.orders, tables.similarities, tables.capacity, strict=True
             ):
                 remaining = left.setdefault(order, np.tile(capacity, (len(self.thresholds), 1)))
-                values = serve_at(similarities, remaining[:, : len(capacity)], self.millionths)
-                self.matched[:, batch.lines[0], order - 1] += np.minimum(values, SCALE).sum(axis=1)
+                greatest = similarities.max(axis=2, initial=0)[0]
+                for number, threshold in enumerate(self.millionths.tolist()):
+                    room = remaining[number, : capacity.shape[1]]
+                    columns, values = assign_greedily(similarities[:, greatest > threshold], room, SCALE, threshold)
+                    np.subtract.at(room, columns[columns >= 0], SCALE)
+                    self.matched[number, batch.lines[0], order - 1] += np.minimum(values, SCALE).sum()
 
 
 def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels: Kernels) -> None:
