@@ -137,7 +137,7 @@ def sum_matches(
 ) -> Integers | None:
     """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
 
-    The digits are those of `softbleu.matching.matchers.BatchMatching`, which works on whole arrays. Returns
+    The digits are those of `softbleu.matching.matchers.Tables`, which works on whole arrays. Returns
     millionths: (lines, orders). None where a segment is too long. Candidates of several systems come one system after
     the other; `meets` says which orders may match, (candidate's, pool's); a match takes `unit` millionths, or, of 0,
     its similarity.

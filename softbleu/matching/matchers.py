@@ -352,10 +352,8 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     for batch in batches(chunk):
         if batch.is_long:
             match_long_segment(rules, pools, batch, text, matches)
-        else:
-            matching = BatchMatching(rules, pools, batch, text.products(batch))
-            if (tables := matching.tables()) is not None:
-                matching.note(tables, *tables.assign(rules), matches)
+        elif (tables := Tables.of(rules, pools, batch, text.products(batch))) is not None:
+            tables.note(*tables.assign(), matches)
     return matches
 
 
@@ -407,13 +405,10 @@ def words_of(batch: Batch) -> str:
     return words
 
 
-def stripes_of(
-    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText
-) -> Iterator[tuple[int, BatchMatching, Tables]]:
-    """Match some n-grams of a candidate, alone in its batch, with the pools, then the next.
+def stripes_of(rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText) -> Iterator[tuple[int, Tables]]:
+    """Compare some n-grams of a candidate, alone in its batch, with the pools, then the next.
 
-    Yields the token at which the first of them begins, the matching and its tables. `text` and `rules` are as for
-    `match_long_segment`.
+    Yields the token at which the first of them begins, and their tables. Parameters are as for `match_long_segment`.
     """
     pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
     stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
@@ -421,55 +416,51 @@ def stripes_of(
         # N-grams that begin here may end beyond, and those that begin there are not to be matched yet.
         end = start + stripe + rules.max_order - 1
         part = replace(batch, candidate=batch.candidate[:, start:end])
-        matching = BatchMatching(rules, pools, part, text.products(part))
-        tables = matching.tables()
+        tables = Tables.of(rules, pools, part, text.products(part))
         if tables is not None:
             tables.similarities[:, :, stripe:] = 0
-            yield start, matching, tables
+            yield start, tables
 
 
-def _match_greedily(
-    rules: Rules, stripes: Iterator[tuple[int, BatchMatching, Tables]], matches: list[Matches]
-) -> None:
+def _match_greedily(rules: Rules, stripes: Iterator[tuple[int, Tables]], matches: list[Matches]) -> None:
     """Match the n-grams from left to right: each stripe takes from what those before it have left."""
     left: dict[int, Integers] = {}
-    for _, matching, tables in stripes:
+    for _, tables in stripes:
         for capacity, order in zip(tables.capacity[:, 0], tables.orders, strict=True):
             if order in left:
                 capacity[:] = left[order][: len(capacity)]
             left[order] = capacity
-        partner, value = tables.assign(rules)
-        matching.note(tables, partner, value, matches)
+        partner, value = tables.assign()
+        tables.note(partner, value, matches)
         for order, columns, similarities in zip(tables.orders, partner, value, strict=True):
             matched = columns >= 0
             np.subtract.at(left[order], columns[matched], rules.unit or np.minimum(similarities[matched], SCALE))
         # Memory is for the next.
-        del matching, tables
+        del tables
 
 
 def _match_optimally(
     rules: Rules,
     batch: Batch,
-    stripes: Iterator[tuple[int, BatchMatching, Tables]],
+    stripes: Iterator[tuple[int, Tables]],
     matches: list[Matches],
     words: str,
 ) -> None:
     """Gather the pairs of a single order that may match, stripe by stripe, and match them together."""
     links: list[tuple[NDArray[Any], ...]] = []
-    first: tuple[BatchMatching, Tables] | None = None
-    for start, matching, tables in stripes:
-        first = first or (replace(matching, batch=batch), tables)
+    whole: Tables | None = None
+    for start, tables in stripes:
+        whole = whole or replace(tables, batch=batch)
         similarities = tables.similarities[0, 0]
         row, column = np.nonzero(similarities > max(rules.threshold, 0))
         links.append(((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column]))
         OPTIMAL.check(sum(len(link[0]) for link in links), words)
-        del matching, tables
-    if first is not None:
-        whole, tables = first
+        del tables
+    if whole is not None:
         rows, columns, values = map(np.concatenate, zip(*links, strict=True))
         links.clear()
-        partner, value = assign_links(rows, columns, values, tables.capacity[0, 0], batch.candidate.shape[1])
-        whole.note(tables, partner[None], value[None], matches)
+        partner, value = assign_links(rows, columns, values, whole.capacity[0, 0], batch.candidate.shape[1])
+        whole.note(partner[None], value[None], matches)
 
 
 @dataclass(frozen=True)
@@ -592,6 +583,9 @@ class Pool:
 class Tables:
     """Similarities of the n-grams of a batch and capacities of the pool n-grams, before any match is made."""
 
+    rules: Rules
+    pools: list[Pool]  # Of each order
+    batch: Batch
     orders: list[int]  # Orders that may match approximately
     pool_orders: list[list[int]]  # Of each, the orders of the pool n-grams in its columns, in pool order
     similarities: NDArray[np.int32]
@@ -600,43 +594,65 @@ class Tables:
     The shape is (orders, batch, candidate n-grams, pool n-grams)."""
     capacity: Integers  # Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)
 
-    @property
-    def columns(self) -> int:
-        """Pool n-grams of each order."""
-        return int(self.capacity.shape[2])
+    @classmethod
+    def of(cls, rules: Rules, pools: list[Pool], batch: Batch, products: TokenProducts) -> Tables | None:
+        """Similarities of all matches that are allowed, and what the pool offers; None if no match is."""
+        (size, height), width = batch.candidate.shape, batch.reference.shape[1]
+        orders = [order for order, soft in enumerate(rules.pool_orders, start=1) if soft and order <= height]
+        # Columns in pool order: the starts of 1-grams, then those of 2-grams, …
+        pool_orders = [[k for k in rules.columns(n) if k <= width] for n in orders]
+        columns = width * max(map(len, pool_orders), default=0)
+        if not columns:
+            return None
+        similarities = np.zeros((len(orders), size, height, columns), np.int32)
+        capacity = np.zeros((len(orders), size, columns), np.int64)
+        tables = cls(rules, pools, batch, orders, pool_orders, similarities, capacity)
+        for layer, blocks in enumerate(pool_orders):
+            for place in range(len(blocks)):
+                tables._fill(layer, place, products)
+        return tables
 
-    def assign(self, rules: Rules) -> tuple[Integers, Integers]:
+    def _fill(self, layer: int, place: int, products: TokenProducts) -> None:
+        """Write what the pool n-grams of one order offer to those of another, and how similar they are."""
+        order, pool_order = self.orders[layer], self.pool_orders[layer][place]
+        height, width = self.batch.candidate.shape[1], self.batch.reference.shape[1]
+        candidate = self.batch.candidate[:, : height - order + 1]
+        reference = self.batch.reference[:, : width - pool_order + 1]
+        columns = slice(place * width, place * width + reference.shape[1])
+        pool = self.pools[order - 1]
+        offered = self.pools[pool_order - 1].capacity(pool_order == order, self.batch.systems, reference)
+        self.capacity[layer, :, columns] = SCALE * offered
+        block = self.similarities[layer, :, : candidate.shape[1], columns]
+        if pool_order in self.rules.pool_orders[order - 1]:
+            rows, served = pool.waiting[candidate].astype(np.float64), np.where(offered > 0, float(SCALE), 0.0)
+            similarities = self.rules.composition.similarities(products, order, pool_order, rows, served)
+            if similarities is not None:
+                block[...] = round_millionths(similarities)
+        if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
+            block[pool.equal(candidate, reference)] = EXACT
+
+    def assign(self) -> tuple[Integers, Integers]:
         """Give pool n-grams to candidate n-grams by the rules; order o's candidate s has the number o * batch + s.
 
         Found are the pool n-gram of each candidate n-gram, -1 for none, and the similarity of that match.
         Similarities are overwritten.
         """
         similarities, capacity = self._stacked()
-        if rules.assignment == "optimal":
-            similarities[similarities <= rules.threshold] = 0
+        if self.rules.assignment == "optimal":
+            similarities[similarities <= self.rules.threshold] = 0
             return _assign_optimally(similarities, capacity)
-        return assign_greedily(similarities, capacity, rules.unit, rules.threshold)
+        return assign_greedily(similarities, capacity, self.rules.unit, self.rules.threshold)
 
     def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
         """Match at every threshold (in millionths) by `kernels`; candidates are numbered as `assign` does."""
         return kernels.sweep_greedily(*self._stacked(), thresholds)
 
     def _stacked(self) -> tuple[NDArray[np.int32], Integers]:
-        height = self.similarities.shape[2]
-        return self.similarities.reshape(-1, height, self.columns), self.capacity.reshape(-1, self.columns)
+        height, columns = self.similarities.shape[2:]
+        return self.similarities.reshape(-1, height, columns), self.capacity.reshape(-1, columns)
 
-
-@dataclass(frozen=True)
-class BatchMatching:
-    """All n-grams of a batch as one array: (order, candidate, candidate n-gram, pool n-gram)."""
-
-    rules: Rules
-    pools: list[Pool]
-    batch: Batch
-    products: TokenProducts
-
-    def note(self, tables: Tables, partner: Integers, value: Integers, matches: list[Matches]) -> None:
-        """Write into `matches`, order by order, the matches that `Tables.assign` made.
+    def note(self, partner: Integers, value: Integers, matches: list[Matches]) -> None:
+        """Write into `matches`, order by order, the matches that `assign` made.
 
         `partner` has the pool n-gram of each candidate n-gram, -1 for none, `value` the similarity in millionths:
         (batch, candidate n-grams).
@@ -646,47 +662,13 @@ class BatchMatching:
         block, place = np.divmod(partner[row, start], self.batch.reference.shape[1])
         positions, partners = self.batch.candidate[line, start], self.batch.reference[line, place]
         values = np.minimum(value[row, start], SCALE)
-        bounds = pairwise(np.searchsorted(layer, np.arange(len(tables.orders) + 1)).tolist())
-        for order, pool_orders, ends in zip(tables.orders, tables.pool_orders, bounds, strict=True):
+        bounds = pairwise(np.searchsorted(layer, np.arange(len(self.orders) + 1)).tolist())
+        for order, pool_orders, ends in zip(self.orders, self.pool_orders, bounds, strict=True):
             some, made = slice(*ends), matches[order - 1]
             entries = self.pools[order - 1].index[positions[some]]
             made.matched[entries] = values[some]
             made.partner_starts[entries] = partners[some]
             made.partner_orders[entries] = np.array(pool_orders)[block[some]]
-
-    def tables(self) -> Tables | None:
-        """Similarities of all matches that are allowed, and what the pool offers; None if no match is."""
-        (size, height), width = self.batch.candidate.shape, self.batch.reference.shape[1]
-        orders = [order for order, soft in enumerate(self.rules.pool_orders, start=1) if soft and order <= height]
-        # Columns in pool order: the starts of 1-grams, then those of 2-grams, …
-        pool_orders = [[k for k in self.rules.columns(n) if k <= width] for n in orders]
-        columns = width * max(map(len, pool_orders), default=0)
-        if not columns:
-            return None
-        similarities = np.zeros((len(orders), size, height, columns), np.int32)
-        capacity = np.zeros((len(orders), size, columns), np.int64)
-        for layer, order in enumerate(orders):
-            for place, pool_order in enumerate(pool_orders[layer]):
-                block = slice(place * width, place * width + width - pool_order + 1)
-                rows = slice(0, height - order + 1)
-                starts = self.batch.reference[:, : width - pool_order + 1]
-                offered = self.pools[pool_order - 1].capacity(pool_order == order, self.batch.systems, starts)
-                capacity[layer, :, block] = offered
-                self._fill(similarities[layer, :, rows, block], order, pool_order, offered)
-        capacity *= SCALE
-        return Tables(orders, pool_orders, similarities, capacity)
-
-    def _fill(self, block: NDArray[np.int32], order: int, pool_order: int, offered: Integers) -> None:
-        """Write the similarities of the matches that are allowed."""
-        pool = self.pools[order - 1]
-        candidate = self.batch.candidate[:, : block.shape[1]]
-        if pool_order in self.rules.pool_orders[order - 1]:
-            rows, columns = pool.waiting[candidate].astype(np.float64), np.where(offered > 0, float(SCALE), 0.0)
-            similarities = self.rules.composition.similarities(self.products, order, pool_order, rows, columns)
-            if similarities is not None:
-                block[...] = round_millionths(similarities)
-        if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
-            block[pool.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
 
 
 def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tuple[Integers, Integers]:

@@ -14,11 +14,11 @@ from softbleu.kernels.numpy_backend import assign_greedily
 from softbleu.matching.matchers import (
     MATCHED_WORDS,
     Batch,
-    BatchMatching,
     Matcher,
     Matches,
     Pool,
     SoftMatcher,
+    Tables,
     WeighedText,
     batches,
     stripes_of,
@@ -117,7 +117,7 @@ class ThresholdSweep:
 
     def add(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> None:
         """Add what the candidates of a batch match."""
-        tables = BatchMatching(self.rules, self.pools, batch, products).tables()
+        tables = Tables.of(self.rules, self.pools, batch, products)
         if tables is None:
             return
         intervals = tables.sweep(self.millionths, kernels)
@@ -138,7 +138,7 @@ class ThresholdSweep:
         """
         words_of(batch)
         left: dict[int, Integers] = {}
-        for _, _, tables in stripes_of(self.rules, self.pools, batch, text):
+        for _, tables in stripes_of(self.rules, self.pools, batch, text):
             for order, similarities, capacity in zip(
                 tables.orders, tables.similarities, tables.capacity, strict=True
             ):
@@ -241,7 +241,7 @@ def _swept(
                 f"a segment of {candidate.shape[1]} candidate and {reference.shape[1]} reference tokens is too long "
                 "to show its matches at every threshold: split it"
             )
-        tables = BatchMatching(sweep.rules, sweep.pools, batch, text.products(batch)).tables()
+        tables = Tables.of(sweep.rules, sweep.pools, batch, text.products(batch))
         if tables is None:
             continue
         made = tables.sweep(sweep.millionths, kernels)
