@@ -22,6 +22,7 @@ from softbleu.corpora.grammar import (
     Grammar,
     Links,
     alternations_of,
+    categories_of,
     link_rules,
     read_grammar,
 )
@@ -288,12 +289,7 @@ class Lexicon:
     @classmethod
     def of(cls, grammar: Grammar) -> Lexicon:
         """Collect the words of a grammar, in alphabetical order."""
-        categories: dict[str, set[str]] = {}
-        for rule in grammar.rules:
-            for part in rule.parts:
-                if part.is_word:
-                    # Words between symbols are of no category but their own.
-                    categories.setdefault(part.text, set()).add(rule.symbol if rule.word else f"'{part.text}'")
+        categories = categories_of(grammar.rules)
         words = tuple(sorted(categories))
         function_words = sorted(grammar.function_words)
 

@@ -209,7 +209,7 @@ def _check_directives(
     functions: Sequence[tuple[_Line, Sequence[str]]],
 ) -> None:
     """See that synonyms and function words are words of the grammar, and that synonyms can replace one another."""
-    categories = _categories(rules)
+    categories = categories_of(rules)
     for line, members in (*classes, *functions):
         for word in members:
             if word not in categories:
@@ -227,7 +227,7 @@ def _check_directives(
         taken.update(members)
 
 
-def _categories(rules: Sequence[Rule]) -> dict[str, set[str]]:
+def categories_of(rules: Sequence[Rule]) -> dict[str, set[str]]:
     """Of each word the symbols that are written by it alone."""
     categories: dict[str, set[str]] = {part.text: set() for rule in rules for part in rule.parts if part.is_word}
     for rule in rules:

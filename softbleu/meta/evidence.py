@@ -461,6 +461,46 @@ def lines_of(outputs: OpenOutputs) -> Mapping[str, Sequence[str]]:
         return loaded(corpus).candidates
 
 
+def gather_marks(
+    files: Sequence[object],
+    outputs: OpenOutputs | None,
+    metrics: Metrics,
+    direction: str | None,
+    language: str | None,
+    encoding: str,
+) -> Marks:
+    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed.
+
+    Parameters
+    ----------
+    files
+        Files of spans, each maybe as ``NAME=FILE``.
+    outputs
+        Opens the corpus; None: there is none.
+    metrics
+        Metrics whose spans are to be found.
+    direction
+        Rows of which direction are read (column `lp`).
+    language
+        Code of the language of the texts.
+    encoding
+        Of the files.
+    """
+    tables = []
+    lines = None if outputs is None else partial(lines_of, outputs)
+    for named in files:
+        if not isinstance(named, str):
+            raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
+        label, file = split_file(named)
+        tables.append(read_spans(file, label=label, direction=direction, encoding=encoding, texts=lines))
+    texts = None
+    if outputs is not None:
+        with outputs() as corpus:
+            texts = loaded(corpus).candidates
+            tables += marked_by(corpus, metrics, language)
+    return Marks(tables[0], tables[1:], texts)
+
+
 def read_marks(spans: Sequence[str], corpus: Corpus, encoding: str = "utf-8") -> list[SpanTable]:
     """Read spans of files, each maybe behind a name, in outputs of a corpus. InputError: a file has none of these."""
     texts = partial(lines_of, lambda: nullcontext(corpus))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora import split_file
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -20,7 +19,6 @@ from softbleu.corpora.judgements import (
     merge_scores,
     read_assessments,
     read_rankings,
-    read_spans,
 )
 from softbleu.corpora.labels import Documents
 from softbleu.engine.runner import RunOptions
@@ -39,7 +37,6 @@ from softbleu.meta.agreement import (
     COEFFICIENTS,
     Columns,
     Estimate,
-    Marks,
     MetricAgreement,
     MetricPair,
     agreements,
@@ -60,13 +57,11 @@ from softbleu.meta.evidence import (
     Evidence,
     IntervalSettings,
     Metrics,
-    OpenOutputs,
     Outputs,
     aggregate_scores,
+    gather_marks,
     lines_of,
-    loaded,
     make_score_tables,
-    marked_by,
     open_outputs,
     read_human,
     read_metrics,
@@ -246,7 +241,7 @@ def metaeval(
     named = Documents.of(documents) if named is None and documents is not None else named
     outputs = partial(open_outputs, candidates, references, source, gold, encoding, unescape=unescape)
     if question == "spans":
-        marks = _marks(
+        marks = gather_marks(
             (assessments, *scores), outputs if candidates else None, metrics, direction, language, encoding
         )
         return _spans(Evidence(marks=replace(marks, documents=named)), settings)
@@ -534,30 +529,6 @@ def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> M
     return MetaEvaluation("annotators", table)
 
 
-def _marks(
-    files: Sequence[object],
-    outputs: OpenOutputs | None,
-    metrics: Metrics,
-    direction: str | None,
-    language: str | None,
-    encoding: str,
-) -> Marks:
-    """Read spans of judges, the first file, and of metrics; find those of metrics that are to be computed."""
-    tables = []
-    lines = None if outputs is None else partial(lines_of, outputs)
-    for named in files:
-        if not isinstance(named, str):
-            raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
-        label, file = split_file(named)
-        tables.append(read_spans(file, label=label, direction=direction, encoding=encoding, texts=lines))
-    texts = None
-    if outputs is not None:
-        with outputs() as corpus:
-            texts = loaded(corpus).candidates
-            tables += marked_by(corpus, metrics, language)
-    return Marks(tables[0], tables[1:], texts)
-
-
 def _spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row per metric: precision, recall and F1 in characters, and how far F1 is above chance, or another metric."""
     marks = evidence.marks
@@ -764,11 +735,7 @@ def _turned(name: Value) -> Value:
 
 
 def metaeval_directions(
-    directions: Sequence[Direction],
-    question: str | None = None,
-    *,
-    progress: Progress | None = None,
-    **settings: Any,
+    directions: Sequence[Direction], question: str | None = None, *, progress: Progress | None = None, **settings: Any
 ) -> MetaEvaluation:
     """Measure in several directions of translation how well metrics agree with judges, and pool the estimates.
 

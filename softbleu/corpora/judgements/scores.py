@@ -211,11 +211,14 @@ def _score_columns(name: str, cells: Sequence[str], wanted: Sequence[Any]) -> tu
 
 
 def json_values(name: str, text: Sequence[str]) -> Values:
-    """Read JSON, or else JSON lines. InputError: the text is neither."""
+    """Read JSON, the entries of a list one by one, or else JSON lines. InputError: the text is neither."""
     try:
-        return [(name, parse_json("\n".join(text), name))]
+        whole = parse_json("\n".join(text), name)
     except NotJsonError:
         return [(where, parse_json(line, where)) for where, line in _numbered_lines(name, text)]
+    if not isinstance(whole, list) or not whole:
+        return [(name, whole)]
+    return [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
 
 
 def scored_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
@@ -265,12 +268,10 @@ def outside_rows(name: str, text: Sequence[str], system: str) -> tuple[Iterator[
     """
     values = json_values(name, text)
     first = values[0][1]
-    segments = first if isinstance(first, list) and len(values) == 1 else [value for _, value in values]
     if isinstance(first, dict) and "metric_scores" in first:
         return _document_rows(values, system), True
-    if all(isinstance(row, dict) and any(keys <= row.keys() for keys in _OF_SEGMENTS) for row in segments):
-        places = [name] * len(segments) if first is segments else [where for where, _ in values]
-        return _segment_rows(list(zip(places, segments, strict=True)), system), True
+    if all(isinstance(row, dict) and any(keys <= row.keys() for keys in _OF_SEGMENTS) for _, row in values):
+        return _segment_rows(values, system), True
     lists = len(values) == 1 and isinstance(first, dict) and "systems" not in first
     if lists and all(isinstance(rows, list) and rows and {*map(type, rows)} == {dict} for rows in first.values()):
         return _comet_rows(name, first), False

@@ -171,9 +171,8 @@ def _span_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
         if not isinstance(whole.get("rows"), list):
             yield from _xcomet_rows(name, whole)
             return
-        whole = whole["rows"]
-    listed = [(name, row) for row in whole] if isinstance(whole, list) else values
-    for where, row in listed:
+        values = [(name, row) for row in whole["rows"]]
+    for where, row in values:
         if not isinstance(row, dict) or not {*_PLACED} <= row.keys():
             raise InputError(f"{where}: no spans: objects with {', '.join(_PLACED)} are needed")
         yield where, row
@@ -246,9 +245,7 @@ def _after(where: str, line: object) -> int:
 def _json_rows(name: str, text: Sequence[str], texts: LinesBySystem | None) -> Iterator[TableRow] | None:
     values = json_values(name, text)
     whole = values[0][1] if len(values) == 1 else None
-    if isinstance(whole, list):
-        values = [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
-    elif isinstance(whole, dict) and whole and all(map(_is_log, whole.values())):
+    if isinstance(whole, dict) and whole and all(map(_is_log, whole.values())):
         several = len(whole) > 1
         values = [
             (f"{name}, {campaign}, entry {number}", {**entry, "lp": campaign} if several else entry)
