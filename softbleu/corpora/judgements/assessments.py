@@ -150,7 +150,9 @@ class Assessments:
         return sorted(unscored), [name for name in scored if self.systems and name not in assessed]
 
     def _outputs(self, scored: Mapping[str, Floats], metric: str) -> Iterator[tuple[float, Mapping[str, float], int]]:
-        """Go through assessed outputs: their score, that of the metric by system, and the segment."""
+        """Go through assessed outputs: their score, that of the metric by system, and the segment; texts are none."""
+        if self.texts is not None:
+            return
         for score, systems, segment in zip(self.scores.tolist(), self.systems, self.segments, strict=True):
             there = [name for name in systems if name in scored]
             for name in there:
