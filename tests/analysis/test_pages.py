@@ -102,20 +102,6 @@ CORPUS = corpus_of(SEGMENTS)
 VLEU = make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
 
 
-@pytest.mark.parametrize("level", ["corpus", "segment"])
-def test_scores_and_intervals_are_those_of_the_commands(level):
-    page = make_page(CORPUS, VLEU, level=level)
-    expected = softbleu.score_corpus(CORPUS, VLEU, level=level)
-    assert [result.score for result in page.results] == [result.score for result in expected]
-    assert page.results[0].signature == expected[0].signature
-    by_segment = softbleu.score_corpus(CORPUS, VLEU, level="segment")
-    assert page.segment_scores == [[score.score for score in result.segments] for result in by_segment]
-    assert page.segment_signature == by_segment[0].signature
-    if level == "corpus":
-        table = softbleu.compare_corpus(CORPUS, VLEU)
-        assert page.intervals == [comparison.interval for comparison in table.comparisons]
-
-
 def test_thresholds():
     page = make_page(CORPUS, VLEU)
     assert len(page.thresholds) == 101
@@ -309,9 +295,11 @@ def test_similarities_are_those_that_precision_is_made_of(monkeypatch: pytest.Mo
 def test_any_metric_has_a_page(metric: str) -> None:
     page = make_comparison_page(EDITED, [make_metric(metric)])
     assert page.pair == (0, 1)
-    assert page.segment_scores == [
-        [one.score for one in each.segments] for each in softbleu.score_corpus(EDITED, metric, level="segment")
-    ]
+    by_segment = softbleu.score_corpus(EDITED, metric, level="segment")
+    assert page.segment_scores == [[one.score for one in each.segments] for each in by_segment]
+    assert page.segment_signature == by_segment[0].signature
+    table = softbleu.compare_corpus(EDITED, metric)
+    assert make_page(EDITED, make_metric(metric)).intervals == [each.interval for each in table.comparisons]
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)
