@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -160,6 +160,9 @@ class Seen:
         return len(self._digests) > before
 
 
+_Parts = tuple[int, list[Any]]  # Number of a rule, and of each of its parts a place, or such of what is below
+
+
 @dataclass(frozen=True)
 class Aligner:
     """Aligns the words of two derivations that stand in corresponding places and mean the same."""
@@ -182,37 +185,27 @@ class Aligner:
         ((0, 0), (1, 1), (2, 2), (4, 4), (5, 5))
         """
         places: list[tuple[int, int]] = []
-        self._walk(candidate, 0, reference, 0, places)
+        self._walk(self._parts(candidate, count()), self._parts(reference, count()), places)
         return tuple(sorted(places))
 
-    def _walk(
-        self, first: Derivation, start: int, second: Derivation, other_start: int, places: list[tuple[int, int]]
-    ) -> None:
+    def _walk(self, first: _Parts, second: _Parts, places: list[tuple[int, int]]) -> None:
         key = (first[0], second[0])
         links = self._links.get(key)
         if links is None:
             links = self._links[key] = link_rules(self.derivations.grammar, *key)
-        left, right = self._parts(first, start), self._parts(second, other_start)
         for place, other in links:
-            (below, begin), (other_below, other_begin) = left[place], right[other]
-            if below is None or other_below is None:
-                places.append((begin, other_begin))
+            one, two = first[1][place], second[1][other]
+            if isinstance(one, int) or isinstance(two, int):
+                places.append((one, two))
             else:
-                self._walk(below, begin, other_below, other_begin, places)
+                self._walk(one, two, places)
 
-    def _parts(self, derivation: Derivation, start: int) -> list[tuple[Derivation | None, int]]:
-        """Of each part of a rule, its derivation (None for a word) and the place at which it begins."""
-        parts: list[tuple[Derivation | None, int]] = []
-        ahead = iter(derivation[1])
-        for word in self.derivations.words[derivation[0]]:
-            below = next(ahead) if word is None else None
-            parts.append((below, start))
-            start += 1 if below is None else self._length(below)
-        return parts
-
-    def _length(self, derivation: Derivation) -> int:
+    def _parts(self, derivation: Derivation, places: Iterator[int]) -> _Parts:
+        """The rule, and of each of its parts the place of the word, or this of the derivation."""
         number, inner = derivation
-        return len(self.derivations.words[number]) - len(inner) + sum(map(self._length, inner))
+        ahead = iter(inner)
+        words = self.derivations.words[number]
+        return number, [next(places) if word is not None else self._parts(next(ahead), places) for word in words]
 
 
 def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
@@ -277,36 +270,28 @@ class ParaphraseSettings(Declared):
                 raise InputError(Parameter("noise", kind), f" is a probability from 0 to 1, not {rate:g}")
 
 
-@dataclass(frozen=True)
 class Lexicon:
     """The words of a grammar, as noise needs them."""
 
-    words: tuple[str, ...]
-    function_words: frozenset[str]
-    functions: Callable[[str], tuple[str, ...]]  # Of a function word, those of another meaning
-    strangers: Callable[[str], tuple[str, ...]]  # Of a word, those that share neither category nor meaning with it
-
-    @classmethod
-    def of(cls, grammar: Grammar) -> Lexicon:
-        """Collect the words of a grammar, in alphabetical order."""
+    def __init__(self, grammar: Grammar) -> None:
         categories = categories_of(grammar.rules)
-        words = tuple(sorted(categories))
-        function_words = sorted(grammar.function_words)
+        self.words = tuple(sorted(categories))
+        self.function_words = grammar.function_words
 
         # Made when they are needed: of all words they would be as many as the square of these.
         @lru_cache(_REMEMBERED)
         def strangers(word: str) -> tuple[str, ...]:
-            return tuple(
-                other
-                for other in words
-                if not categories[word] & categories[other] and not grammar.synonymous(word, other)
-            )
+            others = (other for other in self.words if not categories[word] & categories[other])
+            return tuple(other for other in others if not grammar.synonymous(word, other))
 
         @lru_cache(_REMEMBERED)
         def functions(word: str) -> tuple[str, ...]:
-            return tuple(other for other in function_words if not grammar.synonymous(word, other))
+            return tuple(other for other in sorted(self.function_words) if not grammar.synonymous(word, other))
 
-        return cls(words, grammar.function_words, functions, strangers)
+        self.strangers: Callable[[str], tuple[str, ...]] = strangers
+        """Of a word, those that share neither category nor meaning with it."""
+        self.functions: Callable[[str], tuple[str, ...]] = functions
+        """Of a function word, those of another meaning."""
 
 
 def _swap(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
@@ -383,7 +368,7 @@ class Paraphraser:
         self._chance = chance
         self._grammar = grammar
         self._words = derivations.words
-        self._lexicon = Lexicon.of(grammar)
+        self._lexicon = Lexicon(grammar)
         groups: dict[object, list[str]] = {}
         self._others: list[_Placed] = []
         self._mates: list[_Placed] = []

@@ -108,13 +108,8 @@ def preference_taus(
     seed
         Seed of the samples.
     """
-    if not table.segments:
-        raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-    if isinstance(judged, Comparisons):
-        pairs: JudgedPairs | None = JudgedPairs.compared(judged, table)
-    else:
-        judges, scores, segments = judged.pick(table.segments, table.name)
-        pairs = JudgedPairs.within(judges, scores, segments, judged.drawn_with(segments))
+    table.need_segments()
+    pairs = JudgedPairs.of(judged, table)
     if pairs is None:
         raise InputError("preferences need two assessed outputs of a segment: here is one of each")
     skipped = len(judged) - len(pairs.judges) if isinstance(judged, Comparisons) else 0
@@ -187,6 +182,14 @@ class JudgedPairs:
         drawn = (one, other) if clusters is None else (clusters[one], clusters[other])
         said = np.sign(judges[one] - judges[other]).astype(np.int64)
         return cls(said, scores[one] - scores[other], *drawn, np.ones(len(one)))
+
+    @classmethod
+    def of(cls, judged: Comparisons | Assessments, table: ScoreTable) -> Self | None:
+        """Pair outputs of each segment that judges compared, or scored; None where no segment has two."""
+        if isinstance(judged, Comparisons):
+            return cls.compared(judged, table)
+        judges, scores, segments = judged.pick(table.segments, table.name)
+        return cls.within(judges, scores, segments, judged.drawn_with(segments))
 
     @classmethod
     def compared(cls, comparisons: Comparisons, table: ScoreTable) -> Self:
@@ -329,22 +332,18 @@ def output_accuracies(
     seed
         Seed of the samples.
     """
-    pairings: dict[str, JudgedPairs | None] = {}
+    together = within = JudgedPairs.of(judged, table)
     if isinstance(judged, Comparisons):
-        compared = JudgedPairs.compared(judged, table)
-        pairings = {"outputs": replace(compared, base=np.ones(len(compared.base))), "outputs by segment": compared}
+        together = within and replace(within, base=np.ones(len(within.base)))
     else:
         judges, scores, segments = judged.pick(table.segments, table.name)
         if len(judges) < 2:
             raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
-        within = JudgedPairs.within(judges, scores, segments, judged.drawn_with(segments))
         few = within is None or comb(len(judges), 2) <= _MOST_TOGETHER
         clusters = np.unique(judged.drawn_with(segments), return_inverse=True)[1]
         together = JudgedPairs.among(judges, scores, clusters) if few else None
-        pairings = {"outputs": together, "outputs by segment": within}
-    return [
-        _accuracy(table.name, human, of, pairs, samples, seed) for of, pairs in pairings.items() if pairs is not None
-    ]
+    pairings = {"outputs": together, "outputs by segment": within}
+    return [_accuracy(table.name, human, of, pairs, samples, seed) for of, pairs in pairings.items() if pairs]
 
 
 def segment_accuracies(

@@ -446,9 +446,7 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
     columns: dict[str, Floats] = {}
     judges, segments = np.zeros(0), np.zeros(0, np.int64)
     for table in metrics:
-        if not table.segments:
-            raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-        judged, values, segments = assessments.pick(table.segments, table.name)
+        judged, values, segments = assessments.pick(table.need_segments(), table.name)
         if columns and not np.array_equal(judged, judges):
             raise InputError(f"{table.name} scored other outputs than {metrics[0].name}: score the same with both")
         judges, columns[table.name] = judged, values

@@ -196,9 +196,7 @@ def aggregate_scores(
     >>> aggregate_scores(table, "expected-wins", IntervalSettings()).systems
     {'A': 0.6666666666666666, 'B': 0.3333333333333333}
     """
-    if not table.segments:
-        raise InputError(f"{table.name} has scores of systems only: to aggregate wins, give those of segments")
-    compared = Comparisons.of_scores(table.segments, table.name)
+    compared = Comparisons.of_scores(table.need_segments("to aggregate wins, "), table.name)
     if not len(compared):
         raise InputError(f"{table.name} scored no segment of two systems: there are no wins to aggregate")
     if known_name("way of ranking", way, WAYS) == "trueskill":

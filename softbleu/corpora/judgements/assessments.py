@@ -213,25 +213,20 @@ def read_assessments(
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
     text = text_of(name, encoding)
-    judged = annotated_rows(name, text, texts)
-    if judged is not None:
-        return _numbered(name, of_direction(name, judged, direction), standardise, by_system=True)
-    columns, rows = table_rows(name, text)
-    known = set(columns)
-    if set(_BY_TEXT) <= known:
-        return _judged_texts(name, of_direction(name, rows, direction), unescape, standardise)
-    if set(_BY_NUMBER) <= known:
-        return _numbered(
-            name, of_direction(name, score_rows(name, text, "human"), direction), standardise, by_system=False
-        )
-    if {"system", "segment"} <= known or ".seg.score" in name:
-        return _numbered(
-            name, of_direction(name, score_rows(name, text, column), direction), standardise, by_system=True
-        )
-    if {"system", "document"} <= known:
-        whole = _of_documents(name, of_direction(name, score_rows(name, text, column), direction), documents)
-        return _numbered(name, whole, standardise, by_system=True)
-    raise InputError(f"{name}, line 1: assessments need columns {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}")
+    judged, by_system, of_whole = annotated_rows(name, text, texts), True, False
+    if judged is None:
+        columns, rows = table_rows(name, text)
+        known = set(columns)
+        if set(_BY_TEXT) <= known:
+            return _judged_texts(name, of_direction(name, rows, direction), unescape, standardise)
+        by_system = not set(_BY_NUMBER) <= known
+        of_whole = by_system and not {"system", "segment"} <= known and ".seg.score" not in name
+        if of_whole and not {"system", "document"} <= known:
+            needed = f"{' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}"
+            raise InputError(f"{name}, line 1: assessments need columns {needed}")
+        judged = score_rows(name, text, column if by_system else "human")
+    taken = of_direction(name, judged, direction)
+    return _numbered(name, _of_documents(name, taken, documents) if of_whole else taken, standardise, by_system)
 
 
 def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | None) -> list[TableRow]:
@@ -302,7 +297,7 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
     return Assessments(scores, texts=corpus, annotations=annotations)
 
 
-def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None, *, by_system: bool) -> Assessments:
+def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None, by_system: bool) -> Assessments:
     """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
     places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
     start = first_segment(name, (segment for _, segment in places))

@@ -386,6 +386,12 @@ class ScoreTable:
             digest.update(system.encode("utf-8", "surrogatepass") + scores.astype("<f8").tobytes())
         return digest.hexdigest()
 
+    def need_segments(self, what: str = "") -> Mapping[str, Floats]:
+        """The scores of segments; InputError, which says what they are needed for: there are none."""
+        if not self.segments:
+            raise InputError(f"{self.name} has scores of systems only: {what}give those of segments, too")
+        return self.segments
+
     def of_documents(self, numbers: Integers) -> ScoreTable:
         """Means of the segments of each document, in the place of segments; these have the `numbers`.
 
@@ -398,8 +404,7 @@ class ScoreTable:
                     f"{self.name} has {len(scores)} segments of {system}, {len(numbers)} have a document"
                 )
             known = ~np.isnan(scores)
-            sums, counts = np.bincount(numbers[known], scores[known], 1 + max(numbers)), np.bincount(numbers[known])
-            counts = np.pad(counts, (0, len(sums) - len(counts)))
+            sums, counts = (np.bincount(numbers[known], of, 1 + max(numbers)) for of in (scores[known], None))
             means[system] = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
         return replace(self, segments=means, documents=())
 
