@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
@@ -33,13 +33,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-_SCRIPTS = {
-    "score_script": "score.js",
-    "data_script": "data.js",
-    "tables_script": "tables.js",
-    "lines_script": "lines.js",
-    "page_script": "report.js",
-}
+_SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "report.js")
 _PART_DIGITS = 4
 _LEVEL = 6  # Of deflation: the greatest, 9, takes four times as long for 1% less
 _AT_ONCE = 1 << 20  # Entries of a column that are deflated at once
@@ -52,8 +46,7 @@ def write_html(page: Page, layout: Layout) -> Iterator[str]:
     Text and names are data of the page's script, which shows them as text only. A content security policy lets no
     other script run and nothing be loaded. The same page gives the same bytes.
     """
-    scripts = {name: read_part(file) for name, file in _SCRIPTS.items()}
-    return _filled("report.html", scripts.values(), {**scripts, "data": _data(page, layout)})
+    return _filled("report.html", _SCRIPTS, {"data": _data(page, layout)})
 
 
 def _data(page: Page, layout: Layout) -> Iterator[str]:
@@ -62,18 +55,19 @@ def _data(page: Page, layout: Layout) -> Iterator[str]:
     yield "}"
 
 
-def _filled(template: str, scripts: Collection[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
-    """Put parts into the places that a template has for them, beside a style, and a policy that allows these scripts.
+def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
+    """Put parts into the places of a template, beside a style, scripts of these names, and a policy that allows them.
 
     What a part holds is not looked at.
     """
-    style = read_part("report.css")
-    allowed = f"script-src {' '.join(map(content_hash, scripts))}; " if scripts else ""
-    allowed += f"style-src {content_hash(style)}"
+    style, scripts = _read_part("report.css"), list(map(_read_part, names))
+    allowed = f"script-src {' '.join(map(_content_hash, scripts))}; " if scripts else ""
+    allowed += f"style-src {_content_hash(style)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-    parts = {"style": style, "policy": policy, **parts}
+    shown = "".join(f"<script>{script}</script>\n" for script in scripts)
+    parts = {"style": style, "policy": policy, "scripts": shown, **parts}
     # Every second piece is the name of a part.
-    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", read_part(template))):
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read_part(template))):
         part = parts[piece] if number % 2 else piece
         yield from [part] if isinstance(part, str) else part
 
@@ -266,33 +260,27 @@ def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
     }
 
 
-def read_part(name: str) -> str:
+def _read_part(name: str) -> str:
     """Read a part of pages: a script, a style or a template."""
     return files("softbleu.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def content_hash(text: str) -> str:
+def _content_hash(text: str) -> str:
     """Name a script or style in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
-def static_page(title: str, summary: str, content: Iterable[str], script: str = "") -> Iterator[str]:
-    """Put content that is HTML into a page that loads nothing, and runs no other script than the given one."""
-    parts = {
-        "title": escape(title),
-        "summary": escape(summary),
-        "version": __version__,
-        "script": f"<script>{script}</script>\n" if script else "",
-        "content": content,
-    }
-    return _filled("static.html", [script] * bool(script), parts)
+def _static_page(title: str, summary: str, content: Iterable[str], *scripts: str) -> Iterator[str]:
+    """Put content that is HTML into a page that loads nothing, and runs no other scripts than these."""
+    parts = {"title": escape(title), "summary": escape(summary), "version": __version__, "content": content}
+    return _filled("static.html", scripts, parts)
 
 
 def write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that a browser opens without any other file and without a network."""
     systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
     found = f"{odd.lines:,} lines each, {len(odd.oddities):,} oddities"
-    return static_page(f"Odd lines of {systems}", found, _odd_content(odd))
+    return _static_page(f"Odd lines of {systems}", found, _odd_content(odd))
 
 
 def _odd_content(odd: Oddities) -> Iterator[str]:
@@ -392,7 +380,7 @@ def directions_page(
         Of the page.
     """
     title = title or f"{len(table.systems)} systems, {len(table.directions)} directions"
-    return static_page(title, "", _direction_content(table, layout, pages), read_part("sort.js"))
+    return _static_page(title, "", _direction_content(table, layout, pages), "sort.js")
 
 
 def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
