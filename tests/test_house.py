@@ -138,18 +138,25 @@ def test_private_names_of_other_packages_are_not_used() -> None:
 
 
 def test_commands_ask_for_options_that_they_have() -> None:
-    used = defaultdict(set)
-    for name, nodes in NODES.items():
-        for node in nodes:
-            match node:
-                case ast.Attribute(value=ast.Name(id="given"), attr=attribute):
-                    used[name].add(attribute)
+    used: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name, tree in TREES.items():
+        for function in (each for each in tree.body if isinstance(each, ast.FunctionDef)):
+            for node in ast.walk(function):
+                match node:
+                    case ast.Attribute(value=ast.Name(id="given"), attr=attribute):
+                        used[name][function.name].add(attribute)
     shown = {attribute for attribute in vars(Given) if not attribute.startswith("__")}
     every = {line.name for declared in DECLARATIONS.values() for line in declared.options}
     assert every.isdisjoint(shown)
+    had = defaultdict(set)
     for name, declared in DECLARATIONS.items():
-        settings = declared.settings()
-        assert used[name] <= shown | {line.name for line in declared.options} | settings.keys(), name
+        module, options = declared.work.__module__, {line.name for line in declared.options}
+        options |= shown | declared.settings().keys()
+        assert used[module].pop(declared.work.__name__) <= options, name
+        had[module] |= options
+    for name, options in had.items():
+        # Functions that commands of the module call.
+        assert all(asked <= options for asked in used[name].values()), name
 
 
 def kinds_asked_for(name: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The command line: one file per command, each of which parses, makes one library call and hands over to a writer."""
+"""The command line: commands, a file each or a group of them; each parses, makes one library call and writes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command("candidate reference source encoding groups table_format output")
+@command("align", "candidate reference source encoding groups table_format output")
 def align(given: Given) -> None:
     """Cut an output with other line breaks, or none, into the segments of its references, by least edit distance.
 

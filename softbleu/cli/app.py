@@ -13,7 +13,7 @@ import typer.completion
 import typer.main
 from typer.core import TyperGroup
 
-from softbleu.cli.command import DECLARATIONS, option_of
+from softbleu.cli.command import DECLARATIONS, Declaration, option_of
 from softbleu.cli.options import HELP, CommandLine, identifier, setting_options, spread_values
 from softbleu.errors import (
     REMOVAL,
@@ -34,7 +34,7 @@ MORE_HELP = (
     "Metrics, and what each measures: softbleu metrics\n"
     "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
 )
-GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
+GROUPS = {  # Groups of commands: what they are for, and the names of the commands
     PROGRAM: (
         "",
         "score compare directions explain spans sweep metaeval matrix diff edits check align metrics "
@@ -43,19 +43,21 @@ GROUPS = {  # Groups of commands: what they are for, and the modules that declar
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",
-        "convert info similarity neighbours train list_sets",
+        "convert info similarity neighbours train list",
     ),
     "experiments": ("Experiments: from a file that defines them, and spurious credit.", "run spurious"),
     "networks": ("Reference networks: many alternative references in one network.", "make show"),
 }
+# Modules of commands; others stand in that of their name or group
+MODULES = {"matchers": "metrics", "tokenizers": "metrics"}
 REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
     "train": "python heads/recipe/train.py trains heads, in a checkout",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
     "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
     "experiments fetch": "experiments/fetch.py fetches the data of the studies, in a checkout",
     "networks info": "",
-    "select": "softbleu matrix --lists has the scores of all pairs of a list",
     "networks sample": "",
+    "select": "softbleu matrix --lists has the scores of all pairs of a list",
 }
 
 
@@ -64,19 +66,13 @@ class Group(TyperGroup):
 
     whole = False  # Whether commands have the options of all settings, and examples
 
-    @property
-    def modules(self) -> dict[str, str]:
-        """Modules that declare the commands, by the commands' names."""
-        return {name.partition("_")[0]: name for name in GROUPS[str(self.name)][1].split()}
-
-    @property
-    def inner(self) -> list[str]:
-        """Words of the command line before those of its commands."""
-        return [] if self.name == PROGRAM else [str(self.name)]
+    def whole_name(self, name: str) -> str:
+        """Name of a command with that of its group."""
+        return name if self.name == PROGRAM else f"{self.name} {name}"
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of the commands."""
-        return list(self.modules)
+        return GROUPS[str(self.name)][1].split()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Make a command as lists show it: without options of settings, unless it is made whole."""
@@ -85,11 +81,11 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str, Any, list[str]]:
         """Make the command that the first word names; to complete words it has all options."""
         name, *words = args
-        if name not in self.modules:
-            whole = " ".join((*self.inner, name))
+        if name not in self.list_commands(ctx):
+            whole = self.whole_name(name)
             if (instead := REMOVED_COMMANDS.get(whole)) is not None:
                 raise InputError(f"command {whole!r} {REMOVAL}{instead and f'; {instead}'}")
-            raise UnknownNameError("command", name, self.modules)
+            raise UnknownNameError("command", name, self.list_commands(ctx))
         made = self._made(name, None if ctx.resilient_parsing else CommandLine.of(words))
         if name not in GROUPS:
             # Beside help nothing counts.
@@ -97,16 +93,21 @@ class Group(TyperGroup):
         return name, made, words
 
     def _made(self, name: str, words: CommandLine | None) -> Any:
-        module = self.modules[name]
-        if module in GROUPS:
-            return make_program(module, whole=self.whole)
-        declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *self.inner, module))).__name__]
+        if name in GROUPS:
+            return make_program(name, whole=self.whole)
+        declared = _declared(self.whole_name(name))
         epilog = None
         if self.whole or (words and words.ask_for_help):
-            epilog = _examples(" ".join((*self.inner, name)))
+            epilog = _examples(self.whole_name(name))
             if words and declared.takes and not (words.metrics or words.matchers):
                 epilog = f"{MORE_HELP}\n\n{epilog}"
         return declared.command(name, declared.settings(words, plug_ins=not self.whole), epilog)
+
+
+def _declared(name: str) -> Declaration:
+    """What a command declares, with that of its group in its name; its module is imported for it."""
+    import_module(f"softbleu.cli.{MODULES.get(name) or name.partition(' ')[0]}")
+    return DECLARATIONS[name]
 
 
 def _examples(name: str) -> str:
@@ -165,9 +166,8 @@ def _complete(option: str, shell: str) -> None:
 
 def _takers(flag: str) -> list[str]:
     """Commands that take an option."""
-    modules = {name: import_module(f"softbleu.cli.{name}").__name__ for name in GROUPS[PROGRAM][1].split()}
-    declared = {name: DECLARATIONS[module] for name, module in modules.items() if module in DECLARATIONS}
-    return [name for name, one in declared.items() if any(flag in option.flags for option in one.options)]
+    commands = (name for name in GROUPS[PROGRAM][1].split() if name not in GROUPS)
+    return [name for name in commands if any(flag in option.flags for option in _declared(name).options)]
 
 
 def run(arguments: Sequence[str]) -> int:

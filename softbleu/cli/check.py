@@ -3,7 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command("candidate reference source encoding show page_format output strict")
+@command("check", "candidate reference source encoding show page_format output strict")
 def check(given: Given) -> None:
     """Find outputs that no metric should score unseen: empty lines, copies, chatter, refusals, lost numbers.
 

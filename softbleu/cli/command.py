@@ -442,26 +442,26 @@ class Declaration:
         return call
 
 
-DECLARATIONS: dict[str, Declaration] = {}  # Commands by the name of their module
+DECLARATIONS: dict[str, Declaration] = {}  # Commands by their names, as `networks make`
 
 
 def command(
+    name: str,
     options: str,
     *,
     settings: Callable[[SettingOption], bool] | None = None,
     own_settings: Callable[[], Options] = dict,
 ) -> Callable[[Callable[[Given], None]], Callable[[Given], None]]:
-    """Declare that a function does the work of a command.
+    """Declare that a function does the work of the command of that name.
 
     `options` names its options, in the order of the help; quiet, debug and limits, which all have, are left out.
-    `settings` says which options of settings of
-    metrics and matchers it takes, too, `own_settings` makes those of one declared class.
+    `settings` says which options of settings of metrics and matchers it takes, too, `own_settings` makes those of one
+    declared class.
     """
 
     def declare(work: Callable[[Given], None]) -> Callable[[Given], None]:
-        name = work.__module__.removeprefix("softbleu.cli.").replace(".", " ").partition("_")[0]
         chosen = choose_options(f"{options} quiet debug limits", name)
-        DECLARATIONS[work.__module__] = Declaration(work, chosen, settings, own_settings)
+        DECLARATIONS[name] = Declaration(work, chosen, settings, own_settings)
         return work
 
     return declare

@@ -3,7 +3,7 @@
 from softbleu.cli.command import Given, command
 
 
-@command("one two lines encoding table_format digits output")
+@command("diff", "one two lines encoding table_format digits output")
 def diff(given: Given) -> None:
     """Say what differs between two runs of 'softbleu score': settings, resources, scores, lines.
 

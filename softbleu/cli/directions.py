@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    "folders against=references metric scores lower language encoding page_format title digits output pages jobs"
+    "directions",
+    "folders against=references metric scores lower language encoding page_format title digits output pages jobs",
 )
 def directions(given: Given) -> None:
     """Score systems in many directions by metrics, and by files of other programs: one table, with macro averages.

@@ -4,7 +4,7 @@ from softbleu.cli.command import Given, command
 from softbleu.errors import Parameter
 
 
-@command("source texts extraction language tokenize encoding output")
+@command("edits", "source texts extraction language tokenize encoding output")
 def edits(given: Given) -> None:
     """Find the edits that make corrected texts of their source, and write them as .m2.
 

@@ -7,6 +7,7 @@ from softbleu.errors import InputError
 
 
 @command(
+    "explain",
     "segment show top candidate reference source gold pairs input_format against blank_references resegment "
     "documents encoding metric preset language spans table_format digits output",
     settings=lambda option: True,

@@ -7,6 +7,7 @@ from softbleu.errors import InputError
 
 
 @command(
+    "matrix",
     "candidate reference lists encoding metric preset language level table_format digits output jobs",
     settings=lambda option: True,
 )

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 
 @command(
+    "metaeval",
     "folders scores lower metric candidate reference source gold encoding unescape rankings rankings_start "
     "unexpanded rank_by human da documents level standardise direction language column aggregate table against "
-    "window samples runs seed table_format long digits=3 output plot jobs cluster"
+    "window samples runs seed table_format long digits=3 output plot jobs cluster",
 )
 def metaeval(given: Given) -> None:
     """Measure how well metrics agree with human judgements of systems, of outputs, and of pairs of outputs.

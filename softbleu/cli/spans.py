@@ -4,6 +4,7 @@ from softbleu.cli.command import Given, command
 
 
 @command(
+    "spans",
     "candidate reference source gold pairs input_format against resegment encoding metric preset language severity "
     "least_similarity table_format digits output",
     settings=lambda option: True,

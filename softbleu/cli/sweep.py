@@ -10,6 +10,7 @@ GRID = "0:0.95:0.05"
 
 
 @command(
+    "sweep",
     "candidate reference source gold pairs input_format against documents encoding metric scores lower matcher "
     "thresholds vary preset language table_format long digits output plot plot_ranks jobs cluster",
     settings=lambda option: option.setting.name not in ("matcher", "threshold"),

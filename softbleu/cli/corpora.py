@@ -1,4 +1,4 @@
-"""`softbleu corpora generate`: a grammar in, sentences or aligned pairs out."""
+"""`softbleu corpora`: a grammar in, sentences or aligned pairs out."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ from softbleu.cli.command import Given, command
 
 
 @command(
+    "corpora generate",
     "grammar encoding pairing count all seed max_depth sampling distinct synonyms category alternate noise format "
-    "output"
+    "output",
 )
 def generate_text(given: Given) -> None:
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""

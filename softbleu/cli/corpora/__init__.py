@@ -1,1 +1,0 @@
-"""`softbleu corpora`: a command per file; each does its work by one call to the library."""

@@ -1,1 +1,0 @@
-"""`softbleu embeddings`: a command per file; each does its work by one call to the library."""
