@@ -14,8 +14,7 @@ from refusing import refused
 
 from softbleu.cli.options import identifier, setting_options
 from softbleu.config import declare
-from softbleu.config.declare import Declared, Setting, own_settings, setting
-from softbleu.config.signature import format_value, parse_signature
+from softbleu.config.declare import Declared, Setting, format_value, own_settings, parse_signature, setting
 from softbleu.embeddings.choice import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher

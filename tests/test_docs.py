@@ -20,8 +20,7 @@ from real.headlines import COLUMNS, read_record
 from real.rows import Row, number, read_rows
 
 import softbleu
-from softbleu.config.declare import all_settings
-from softbleu.config.signature import format_value, parse_signature
+from softbleu.config.declare import all_settings, format_value, parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, every_setting

@@ -17,8 +17,7 @@ import typer
 from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, make_program
-from softbleu.config.declare import Declared, Setting, all_settings, own_settings
-from softbleu.config.signature import format_value
+from softbleu.config.declare import Declared, Setting, all_settings, format_value, own_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, preset_names

@@ -322,7 +322,7 @@ def identifier(name: str) -> str:
 
 
 def _default_of(setting: Setting) -> str:
-    from softbleu.config.signature import format_value
+    from softbleu.config.declare import format_value
 
     value = setting.default
     if setting.unset or value is None or value is False:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from softbleu.config.declare import split_name
 from softbleu.config.languages import LANGUAGES
-from softbleu.config.signature import split_name
 from softbleu.corpora.files import name_systems
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.files import matching_files

@@ -20,7 +20,7 @@ from typing import IO, Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.config.signature import split_name
+from softbleu.config.declare import split_name
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from softbleu.config.signature import parse_signature, split_name
+from softbleu.config.declare import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.corpus import Corpus, compared_with, make_corpus
 from softbleu.corpora.judgements import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from softbleu.config.signature import split_name
+from softbleu.config.declare import split_name
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.corpus import Corpus
 from softbleu.corpora.directions import find_files, named_files

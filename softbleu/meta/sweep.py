@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from softbleu.config.signature import format_value
+from softbleu.config.declare import format_value
 from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus
 from softbleu.corpora.edits import GoldSegment
 from softbleu.engine.plan import key_of, make_plan, threshold_of

@@ -22,19 +22,17 @@ from softbleu.config.declare import (
     Setting,
     all_settings,
     check_given,
+    format_expression,
     is_whole,
     own_settings,
-    setting,
-)
-from softbleu.config.interface import interface
-from softbleu.config.languages import Language, find_language
-from softbleu.config.signature import (
-    format_expression,
     parse_expression,
     parse_signature,
+    setting,
     signature_of,
     split_name,
 )
+from softbleu.config.interface import interface
+from softbleu.config.languages import Language, find_language
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, keys_named

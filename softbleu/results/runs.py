@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from softbleu.config.signature import parse_signature
+from softbleu.config.declare import parse_signature
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.scores import scored_rows
 from softbleu.errors import InputError, Parameter

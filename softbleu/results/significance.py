@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from softbleu.config.signature import parse_signature
+from softbleu.config.declare import parse_signature
 from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.engine.plan import GivenMetrics
 from softbleu.engine.runner import RunOptions, collect_statistics

@@ -10,7 +10,7 @@ import pytest
 from cli.conftest import CANDIDATE, REFERENCE, SECOND, scored
 
 import softbleu
-from softbleu.config.signature import parse_signature
+from softbleu.config.declare import parse_signature
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.language import VALUES
 

@@ -12,8 +12,7 @@ from cli.conftest import lines_of
 from declarations import TOKENIZE
 
 import softbleu
-from softbleu.config.declare import all_settings
-from softbleu.config.signature import parse_signature
+from softbleu.config.declare import all_settings, parse_signature
 from softbleu.declare import Score, StringMetric, setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError

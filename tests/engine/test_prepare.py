@@ -18,7 +18,7 @@ from made_up_executor import Strangers
 
 from softbleu import InputError, __version__
 from softbleu.analysis.pages import make_page
-from softbleu.config.signature import parse_signature
+from softbleu.config.declare import parse_signature
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings import DEFAULT_VECTORS

@@ -9,8 +9,7 @@ from meteor_data import write_meteor_data
 
 from softbleu import score
 from softbleu.cli.command import open_sample
-from softbleu.config.declare import all_settings
-from softbleu.config.signature import parse_signature, signature_of
+from softbleu.config.declare import all_settings, parse_signature, signature_of
 from softbleu.errors import InputError
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, make_metric, metric_from_signature, read_metric

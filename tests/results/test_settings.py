@@ -16,7 +16,7 @@ from vector_files import write_store
 
 import softbleu
 from softbleu import InputError, Segments, compare, explain, score, sweep
-from softbleu.config.signature import format_expression, parse_expression
+from softbleu.config.declare import format_expression, parse_expression
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import spelt
