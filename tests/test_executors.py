@@ -24,7 +24,7 @@ from softbleu.encoders.kept import EncodedLines
 from softbleu.errors import InputError, WorkerError
 from softbleu.io.arguments import MOST_JOBS
 from softbleu.io.executors import chosen_executor, count_workers, run_in_order, single_threaded_blas
-from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, locate, open_language
+from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, open_language, values
 from softbleu.thesaurus.resources import stem_of
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -220,13 +220,13 @@ def test_encoded_lines_that_another_thread_lets_go(tmp_path: Path, monkeypatch: 
 
 def test_a_language_model_that_all_threads_open(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
-    monkeypatch.setattr(locate, "LanguageSet", lambda *given: opened.append(given) or time.sleep(0.05))
-    locate._open_language.cache_clear()
+    monkeypatch.setattr(values, "LanguageSet", lambda *given: opened.append(given) or time.sleep(0.05))
+    values._open_language.cache_clear()
     try:
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda _: open_language(ModelChoice.of(DEFAULT_LANGUAGE)), range(4)))
     finally:
-        locate._open_language.cache_clear()
+        values._open_language.cache_clear()
     assert len(opened) == 1
 
 

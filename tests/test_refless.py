@@ -11,7 +11,7 @@ from shared_data import shared
 import softbleu
 from softbleu.errors import InputError
 from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_language
-from softbleu.language.locate import _open, _open_language
+from softbleu.language.values import _open, _open_language
 from softbleu.metrics.refless import Coefficients, line_judge, meaning
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]

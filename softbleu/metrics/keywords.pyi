@@ -8,7 +8,7 @@ from softbleu.config.declare import Declared
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.embeddings import VectorLocation
 from softbleu.embeddings.choice import Similarity
-from softbleu.language.locate import ModelChoice
+from softbleu.language.values import ModelChoice
 from softbleu.lattices.rules import NetworkVectors
 from softbleu.matching.matchers import Matcher
 from softbleu.metrics.base import IdfCorpus

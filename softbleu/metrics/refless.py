@@ -19,8 +19,15 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.files import Content, find_resource
 from softbleu.io.reading import parse_score, read_json
-from softbleu.language.locate import DEFAULT_LANGUAGE, DETECTORS, ModelChoice, open_language
-from softbleu.language.values import VALUES, Finding, LanguageSet
+from softbleu.language.values import (
+    DEFAULT_LANGUAGE,
+    DETECTORS,
+    VALUES,
+    Finding,
+    LanguageSet,
+    ModelChoice,
+    open_language,
+)
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements, lacking
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords

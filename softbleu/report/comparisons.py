@@ -18,6 +18,7 @@ from softbleu.report.records import (
     p_text,
     records_tsv,
     table_writers,
+    with_columns,
 )
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, signature_note
 
@@ -238,9 +239,7 @@ def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]
     if not layout.columns:
         return records
     names = ["metric", "system", "other", *(name for column in layout.columns for name in named[column])]
-    places = [records.columns.index(name) for name in names if name in records.columns]
-    rows = [[row[place] for place in places] for row in records.rows]
-    return replace(records, columns=[records.columns[place] for place in places], rows=rows)
+    return with_columns(records, [records.columns.index(name) for name in names if name in records.columns])
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:

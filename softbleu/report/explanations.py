@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -45,32 +45,27 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
     """Make a row per candidate n-gram, step of a path, total, finding, or pair of edits; positions count from 0."""
     from softbleu.language import Finding
+    from softbleu.metrics.protocols import EditStep
     from softbleu.results.explain import AlignedWords, EditPair, Explanation, NgramMatch
 
-    def table(kind: type[Any], rows_of: Callable[[Explanation], Iterator[Any]]) -> Records:
-        rows = [[one.system, one.segment, *vars(row).values()] for one in explanations for row in rows_of(one)]
+    def table(kind: type[Any], rows_of: Callable[[Explanation], Iterable[Any]]) -> Records:
+        rows = []
+        for one in explanations:
+            for row in rows_of(one):
+                cells = [" ".join(value) if isinstance(value, tuple) else value for value in vars(row).values()]
+                rows.append([one.system, one.segment, *cells])
         return Records(["system", "segment", *kind.__dataclass_fields__], rows)
 
     if any(explanation.pairs is not None for explanation in explanations):
         return table(AlignedWords, Explanation.word_pairs)
     if any(explanation.numbers for explanation in explanations):
         return table(Finding, Explanation.figures)
-    paths = [(one, one.path) for one in explanations if one.path is not None]
-    if paths:
-        steps = [
-            (one.system, one.segment, step.candidate, step.word, step.kind, step.cost)
-            for one, path in paths
-            for step in path.steps
-        ]
-        return Records(["system", "segment", "candidate", "path", "arc", "cost"], steps)
+    if any(explanation.path is not None for explanation in explanations):
+        steps = table(EditStep, lambda one: one.path.steps if one.path else ())
+        return replace(steps, columns=["system", "segment", "candidate", "path", "arc", "cost"])
     if any(explanation.edits for explanation in explanations):
         return table(EditPair, Explanation.edit_pairs)
-    rows = []
-    for explanation in explanations:
-        for match in explanation.matches:
-            cells = [" ".join(value) if isinstance(value, tuple) else value for value in vars(match).values()]
-            rows.append([explanation.system, explanation.segment, *cells])
-    return Records(["system", "segment", *NgramMatch.__dataclass_fields__], rows)
+    return table(NgramMatch, lambda one: one.matches)
 
 
 def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:

