@@ -30,7 +30,7 @@ from softbleu.engine.plan import GivenMetrics, Plan, make_plan, with_threshold
 from softbleu.engine.runner import MINI_BATCH, Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
-from softbleu.io.executors import single_threaded_blas
+from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.matching.ngrams import Chunk

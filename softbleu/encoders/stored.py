@@ -33,9 +33,8 @@ from softbleu.encoders.store import (
     stored_words,
 )
 from softbleu.errors import VectorError
-from softbleu.io.executors import single_threaded_blas
 from softbleu.io.files import required_resource
-from softbleu.io.platform import cached_property
+from softbleu.io.platform import cached_property, single_threaded_blas
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -43,9 +43,9 @@ from softbleu.engine.encode import (
 )
 from softbleu.engine.plan import check_requirements, make_plan
 from softbleu.errors import InputError, VectorError
-from softbleu.io.executors import Held, hold, run_in_order, shares_memory, single_threaded_blas
+from softbleu.io.executors import Held, hold, run_in_order, shares_memory
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.platform import cached_property
+from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.ngrams import (
     Chunk,

@@ -27,8 +27,8 @@ from softbleu.engine.plan import GivenMetrics, Plan, by_tokenizer, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
-from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
-from softbleu.io.platform import cached_property
+from softbleu.io.executors import chosen_executor, run_in_order
+from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk

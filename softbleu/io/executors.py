@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from time import monotonic
@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, Parameter, WorkerError
 from softbleu.io.arguments import MOST_JOBS, check_run
-from softbleu.io.platform import client_of, end_processes, lock, processes_of
+from softbleu.io.platform import client_of, end_processes, processes_of, single_threaded_blas
 from softbleu.io.progress import hush
 from softbleu.version import __version__
 
@@ -253,11 +253,7 @@ class Held:
 
 
 class _MissingError(Exception):
-    """A value is wanted that has not arrived here."""
-
-
-class _Wanted:
-    """Answer of work that misses a value."""
+    """A value is wanted that has not arrived here; work that misses one answers so."""
 
 
 def hold(value: object) -> tuple[Held, bytes]:
@@ -274,7 +270,7 @@ class _RemoteTask(Generic[_Task, Done]):
     values: int  # How many values it needs at most
     version: str = __version__
 
-    def __call__(self, task: _Task, contents: Mapping[str, bytes]) -> Done | _Wanted:
+    def __call__(self, task: _Task, contents: Mapping[str, bytes]) -> Done | _MissingError:
         if self.version != __version__:
             raise WorkerError(f"a worker has {_other_version(__version__, self.version)}")
         for key, sent in contents.items():
@@ -284,8 +280,8 @@ class _RemoteTask(Generic[_Task, Done]):
         try:
             with single_threaded_blas():
                 return self.work(task)
-        except _MissingError:
-            return _Wanted()
+        except _MissingError as error:
+            return error
 
 
 def run_in_order(
@@ -373,10 +369,10 @@ class _Queue(Generic[_Task, Done]):
 
     def first(self) -> Done:
         """Take the result of the first, once it is there."""
-        while isinstance(result := self._result(self.waiting[0][1]), _Wanted):
+        while isinstance(result := self._result(self.waiting[0][1]), _MissingError):
             # Others may have come to the same worker, or to one that lacks the same.
             for place, (task, future) in enumerate(self.waiting):
-                if future.done() and isinstance(self._result(future), _Wanted):
+                if future.done() and isinstance(self._result(future), _MissingError):
                     self.waiting[place] = task, self._submit(task, self._contents)
         self.waiting.popleft()
         return cast("Done", result)
@@ -411,81 +407,3 @@ def _start_workers(executor: Executor, tasks: int) -> None:
 def _reason_of(error: Exception) -> str:
     """The first line of what an error says, or its kind."""
     return str(error).partition("\n")[0] or type(error).__name__
-
-
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Keep matrix products on one core: they are small, and waiting threads cost more than they bring."""
-    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
-        yield
-        return
-    # Where threads share the limit, the first one that comes sets it, and the last one that leaves lifts it.
-    # OpenMP has a limit for each thread.
-    thread = threading.get_ident()
-    with _LIMITING:
-        for key, libraries in zip((_SHARED, thread), _libraries(len(sys.modules)), strict=True):
-            entered, before = _limits.get(key) or (0, _limit(libraries))
-            _limits[key] = entered + 1, before
-    try:
-        yield
-    finally:
-        with _LIMITING:
-            if thread in _limits:  # In a forked process it may be gone
-                _leave(_SHARED)
-                _leave(thread)
-
-
-@lru_cache(1)
-def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
-    """Libraries of linear algebra whose limit threads share, and those that each thread limits.
-
-    They are looked for again once there are more modules, which may have brought some.
-    """
-    from threadpoolctl import ThreadpoolController
-
-    libraries = ThreadpoolController().select(user_api="blas")
-    separate = libraries.select(internal_api="openblas").select(threading_layer="openmp").lib_controllers
-    return [library for library in libraries.lib_controllers if library not in separate], separate
-
-
-def _limit(libraries: Sequence[Any]) -> list[tuple[Any, int]]:
-    """Keep libraries to one core, and say how many each had."""
-    before = [(library, library.get_num_threads()) for library in libraries]
-    _set_cores([(library, 1) for library, cores in before if cores != 1])
-    return before
-
-
-def _set_cores(cores: Iterable[tuple[Any, int]]) -> None:
-    """Set how many cores libraries take, in any thread: threadpoolctl 3.8 heeds the first that did, until it ends."""
-    for library, count in cores:
-        let_go = getattr(library, "clear_controlling_thread", lambda **_: None)
-        let_go(force=True)
-        library.set_num_threads(count)
-        let_go(force=True)
-
-
-def _leave(key: int) -> None:
-    entered, before = _limits.pop(key)
-    if entered > 1:
-        _limits[key] = entered - 1, before
-    elif key in (_SHARED, threading.get_ident()):
-        _set_cores(before)
-
-
-def _keep_one_thread() -> None:
-    """Forget, in a forked process, the limits of threads that it lacks."""
-    thread = threading.get_ident()
-    (_, before), entered = _limits.pop(_SHARED, (0, [])), _limits.get(thread, (0, []))
-    _limits.clear()
-    if entered[0]:
-        _limits.update({thread: entered, _SHARED: (entered[0], before)})
-    else:
-        _set_cores(before)
-
-
-_LIMITING = lock()
-_SHARED = 0  # No thread has this number
-_limits: dict[int, tuple[int, list[tuple[Any, int]]]] = {}
-"""How often each thread has entered, and all together, and how many cores libraries had before."""
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_keep_one_thread)

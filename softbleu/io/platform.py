@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import RLock
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
 if sys.version_info >= (3, 12) or TYPE_CHECKING:
@@ -57,6 +57,10 @@ def lock() -> RLock:
 
 
 _PRINTING = lock()
+_LIMITING = lock()
+_SHARED = 0  # No thread has this number
+_limits: dict[int, tuple[int, list[tuple[Any, int]]]] = {}
+"""How often each thread has entered, and all together, and how many cores libraries had before."""
 
 
 @contextmanager
@@ -172,3 +176,77 @@ def drop_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep matrix products on one core: they are small, and waiting threads cost more than they bring."""
+    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
+        yield
+        return
+    # Where threads share the limit, the first one that comes sets it, and the last one that leaves lifts it.
+    # OpenMP has a limit for each thread.
+    thread = get_ident()
+    with _LIMITING:
+        for key, libraries in zip((_SHARED, thread), _libraries(len(sys.modules)), strict=True):
+            entered, before = _limits.get(key) or (0, _limit(libraries))
+            _limits[key] = entered + 1, before
+    try:
+        yield
+    finally:
+        with _LIMITING:
+            if thread in _limits:  # In a forked process it may be gone
+                _leave(_SHARED)
+                _leave(thread)
+
+
+@lru_cache(1)
+def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
+    """Libraries of linear algebra whose limit threads share, and those that each thread limits.
+
+    They are looked for again once there are more modules, which may have brought some.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    libraries = ThreadpoolController().select(user_api="blas")
+    separate = libraries.select(internal_api="openblas").select(threading_layer="openmp").lib_controllers
+    return [library for library in libraries.lib_controllers if library not in separate], separate
+
+
+def _limit(libraries: Sequence[Any]) -> list[tuple[Any, int]]:
+    """Keep libraries to one core, and say how many each had."""
+    before = [(library, library.get_num_threads()) for library in libraries]
+    _set_cores([(library, 1) for library, cores in before if cores != 1])
+    return before
+
+
+def _set_cores(cores: Iterable[tuple[Any, int]]) -> None:
+    """Set how many cores libraries take, in any thread: threadpoolctl 3.8 heeds the first that did, until it ends."""
+    for library, count in cores:
+        let_go = getattr(library, "clear_controlling_thread", lambda **_: None)
+        let_go(force=True)
+        library.set_num_threads(count)
+        let_go(force=True)
+
+
+def _leave(key: int) -> None:
+    entered, before = _limits.pop(key)
+    if entered > 1:
+        _limits[key] = entered - 1, before
+    elif key in (_SHARED, get_ident()):
+        _set_cores(before)
+
+
+def _keep_one_thread() -> None:
+    """Forget, in a forked process, the limits of threads that it lacks."""
+    thread = get_ident()
+    (_, before), entered = _limits.pop(_SHARED, (0, [])), _limits.get(thread, (0, []))
+    _limits.clear()
+    if entered[0]:
+        _limits.update({thread: entered, _SHARED: (entered[0], before)})
+    else:
+        _set_cores(before)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_one_thread)

@@ -30,7 +30,8 @@ from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import check_run, several
-from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.executors import chosen_executor, run_in_order
+from softbleu.io.platform import single_threaded_blas
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.kernels import SCALE
 from softbleu.kernels.numpy_backend import ngram_ids

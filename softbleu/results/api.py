@@ -16,7 +16,7 @@ from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, Statistics, collect_statistics, scored_at
 from softbleu.errors import InputError, Parameter, UnknownNameError
-from softbleu.io.executors import single_threaded_blas
+from softbleu.io.platform import single_threaded_blas
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric, make_metric
 from softbleu.metrics.result import DocumentScore, Result, Results

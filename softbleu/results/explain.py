@@ -17,7 +17,7 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import MINI_BATCH, Statistics, collect_statistics, running
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
-from softbleu.io.executors import single_threaded_blas
+from softbleu.io.platform import single_threaded_blas
 from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels import SCALE
 from softbleu.language.values import Finding

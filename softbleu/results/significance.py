@@ -16,8 +16,7 @@ from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.engine.plan import GivenMetrics
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.executors import single_threaded_blas
-from softbleu.io.platform import cached_property
+from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
 from softbleu.io.tabular import Tabular
