@@ -62,27 +62,6 @@ def test_numbers_are_those_of_the_python_interface(command, given, arguments, ho
     assert [system["rank"] for system in found["systems"]] == [2, 1, 3]
 
 
-def test_text_is_ranked_and_says_what_was_tested(command, given):
-    done = command("compare", *given, "-n", 2, "--digits", 3, "--samples", 200)
-    assert (done.code, done.err) == (0, "")
-    lines = done.out.splitlines()
-    heads = ["system", "rank", "ranks", "BLEU", "95%", "from", "to", "difference", "from", "to", "d", "+/=/−", "p"]
-    assert lines[0].split() == heads
-    rows = {}
-    for one in table(samples=200).comparisons:
-        own = [str(one.rank), "–".join(map(str, one.ranks)), *(f"{x:.3f}" for x in (one.score, *one.interval))]
-        if one.beside:
-            own += [f"{number:+.3f}" for number in (one.beside.difference, *one.beside.interval)]
-            own += [f"{one.beside.effect:+.2f}", f"{one.beside.wins}/{one.beside.ties}/{one.beside.losses}"]
-            own.append(f"{one.beside.corrected:.4f}" + "*" * (one.beside.corrected < 0.05))
-        rows[one.name] = own if one.beside else [*own, "baseline"]
-    assert [line.split() for line in lines[2:5]] == [[name, *rows[name]] for name in ("good", "candidate", "poor")]
-    assert "* p < 0.05 against candidate" in lines
-    assert any("corrected after Holm for 2 tests" in line for line in lines)
-    assert lines[-1].startswith("signature: metric:bleu|")
-    assert "test-test:randomization|test-samples:200|" in lines[-1]
-
-
 def test_distribution_reproduces_the_intervals(command, files, given):
     path = files.folder / "scores.tsv"
     odd = files.write("a|b\t%.txt", POOR)
@@ -110,40 +89,10 @@ def test_several_metrics(command, files, given):
     assert drawn.count(">candidate<") == 4
 
 
-def test_all_pairs(command, given):
-    expected = table(test="bootstrap", samples=99)
-    given = [*given, "-n", 2, "--test", "bootstrap", "--samples", 99, "--all-pairs"]
-    lines = command("compare", *given).out.splitlines()
-    matrix = [line.split() for line in lines[lines.index("") :]]
-    start = next(number for number, row in enumerate(matrix) if row[:2] == ["BLEU", "1"])
-    good, candidate, poor = matrix[start + 2 : start + 5]
-    assert good[:2] == ["1", "good"]
-    assert good[2:] == [f"{expected.pair('good', other).corrected:.4f}*" for other in ("candidate", "poor")]
-    assert candidate[2] == f"{expected.pair('candidate', 'good').difference:+.2f}"
-    assert poor[2:] == [f"{expected.pair('poor', other).difference:+.2f}" for other in ("good", "candidate")]
-    assert any("corrected after Holm for 3 tests" in line for line in lines)
-
-
 def test_columns_of_a_table_for_programs(command, given):
     columns = "system score mean lower upper p_value rank best_rank worst_rank difference difference_lower "
     columns += "difference_upper corrected effect wins ties losses"
     assert command("compare", *given, "--samples", 5, "-f", "tsv").out.splitlines()[0].split("\t") == columns.split()
-
-
-@pytest.mark.parametrize("output_format", ["text", "markdown", "latex", "csv", "tsv", "json"])
-def test_columns_are_chosen(command, files, given, output_format):
-    soft = ["-m", "vleu(threshold=0.5)", "--vectors", files.vectors, "--test", "bootstrap", "--samples", 2000]
-    done = command("compare", *given, *soft, "-q", "-f", output_format, "--columns", "score", "p", "vectors")
-    counts = "candidate_tokens candidate_tokens_with_vector reference_tokens reference_tokens_with_vector"
-    names = next(line for line in done.out.splitlines() if re.search("system.*(score|VLEU)", line))
-    if output_format == "json":
-        found = json.loads(done.out)
-        names = " ".join(found["systems"][0])
-        assert list(found["pairs"][0]) == ["system", "other", "p_value", "corrected"]
-    people = output_format in ("text", "markdown", "latex")
-    head = "system VLEU p vectors" if people else f"system score p_value corrected {counts}"
-    assert re.findall(r"[\w.]+", names) == head.split()
-    assert bool(re.search(r"(<|textless\{\}) 0\.001\\?\*", done.out)) == people
 
 
 def test_coverage_stands_in_tables(command, files, given):

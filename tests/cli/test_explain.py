@@ -23,20 +23,6 @@ def arguments(files):
     return (*texts, "-m", "vleu", "-t", 0.8, "--vectors", files.vectors)
 
 
-def test_text_shows_what_met_what(command, arguments, files):
-    done = command(*arguments, "-r", files.second, "--segment", 2, "--order", 2)
-    assert (done.code, done.err) == (0, "")
-    lines = [line.split() for line in done.out.splitlines()]
-    assert ["small", "=", "1.00", "small", "reference", "2"] in lines
-    assert ["barked", "loudly", "=", "1.00", "barked", "loudly", "reference", "1"] in lines
-    assert "\x1b" not in done.out
-    alone = command(*arguments, "-l", "2-3", "-n", 2).out
-    lines = [line.split() for line in alone.splitlines()]
-    assert ["small", "~", "0.99", "little"] in lines
-    assert ["segment", "2,", "candidate:", "99.87"] in lines
-    assert "  fell   -  0.00\n" in alone
-
-
 def test_json_is_the_python_interface(command, arguments, files):
     found = json.loads(command(*arguments, "-f", "json", "-l", "2-3").out)
     measure = make_metric(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
@@ -46,40 +32,6 @@ def test_json_is_the_python_interface(command, arguments, files):
         "schema": 1,
         "segments": json.loads(json.dumps([asdict(explanation) for explanation in expected])),
     }
-
-
-def test_the_path_of_a_network_is_beside_the_candidate(command, tmp_path):
-    (tmp_path / "c").write_text("a big hound loudly\n", encoding="utf-8")
-    (tmp_path / "r").write_text("the [big] (dog|hound) barked once again\n", encoding="utf-8")
-    arguments = ("explain", "-m", "hyter", "--notation", "brackets", "-c", tmp_path / "c", "-r", tmp_path / "r")
-    lines = [line.split() for line in command(*arguments).out.splitlines()]
-    assert ["path", "the", "big", "hound", "barked", "once", "again"] in lines
-    assert ["edits:", "4.00", "of", "6.00", "words", "(arcs:", "6", "user)"] in lines
-    assert ["a", "~", "1.00", "the", "user"] in lines
-    assert ["hound", "=", "0.00", "hound", "user"] in lines
-    assert ["+", "1.00", "again", "user"] in lines
-    table = command(*arguments, "-f", "csv").out.splitlines()
-    assert table[:2] == ["system,segment,candidate,path,arc,cost", "c,1,a,the,user,1.0"]
-    assert len(table) == 7
-
-
-def test_edits_are_beside_gold_edits(command, files):
-    edits = ["A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", "A 3 3|||Mec|||.|||REQUIRED|||-NONE-|||0"]
-    gold = files.write("gold.m2", ["S he eat apples", *edits, "", "S it rain", ""])
-    system = files.write("system.txt", ["he eats apples ,", "it rains"])
-    for metric in ("m2(max_unchanged_words=0)", "cleme"):
-        arguments = ("explain", "--gold", gold, "-c", system, "-m", metric)
-        assert [line.split() for line in command(*arguments, "-l", 1).out.splitlines()[2:]] == [
-            ["hit", "Vform", "eat", "→", "eats", "gold:", "eats"],
-            ["wrong", "Mec", "→", ","],
-            ["wrong", "Mec", "gold:", "."],
-        ]
-        lines = command(*arguments, "-l", 2, 1, "-f", "csv").out.splitlines()
-        assert lines[0] == "system,segment,verdict,kind,start,end,source,correction,gold,share"
-        assert lines[1] == "system,2,over,other,1,2,rain,rains,,0.0"
-        assert len(lines) == 5
-        (one, _) = json.loads(command(*arguments, "-f", "json").out)["segments"]
-        assert [edit["verdict"] for edit in one["edits"]["gold"]] == ["hit", "wrong"]
 
 
 LISTS = LINES["nbest.jsonl"]
@@ -92,16 +44,6 @@ def lists(files: Any, monkeypatch: Any) -> Any:
         files.write(name, [f"the cat sat on {name}", "it rains"])
     monkeypatch.chdir(files.folder)
     return files
-
-
-def test_a_matrix_names_its_rows_whatever_systems_are_called(command: Any, lists: Any) -> None:
-    given = ("matrix", "-c", "candidate=a.txt", "candidate_=b.txt", "-m", "chrf", "-q", "-f")
-    rows = json.loads(command(*given, "json").out)["rows"]
-    assert [row["candidate__"] for row in rows] == ["candidate", "candidate_"]
-    assert command(*given, "csv").out.splitlines()[0] == "candidate__,candidate,candidate_"
-    facts, _, table = command(*given, "text").out.partition("\n\n")
-    assert "signature" not in facts
-    assert "\nsignature: metric:chrf" in table
 
 
 def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:

@@ -20,6 +20,7 @@ from judged_systems import OUTPUTS
 
 import softbleu.analysis.pages
 from softbleu.report.records import RECORD_WRITERS, p_text
+from softbleu.version import __version__
 
 ROWS = [line.split(": ", 1) for line in Path(__file__).with_name("formats.txt").read_text().splitlines()[2:]]
 COMMANDS = {name: line.split(" => ") if " => " in line else [line, ""] for name, line in ROWS}
@@ -129,6 +130,22 @@ def test_a_file_has_what_standard_output_has(command: Any, place: Path, name: st
     assert (done.code, done.out, done.err) == (0, "", shown.err)
     assert Path("out.txt").read_text(encoding="utf-8") == shown.out
     assert {path.name for path in place.iterdir()} == before | {"out.txt"}
+
+
+SHOWN = Path(__file__).with_name("shown.txt").read_text(encoding="utf-8").rstrip("\n").split("\n\n$ ")[1:]
+
+
+@pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.partition("\n")[0])
+def test_what_is_shown(command: Any, files: Any, block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the output, and no note."""
+    line, _, shown = block.partition("\n")
+    monkeypatch.chdir(files.folder)
+    for name, lines in LINES.items():
+        if name in re.split("[ =]", line):
+            files.write(name, lines)
+    done = command(*line.split())
+    assert (done.code, done.err) == (0, "")
+    assert done.out.replace(__version__, "VERSION") == f"{shown}\n"
 
 
 ODD = "a|b\t\x1b[1m&_%"

@@ -171,15 +171,6 @@ def test_tokenised_text_is_said(command, files):
     assert command("score", "-c", few, "-r", few).err == ""
 
 
-@pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
-def test_signatures_of_a_sweep_stand_below_if_at_all(command, files, output_format):
-    given = ("sweep", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
-    options = ("-m", "vleu", "-t", "0.5", "0.8", "-f", output_format)
-    assert "signature" not in command(*given, *options).out
-    assert command(*given, *options, "--long").out.count("signature: ") == 2
-    assert command(*given, *options[:-1], "tsv").out.splitlines()[0].endswith("\tsignature")
-
-
 ROWS = [["system", "BLEU", "P1", "P2", "length"], ["a-rather-long-name-of-a-system", "12.34", "50", "40", "1,234"]]
 
 

@@ -149,28 +149,6 @@ def test_references_one_by_one_with_the_chosen_one_marked(command, given):
     assert len({round(score.score, 9) for score in single}) == len(single)
     better = [1 if a.score > b.score else 2 for a, b in zip(single[::2], single[1::2], strict=True)]
     assert chosen == better == [1, 1, 2]
-    lines = command("score", *given, "--level", "reference", "-n", 1).out.splitlines()
-    assert lines[0].split()[:5] == ["system", "segment", "reference", "chosen", "GLEU"]
-    assert ["*" in line for line in lines[2:8]] == [True, False, True, False, False, True]
-    assert "All segments together:" in lines
-
-
-def test_text_has_a_table_by_order(command, given):
-    done = command("score", *given, "-n", 3, "--digits", 3)
-    score = expected(order=3).numbers
-    lines = done.out.splitlines()
-    assert lines[0] == f"GLEU {score.score:.3f}  candidate"
-    assert command("score", *given, "--level", "macro").out.startswith("GLEU (macro) ")
-    rows = {line.split("  ")[0].strip(): line.split() for line in lines}
-    assert rows["order"][-3:] == ["1", "2", "3"]
-    titles = ("score", "precision %", "matches", "penalties", "numerator", "of")
-    values = (score.order_scores, score.precisions, score.matches, score.penalties, score.numerators, score.totals)
-    for title, expected_row in zip(titles, values, strict=True):
-        assert [float(cell) for cell in rows[title][-3:]] == pytest.approx(expected_row, abs=0.0006)
-    assert rows["brevity penalty"][2] == f"{score.brevity_penalty:.5f}"
-    low, high = score.interval
-    assert rows["95% interval"][2:] == [f"{low:.3f}", "to", f"{high:.3f}"]
-    assert rows["standard deviation"][2] == f"{score.standard_deviation:.3f}"
 
 
 @pytest.mark.parametrize("value", [1e9, 1e13, 1e300])
@@ -213,32 +191,6 @@ def test_notes_name_options(command, files):
     said = command("score", "-c", one, "-r", one, two, "-m", "chrf").err
     assert "NFC brings them together (--normalize-unicode)\n" in said
     assert "taken as empty texts (the other way: --blank-references missing)\n" in said
-
-
-def test_lines_of_essays_are_grouped_essay_by_essay(command, files):
-    """Headings and blank lines are none; an essay may lack in a reference, or have no lines in a text."""
-    lines = [
-        "### essay_id = 7",
-        "",
-        "It rained.",
-        "We stayed.",
-        "### essay_id = b",
-        "All is well.",
-        "### essay_id = c",
-    ]
-    source, reference = files.write("s.md", lines), files.write("r.md", [*lines[:2], "It rained; we stayed."])
-    output = files.write("o.md", [*lines[4:], "So it is.", *lines[:4]])
-    done = command("align", "-s", source, "-c", output, "--groups", "-f", "tsv")
-    rows = [line.split("\t") for line in done.out.splitlines()]
-    assert rows == [
-        ["essay", f"lines of {source}", f"lines of {output}", str(source), str(output)],
-        *[["7", "1", "1", "It rained.", "It rained."], ["7", "2", "2", "We stayed.", "We stayed."]],
-        *[["b", "1", "1", "All is well.", "All is well."], ["c", "", "1", "", "So it is."]],
-    ]
-    done = command("align", "-r", source, reference, "-c", output, "--groups", "-f", "tsv")
-    assert [line.split("\t")[:4] for line in done.out.splitlines()[1:]] == [
-        *[["7", "1-2", "1", "1-2"], ["b", "1", "", "1"], ["c", "", "", "1"]]
-    ]
 
 
 @pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.6)", "bertscore(vectors=minilm-l6)", "chrf"])
