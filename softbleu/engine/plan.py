@@ -14,7 +14,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking, make_metric
-from softbleu.metrics.protocols import NeedsData, ReadsRows, matcher_of
+from softbleu.metrics.protocols import ReadsRows, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -135,8 +135,7 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     What is `known` of vectors is not looked up again, and new entries are added to it.
     """
     known = {} if known is None else known
-    if isinstance(metric, NeedsData):
-        metric = metric.resolved()
+    metric = metric.resolved()
     matcher = matcher_of(metric)
     if metric.requires.vectors or isinstance(matcher, SoftMatcher):
         choice = metric.vector_choice

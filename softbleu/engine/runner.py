@@ -34,7 +34,7 @@ from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Level, Metric, Requirements, checked_rows
-from softbleu.metrics.protocols import ReadsRows, pair_statistics, shares_matches
+from softbleu.metrics.protocols import ReadsRows, shares_matches
 from softbleu.metrics.result import Coverage, Score, check_widths
 from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
@@ -334,7 +334,7 @@ class Worker:
             one, other = lists.texts(number)
             # The same texts are prepared once; of many candidates only some are compared at a time.
             parts = [one] if one is other else in_parts(one)
-            by_list[number] = np.concatenate([pair_statistics(metric, part, other, words, kernels) for part in parts])
+            by_list[number] = np.concatenate([metric.pair_statistics(part, other, words, kernels) for part in parts])
         return [by_list[number] for number in range(len(lists))]
 
 

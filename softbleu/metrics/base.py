@@ -12,7 +12,7 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameErr
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import MATCHERS, Matcher
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.result import Score, SumOfRows, failure_of, is_ours, scored
 from softbleu.text.tokens import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace, texts_of
 
@@ -48,10 +49,10 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import References, Texts
     from softbleu.corpora.edits import GoldSegment
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk, WordTable
+    from softbleu.matching.ngrams import WordTable
     from softbleu.metrics.keywords import MatcherFields, PartFields
     from softbleu.metrics.result import Aggregation, Result, Results
-    from softbleu.text.tokens import WordFeature
+    from softbleu.text.tokens import Tokens, WordFeature
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str
@@ -67,6 +68,7 @@ IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
 """Presets that are taken by themselves where vectors are those of tokens in context, and where there are none."""
 _NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents")
 """What a signature says of a run, not of the metric."""
+_Given = TypeVar("_Given")
 _MOST = float(1 << 63)  # Of numbers in rows, which add up
 _PARTS = 10**8  # Of a point: scores are added up as whole numbers, so that no order of adding changes a digit
 
@@ -113,12 +115,21 @@ _LACKING: Mapping[str, tuple[str | Parameter, ...]] = {
         Parameter("gold"),
         " (in files of pairs: a 'source' column or key)",
     ),
+    "edits": ("the source, and gold edits or references",),
+    "words": ("a table of words, with the vectors and features that it looks at",),
 }
 
 
 def lacking(metric: str, what: str) -> InputError:
-    """Make the error of a metric that is not given what it needs: `gold`, `references` or `source`."""
+    """Make the error of a metric that lacks what it needs: `gold`, `references`, `source`, `edits` or `words`."""
     return InputError(f"metric {metric!r} needs ", *_LACKING[what])
+
+
+def needed(given: _Given | None, metric: str, what: str) -> _Given:
+    """What a metric is given and needs; where there is none the error is that of `lacking`."""
+    if given is None:
+        raise lacking(metric, what)
+    return given
 
 
 def _together(one: Any, other: Any) -> Any:
@@ -381,6 +392,10 @@ class Metric(PartFields, metaclass=MetricClass):
         """The metric as it scores at a level, where that makes a difference."""
         return self
 
+    def resolved(self) -> Self:
+        """The metric with all data named that it reads, also those that stand for settings that are not given."""
+        return self
+
     @abstractmethod
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count what each segment scores (or reference, where the aggregation is over these): (segments, k).
@@ -390,6 +405,21 @@ class Metric(PartFields, metaclass=MetricClass):
         the hot loops; digits do not depend on it. Numbers add up: the score of a corpus is made of the sum of its
         rows, unless the aggregation is another one.
         """
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Compute the statistics of every candidate with every reference, as segments: (candidates, references, k).
+
+        Both may be the same object, if the lines are the same. `words` and `kernels` are those of `statistics`. A
+        metric that is faster than one candidate after the other has a way of its own.
+        """
+        bounds = np.arange(len(references.lengths) + 1)
+        again = np.zeros(len(bounds) - 1, np.int64)
+        chunks = (
+            Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths))
+        )
+        return np.stack([checked_rows(self, chunk, words, kernels) for chunk in chunks])
 
     @abstractmethod
     def score(self, row: Integers) -> Score:

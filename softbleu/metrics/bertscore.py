@@ -11,10 +11,9 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, Metric, Requirements, idf_setting
-from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
+from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, Metric, Requirements, idf_setting, needed
+from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.metrics.result import Score, best_rows, column, f_of
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ class BertScore(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Precision, recall, F and 1 of each segment; twice similarity and weight, in billionths: (segments, 8)."""
-        if words is None:
-            raise InputError("BERTScore compares pieces by vectors in context: name an encoder, e.g. minilm-l6")
+        words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
@@ -90,7 +88,7 @@ class BertScore(Metric):
     ) -> Integers:
         """Statistics of every candidate with every reference; each line is encoded once."""
         if words is None:
-            return one_by_one(self, candidates, references, words, kernels)
+            return super().pair_statistics(candidates, references, words, kernels)
         one = words.vectors.pieces(candidates)
         other = one if references is candidates else words.vectors.pieces(references)
         idf = None if self.idf is None else words.feature("piece_idf")

@@ -15,7 +15,6 @@ from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
-from softbleu.metrics.protocols import one_by_one
 from softbleu.metrics.result import Score, SumOfRows, column
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens
 
@@ -141,7 +140,7 @@ class Bleu(MatcherMetric):
     ) -> Integers:
         """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
         if self.matching.name != "exact":
-            return one_by_one(self, candidates, references, words, kernels)
+            return super().pair_statistics(candidates, references, words, kernels)
         matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
         shape = matched.shape[:2]
         lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)

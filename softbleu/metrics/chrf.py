@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError
 from softbleu.matching.ngrams import Chunk, shared_counts
-from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements
+from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements, needed
 from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.tokens import ChangedTokenizer, Tokens, Whitespace
 
@@ -107,8 +106,7 @@ class Chrf(Metric):
         self, candidates: Tokens, references: Tokens, words: WordTable | None
     ) -> Iterator[tuple[Tokens, Tokens, int]]:
         """Lines as characters, then as words, with the order of each; the same lines are the same object."""
-        if words is None:
-            raise InputError("chrF looks at the characters of words: the table of words is missing")
+        words = needed(words, self.name, "words")
         for part, order in (("characters", self.char_order), ("punctuation", self.word_order)):
             if order:
                 one = candidates.spread(words.parts(part))

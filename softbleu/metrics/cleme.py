@@ -15,8 +15,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.errors import InputError
-from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language
+from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language, needed
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.result import BestReference, ReferenceScore, Score, column, running_choice, shares_of
@@ -197,15 +196,12 @@ class ChunkMetric(KindMetric):
         chunks that references change, and their number. With weights by similarity it has the sums of these, in
         billionths, and then counts; and always one row for each reference.
         """
-        if chunk.edits is None:
-            raise InputError(f"{self.label} needs the source, and gold edits or references")
+        segments = needed(chunk.edits, self.name, "edits")
         if self.weights == "similarity":
-            if words is None:
-                raise InputError("weights by similarity are found by vectors in context: name an encoder")
-            rows = _weigh(chunk.edits, self.assumption, words.vectors)
+            rows = _weigh(segments, self.assumption, needed(words, self.name, "words").vectors)
         else:
             size = 1 if self.weights == "none" else _LENGTHS
-            rows = [row for segment in chunk.edits for row in _count(segment, self.assumption, size)]
+            rows = [row for segment in segments for row in _count(segment, self.assumption, size)]
         return np.array(rows, np.int64).reshape(len(rows), -1)
 
     def weighed(self, rows: Integers | Floats, mean: float | None = None) -> Floats:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError
-from softbleu.metrics.base import edit_language
+from softbleu.metrics.base import edit_language, needed
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column, shares_of
@@ -73,10 +72,9 @@ class Errant(KindMetric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count by the kinds of chunks, of which three are used: a row for each reference of each segment."""
-        if chunk.edits is None:
-            raise InputError("ERRANT needs the source, and gold edits or references")
-        rows = np.zeros((sum(len(segment.references) for segment in chunk.edits), 5), np.int64)
-        pairs = ((segment.candidate, own) for segment in chunk.edits for own in segment.references)
+        segments = needed(chunk.edits, self.name, "edits")
+        rows = np.zeros((sum(len(segment.references) for segment in segments), 5), np.int64)
+        pairs = ((segment.candidate, own) for segment in segments for own in segment.references)
         for row, (edits, gold) in zip(rows, pairs, strict=True):
             proposed, wanted = ([key for key, _, _ in self._items(side)] for side in (edits, gold))
             right, known = sum(map(set(proposed).__contains__, wanted)), set(wanted)

@@ -16,7 +16,7 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, lacking, order_setting
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, needed, order_setting
 from softbleu.metrics.protocols import CANDIDATE, Mark
 from softbleu.metrics.result import (
     Aggregation,
@@ -331,9 +331,7 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order:
     References are matched by `matcher`, with `vectors` where it is soft. Yields the counts of each order. Raises
     `InputError` without source.
     """
-    if chunk.source is None:
-        raise lacking("gleu", "source")
-    sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
+    sources = Chunk(chunk.candidates, needed(chunk.source, "gleu", "source"), np.arange(len(chunk) + 1))
     soft = vectors is not None and matcher.needs_vectors(order)
     matched = matcher.matches(chunk, vectors, order) if soft else None
     for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):

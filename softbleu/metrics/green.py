@@ -12,7 +12,7 @@ from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import Metric, Requirements, lacking, order_setting
+from softbleu.metrics.base import Metric, Requirements, needed, order_setting
 from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.tokens import Tokens
 
@@ -70,10 +70,8 @@ class Green(Metric):
 
     def _counts(self, units: Chunk) -> Integers:
         """Count the n-grams of candidates that have one reference each."""
-        if units.source is None:
-            raise lacking("green", "source")
         segments = len(units)
-        both = Tokens.joined([units.source, units.references])
+        both = Tokens.joined([needed(units.source, self.name, "source"), units.references])
         texts = both.chosen(np.arange(2 * segments).reshape(2, segments).T.reshape(-1))
         positions = Chunk(units.candidates, texts, 2 * np.arange(segments + 1)).positions
         owner = np.repeat(np.arange(segments), positions.sizes)

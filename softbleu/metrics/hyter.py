@@ -85,6 +85,7 @@ class Hyter(Metric):
     rules: NetworkRules = setting(factory=NetworkRules)
     tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a(lowercase=True))
     name: ClassVar[str] = "hyter"
+    label: ClassVar[str] = "HyTER"
     higher_is_better: ClassVar[bool] = False
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "terp": {"shifts": True, "stem_cost": 0.2, "synonym_cost": 0.4, "paraphrase_cost": 0.4},
@@ -104,11 +105,6 @@ class Hyter(Metric):
         plain = self.idf is None and (self.extra, self.replacing) == (1.0, "greater")
         if self.shifts and not plain:
             raise InputError("shifts are counted in words of equal weight: leave out idf, extra and replacing")
-
-    @property
-    def label(self) -> str:
-        """Its name as the paper has it."""
-        return "HyTER"
 
     @property
     def requires(self) -> Requirements:

@@ -15,7 +15,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
-from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, lacking
+from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, needed
 from softbleu.metrics.edits import common_ends
 from softbleu.metrics.protocols import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.metrics.result import BestReference, Score, best_rows, column, shares_of
@@ -71,10 +71,9 @@ class IMeasure(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count columns, as `count_alignment`; then true and false negatives of the source as candidate."""
-        if chunk.source is None:
-            raise lacking("imeasure", "source")
         owners = np.repeat(np.arange(len(chunk)), np.diff(chunk.segment_offsets)).tolist()
-        sources, candidates = chunk.source.by_line(), chunk.candidates.by_line()
+        sources = needed(chunk.source, self.name, "source").by_line()
+        candidates = chunk.candidates.by_line()
         references = tuple(chunk.references.by_line())
         unchanged = _unchanged_rows(tuple(sources[owner] for owner in owners), references)
         rows = np.column_stack((unchanged, unchanged[:, (TRUE_NEGATIVE, FALSE_NEGATIVE)]))

@@ -17,7 +17,7 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
 from softbleu.kernels.beam import best_matches
 from softbleu.matching.ngrams import Vectors, WordTable, round_millionths, threshold_in_millionths
-from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
+from softbleu.metrics.base import Metric, Requirements, needed, tokenizer_setting
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.result import Score, best_rows, column
 from softbleu.text.meteor import MeteorData, needed_data
@@ -426,8 +426,7 @@ class Meteor(Metric):
 
     def _matched(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers, Integers]:
         """Matches of each candidate with each of its references, their statistics, and the best rows."""
-        if words is None:
-            raise InputError("METEOR looks at what is known of words: the table of words is missing")
+        words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         tables = None if self.meteor_data is None else open_tables(self.meteor_data)

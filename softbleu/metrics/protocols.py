@@ -11,17 +11,15 @@ import numpy as np
 
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import MatcherMetric, Metric, checked_rows
+from softbleu.metrics.base import MatcherMetric, Metric
 from softbleu.metrics.result import best_rows
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import EditedSegment
-    from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.matchers import Matcher
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.edits import JudgedEdits
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 
@@ -62,14 +60,6 @@ class BleuFormula(SharedMatches, Protocol):
 
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
-
-
-@runtime_checkable
-class NeedsData(Protocol):
-    """Reads data that settings name, or stand for where they are not given."""
-
-    def resolved(self) -> Any:
-        """The metric with these settings given: what it reads is then in them."""
 
 
 @runtime_checkable
@@ -174,20 +164,6 @@ class ShowsSimilarities(Protocol):
         """Compare the words of each segment of a chunk: a table each; `words` are those of `Metric.statistics`."""
 
 
-@runtime_checkable
-class ComparesPairs(Protocol):
-    """Compares many candidates with many references faster than one by one."""
-
-    def pair_statistics(
-        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-    ) -> Integers:
-        """Compute the statistics of all candidates with all references: (candidates, references, k).
-
-        Both may be the same object, if the lines are the same. `words` and `kernels` are those of
-        `Metric.statistics`.
-        """
-
-
 def matcher_of(metric: Metric) -> Matcher | None:
     """Find the matcher of a metric; None for metrics without single matches."""
     return metric.matching if isinstance(metric, MatcherMetric) else None
@@ -199,31 +175,6 @@ def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
         return False
     owner: Any = next(base for base in type(metric).__mro__ if "statistics" in vars(base))
     return "statistics_of" in vars(owner)
-
-
-def pair_statistics(
-    metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-) -> Integers:
-    """Compute the statistics of every candidate with every reference, as the metric does or one by one.
-
-    `words` and `kernels` are those of `Metric.statistics`; the shape is (candidates, references, k).
-    """
-    if isinstance(metric, ComparesPairs):
-        return metric.pair_statistics(candidates, references, words, kernels)
-    return one_by_one(metric, candidates, references, words, kernels)
-
-
-def one_by_one(
-    metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-) -> Integers:
-    """Compute a metric's statistics of each candidate with all references, as segments: (candidates, references, k).
-
-    `words` and `kernels` are those of `Metric.statistics`.
-    """
-    bounds = np.arange(len(references.lengths) + 1)
-    again = np.zeros(len(bounds) - 1, np.int64)
-    chunks = (Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths)))
-    return np.stack([checked_rows(metric, chunk, words, kernels) for chunk in chunks])
 
 
 CANDIDATE, REFERENCE, SOURCE = range(3)  # Texts that have marks

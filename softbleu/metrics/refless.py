@@ -29,7 +29,7 @@ from softbleu.language.values import (
     open_language,
 )
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import Metric, Requirements, lacking
+from softbleu.metrics.base import Metric, Requirements, needed
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
 from softbleu.text.meteor import MeteorData, needed_data
@@ -313,12 +313,9 @@ class Refless(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """1, grammaticality, fluency, meaning in millionths, and 1 if better: (segments, 5)."""
-        if chunk.source is None:
-            raise lacking("refless", "source")
-        if words is None:
-            raise InputError("refless reads words, which this table lacks")
-        _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=chunk.source.lengths)
-        candidates, sources = (surface_forms(text, words) for text in (chunk.candidates, chunk.source))
+        original, words = needed(chunk.source, self.name, "source"), needed(words, self.name, "words")
+        _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=original.lengths)
+        candidates, sources = (surface_forms(text, words) for text in (chunk.candidates, original))
         rows = np.zeros((len(candidates), 2, 4), np.int64)
         rows[:, :, 0] = 1
         # Both sides at once: the more lines, the more of one length.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, TokenPairs, choose_kernels
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs
@@ -22,12 +21,13 @@ from softbleu.metrics.base import (
     IdfCorpus,
     Metric,
     Requirements,
+    needed,
     order_setting,
     read_idf,
     tokenizer_setting,
 )
 from softbleu.metrics.meteor import MeteorWords, find_matches
-from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, one_by_one, pairs_of
+from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, data_setting
@@ -151,8 +151,7 @@ class Softbleu(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Weights in millionths, (segments, 4 order): by order matched and all of candidate and of reference."""
-        if words is None:
-            raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
+        words = needed(words, self.name, "words")
         single = chunk.by_reference()
         rows = np.zeros((len(single), 4 * self.order), np.int64)
         for start, end in _pieces(single, kernels.PAIRS_AT_ONCE):
@@ -175,7 +174,7 @@ class Softbleu(Metric):
         kinds = [len(np.unique(text.codes)) for text in (candidates, references)]
         cells = max(prod(kinds), len(references.codes) * int(candidates.lengths.max(initial=0)))
         if words is None or self._stages or words.vectors.in_context or cells > _LIMIT.most:
-            return one_by_one(self, candidates, references, words, kernels)
+            return super().pair_statistics(candidates, references, words, kernels)
         mine, theirs, known = self._distinct(candidates, references, words, kernels)
         count = len(references.lengths)
         rows = []

@@ -26,8 +26,7 @@ from softbleu.io.reading import parse_score, read_json
 from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, tokenizer_setting
-from softbleu.metrics.protocols import NeedsData
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, needed, tokenizer_setting
 from softbleu.metrics.result import Score, best_rows, column
 from softbleu.text.tokens import Tokenizer, Tokens, Whitespace, make_tokenizer
 
@@ -274,8 +273,7 @@ class Trained(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Points, 1, and points that each distance cost, in millionths: (segments, 2 + distances)."""
-        if words is None:
-            raise InputError("the trained metric compares words by vectors, which this table lacks")
+        words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         distances, directions, known = self.measure(single, words, kernels)
@@ -332,9 +330,7 @@ class Trained(Metric):
 
 @lru_cache(64)
 def _column_metric(expression: str, tokenizer: Tokenizer) -> Metric:
-    metric = replace(make_metric(expression), tokenizer=tokenizer)
-    resolved: Metric = metric.resolved() if isinstance(metric, NeedsData) else metric
-    return resolved
+    return replace(make_metric(expression), tokenizer=tokenizer).resolved()
 
 
 def _pieces(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:

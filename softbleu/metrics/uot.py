@@ -14,11 +14,10 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
-from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language
+from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language, needed
 from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.result import BestReference, Score, column, shares_of
@@ -102,9 +101,8 @@ class Uot(EditMetric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Mass that is moved, left and missed, in billionths: a row for each reference of each segment."""
-        if chunk.edits is None or words is None:
-            raise InputError("uot needs the source, gold edits or references, and an encoder, e.g. minilm-l6")
-        return self.rows_of(self.plans(chunk.edits, words.vectors))
+        vectors = needed(words, self.name, "words").vectors
+        return self.rows_of(self.plans(needed(chunk.edits, self.name, "edits"), vectors))
 
     def rows_of(self, plans: Sequence[EditPlan]) -> Integers:
         """Statistics of segments, by the plans of all their references; see `statistics`."""

@@ -186,7 +186,7 @@ def test_pieces_and_kernels_change_no_digit(case: Case, most: int, kernels: Kern
 def test_no_vectors_no_score(tmp_path: Path) -> None:
     (block,) = prepare_corpus(Segments.of(["a"], ["a"]), Whitespace(), Softbleu().requires).blocks()
     (chunk,) = block.chunks(0, 1)
-    with pytest.raises(InputError, match=r"^softbleu compares words by vectors: name some[^\n]*$"):
+    with pytest.raises(InputError, match=r"^metric 'softbleu' needs a table of words[^\n]*$"):
         Softbleu().statistics(chunk, None, choose_kernels("numpy"))
     refused(InputError, r"no plain file", IdfCorpus.of, str(tmp_path))
 

@@ -15,7 +15,7 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE, Kernels, TokenPairs, choose_kernels
 from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs, threshold_in_millionths
-from softbleu.metrics.base import Metric, Requirements, lacking
+from softbleu.metrics.base import Metric, Requirements, needed
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.result import BestReference, Score, column, running_choice
@@ -117,19 +117,17 @@ class M2(Metric):
         self, chunk: Chunk, words: WordTable | None, kernels: Kernels
     ) -> Iterator[tuple[CodedGold, list[tuple[list[CodedEdit], list[tuple[int, int, int]]]]]]:
         """Edits of each segment towards each annotator, and which of them are gold edits, with their credit."""
-        if chunk.gold is None or chunk.source is None:
-            raise lacking("m2", "gold")
-        texts = list(zip(chunk.source.by_line(), chunk.candidates.by_line(), strict=True))
-        similar: Iterable[Sequence[SimilarEdits] | None] = repeat(None, len(chunk.gold))
+        annotated, sources = needed(chunk.gold, self.name, "gold"), needed(chunk.source, self.name, "gold")
+        texts = list(zip(sources.by_line(), chunk.candidates.by_line(), strict=True))
+        similar: Iterable[Sequence[SimilarEdits] | None] = repeat(None, len(annotated))
         if self.soft:
-            if words is None:
-                raise InputError("soft M2 compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
+            words = needed(words, self.name, "words")
             # Before words are compared, which takes as long.
             for segment in texts:
                 _check_length(*segment)
             threshold = threshold_in_millionths(self.threshold or 0.0)
             similar = similar_edits(chunk, words, kernels, threshold, self.characters)
-        for gold, (source, candidate), near in zip(chunk.gold, texts, similar, strict=True):
+        for gold, (source, candidate), near in zip(annotated, texts, similar, strict=True):
             credits = None if near is None else [edits.credit for edits in near]
             towards = find_edits(source, candidate, gold.edits, self.max_unchanged_words, credits)
             linked = []
