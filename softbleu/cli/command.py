@@ -47,9 +47,6 @@ _OPTIONS = {
     "metrics": "metric",
     "references": "reference",
 }
-TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
-CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
-"""For metrics that need no more than references, and for those that need a source or edits."""
 
 
 def option_of(parameter: Parameter) -> str:
@@ -77,13 +74,10 @@ def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
             " and ",
             Parameter("references"),
         )
-    needs = [metric.requires for metric in metrics]
-    sample = CORRECTION if any(need.source or need.gold for need in needs) else TRANSLATION
-    files: dict[str, Any] = {
-        role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]
-        for role, names in sample.items()
-    }
-    return ParallelFiles.open(**files)
+    if any(metric.requires.source or metric.requires.gold for metric in metrics):
+        return ParallelFiles.open([str(folder / "corrected.en")], [], gold=str(folder / "gold.m2"))
+    references = [str(folder / name) for name in ("reference.en", "reference2.en")]
+    return ParallelFiles.open([str(folder / "candidate.en")], references)
 
 
 class Given:

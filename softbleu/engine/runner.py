@@ -425,7 +425,7 @@ class Runner:
     progress: Progress | None = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
-    _sent: dict[int, tuple[Any, dict[str, bytes]]] = field(default_factory=dict, repr=False)
+    _sent: dict[int, tuple[Broadcast, dict[str, bytes]]] = field(default_factory=dict, repr=False)
 
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
         """The corpus in the tokens of a tokenizer, with all that any metric of it needs."""
@@ -521,25 +521,22 @@ class Runner:
             # Workers are given tables of vectors: those of the metric need not travel.
             tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
         prepared = self._prepared.get(tokenizer)
-        sent: list[tuple[Any, dict[str, bytes]]] = [self._broadcast(table.words) for table in tables]
-        words = None
-        if prepared is not None and tables and self.executor is not None:
-            sent.append(self._broadcast(prepared.counts.vocabulary))
-            words = sent[-1][0]
-        places = tuple(where for where, _ in sent[: len(tables)])
-        worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, places, words)
-        coder = None
+        sent: dict[str, bytes] = {}
+        places = tuple(self._broadcast(table.words, sent) for table in tables)
+        words = coder = None
         if self.executor is None:
             coder = BlockCoder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
-        return _Work(
-            worker, tables, {key: content for _, contents in sent for key, content in contents.items()}, coder
-        )
+        elif prepared is not None and tables:
+            words = self._broadcast(prepared.counts.vocabulary, sent)
+        return _Work(Worker(tuple(tasks), tokenizer, needed, self.kernels, places, words), tables, sent, coder)
 
-    def _broadcast(self, value: Any) -> tuple[Any, dict[str, bytes]]:
-        """Where workers find a table or the words of the corpus, and what they must be sent."""
+    def _broadcast(self, value: Any, sent: dict[str, bytes]) -> Broadcast:
+        """Where workers find a table or the words of the corpus; what they must be sent is added to `sent`."""
         if id(value) not in self._sent:
             self._sent[id(value)] = self._stack.enter_context(broadcast(value, self.executor))
-        return self._sent[id(value)]
+        place, contents = self._sent[id(value)]
+        sent |= contents
+        return place
 
     def _add_up(
         self,

@@ -404,22 +404,13 @@ def _explanation(
     places = [(number, start) for number, text in enumerate(references) for start in range(len(text))]
     matches = []
     for n, made in enumerate(matched, start=1):
-        for start, mass, partner, partner_order in _rows(made):
+        columns = made.starts, made.matched, made.partner_starts, made.partner_orders
+        for start, mass, partner, partner_order in np.column_stack(columns).tolist():
             ngram = tuple(words[start : start + n])
             met = tuple(words[partner : partner + partner_order]) if partner >= 0 else None
             number, place = places[partner - len(candidate)] if partner >= 0 else (None, None)
             matches.append(NgramMatch(n, start, ngram, met, number, place, mass / SCALE, ngram == met))
     return Explanation(system, segment, candidate, tuple(references), tuple(matches))
-
-
-def _rows(matches: Matches) -> Iterator[tuple[int, ...]]:
-    return zip(
-        matches.starts.tolist(),
-        matches.matched.tolist(),
-        matches.partner_starts.tolist(),
-        matches.partner_orders.tolist(),
-        strict=True,
-    )
 
 
 def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], Floats]:

@@ -83,15 +83,6 @@ def _comparing(
         yield statistics.metric.at_level(level), signatures, coverage, rows
 
 
-def _scores(metric: Metric, compared: Iterable[list[Rows]]) -> Iterator[Floats]:
-    """Scores of each list, of the shape of its statistics but for the last axis."""
-    for some in compared:
-        scores = metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in some]))
-        ends = np.cumsum([rows[..., 0].size for rows in some])
-        for rows, matrix in zip(some, np.split(scores, ends[:-1]), strict=True):
-            yield matrix.reshape(rows.shape[:-1])
-
-
 def _size(texts: Sequence[str]) -> int:
     return len(texts) + sum(map(len, texts)) // _LENGTH
 
@@ -113,10 +104,14 @@ def score_pairs(
     `jobs`, `executor` and `progress` are those of `softbleu.score`.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), make_plan(metric)
-    with _comparing(lists, plan, options) as (scorer, signatures, coverage, rows):
-        for scores in _scores(scorer, rows):
-            called = names or [[str(place) for place in range(1, size + 1)] for size in scores.shape]
-            yield PairScores(scores, str(plan.only), *signatures, called[0], called[1], coverage)
+    with _comparing(lists, plan, options) as (scorer, signatures, coverage, compared):
+        for some in compared:
+            scores = scorer.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in some]))
+            shapes = [rows.shape[:2] for rows in some]
+            by_list = np.split(scores, np.cumsum([one * other for one, other in shapes])[:-1])
+            for shape, matrix in zip(shapes, by_list, strict=True):
+                called = names or [[str(place) for place in range(1, size + 1)] for size in shape]
+                yield PairScores(matrix.reshape(shape), str(plan.only), *signatures, called[0], called[1], coverage)
 
 
 def pairwise(
