@@ -54,6 +54,7 @@ from softbleu.matching.ngrams import (
     Relation,
     TokenVectors,
     UnitVectors,
+    Vectors,
     WordTable,
     frequency_weights,
 )
@@ -84,7 +85,7 @@ _WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enou
 
 
 @dataclass(frozen=True)
-class ContextVectors:
+class ContextVectors(Vectors):
     """Vectors of the tokens of lines, by an encoder that reads each line by itself, or after those before it.
 
     The encoder reads the tokens of a line with one space between them. A token's vector is the mean of those of its

@@ -5,10 +5,11 @@ Similarities follow from ONE token-by-token matrix a segment pair, for a batch o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
 _PRODUCTS = 1 << 12  # Products of the tokens of a pair above which it pays to look for those of equal words
 _TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
+_NO_PIECES = "vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'"
 SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
 
@@ -303,54 +305,35 @@ def ngram_totals(lengths: Integers, order: int) -> Integers:
     return totals
 
 
-class Vectors(Protocol):
-    """Vectors of a text's tokens: of their words, or of each token where it stands."""
+class Vectors(ABC):
+    """Vectors of a text's tokens: of their words, or of each token where it stands; only these have pieces."""
 
-    @property
-    def in_context(self) -> bool:
-        """Whether they are of tokens where they stand."""
+    in_context: ClassVar[bool] = False  # Whether they are of tokens where they stand
+    equal_is_one: bool  # Whether equal words have similarity 1, not that of their vectors
 
-    @property
-    def equal_is_one(self) -> bool:
-        """Whether equal words have similarity 1, not that of their vectors."""
-
+    @abstractmethod
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens have a vector."""
 
+    @abstractmethod
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of a chunk's tokens, and the row of each position; weighted if `by_frequency`."""
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces that lines are cut into."""
-
-    def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
-        """Vectors of the pieces of lines, given as words, which the corpus need not have."""
-
-    def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
-
-
-class NoPieces:
-    """Words that have no pieces in context."""
-
-    def pieces(self, tokens: Tokens) -> PieceVectors:
-        """Words have none."""
         return self.pieces_of(())
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
-        """Words have none."""
-        raise self._no_context()
+        """Vectors of the pieces of lines, given as words, which the corpus need not have."""
+        raise InputError(_NO_PIECES)
 
     def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Words have none."""
-        raise self._no_context()
-
-    def _no_context(self) -> InputError:
-        return InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
+        """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
+        raise InputError(_NO_PIECES)
 
 
 @dataclass(frozen=True)
-class TokenVectors(NoPieces):
+class TokenVectors(Vectors):
     """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
 
     rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
@@ -359,8 +342,7 @@ class TokenVectors(NoPieces):
     allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
     self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
     frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
-    in_context: ClassVar[bool] = False
-    equal_is_one: ClassVar[bool] = True
+    equal_is_one = True
 
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens have a vector."""
@@ -398,7 +380,7 @@ class TokenVectors(NoPieces):
 
 
 @dataclass(frozen=True)
-class ComparedWords(NoPieces):
+class ComparedWords(Vectors):
     """Coded words that are as similar as their spellings or a list says, and equal where their stems are."""
 
     words: int  # How many there are
@@ -408,8 +390,7 @@ class ComparedWords(NoPieces):
     listed: Integers | None = None  # Ascending `one * words + other` of pairs on the list, either way round
     similarities: Floats | None = None  # Of these pairs
     frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
-    in_context: ClassVar[bool] = False
-    equal_is_one: ClassVar[bool] = True
+    equal_is_one = True
 
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens can be compared: all."""
