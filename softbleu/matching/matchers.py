@@ -268,14 +268,15 @@ class SoftMatcher(Matcher):
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Do what `Matcher.matched` does, by kernels where these can, with the same digits."""
         sums = None
-        if kernels.sum_matches and self.has_plain_matches and vectors is not None and self.needs_vectors(max_order):
+        if kernels.sum_matches and vectors is not None and self.is_plain(max_order):
             sums = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
         return super().matched(chunk, vectors, max_order, kernels) if sums is None else sums
 
-    @property
-    def has_plain_matches(self) -> bool:
-        """Whether its matches are those that are made here, not by a subclass."""
-        return type(self).matches is SoftMatcher.matches
+    def is_plain(self, max_order: int) -> bool:
+        """Whether n-grams may match approximately, and no subclass makes the matches in a way of its own."""
+        kind = type(self)
+        plain = kind.matches is SoftMatcher.matches and kind.matched is SoftMatcher.matched
+        return plain and self.needs_vectors(max_order)
 
 
 @dataclass(frozen=True)

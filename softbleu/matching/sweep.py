@@ -46,13 +46,14 @@ def matched_by_all(
     families: dict[SoftMatcher, dict[int, float]] = {}
     matched: dict[int, Integers] = {}
     for number, matcher in enumerate(matchers):
-        if vectors is not None and isinstance(matcher, SoftMatcher) and _can_sweep(matcher, max_order):
+        if vectors is None or not isinstance(matcher, SoftMatcher) or not matcher.is_plain(max_order):
+            parts = [matcher.matched(chunk, vectors, max_order, kernels) for chunk in chunks]
+            matched[number] = np.concatenate(parts)
+        elif _can_sweep(matcher):
             members = families.setdefault(replace(matcher, threshold=0.0), {})
             members[number] = matcher.least_similarity
         else:
-            apart = [chunks] if _takes_systems(matcher, vectors, max_order) else [[chunk] for chunk in chunks]
-            parts = [matcher.matched(Chunk.together(some), vectors, max_order, kernels) for some in apart]
-            matched[number] = np.concatenate(parts)
+            matched[number] = matcher.matched(Chunk.together(chunks), vectors, max_order, kernels)
     if families and vectors is not None:
         chunk = Chunk.together(chunks)
         if len(matchers) - len(matched) == 1:
@@ -70,25 +71,9 @@ def matched_by_all(
     return [matched[number].reshape(shape) for number in range(len(matchers))]
 
 
-def _takes_systems(matcher: Matcher, vectors: Vectors | None, max_order: int) -> bool:
-    """Whether the matcher takes the candidates of several systems at once: its matches are made here."""
-    return (
-        isinstance(matcher, SoftMatcher)
-        and vectors is not None
-        and matcher.needs_vectors(max_order)
-        and matcher.has_plain_matches
-        and type(matcher).matched is SoftMatcher.matched
-    )
-
-
-def _can_sweep(matcher: SoftMatcher, max_order: int) -> bool:
-    """Whether the sweep's way of giving out matches is the matcher's, and there is anything to give."""
-    return (
-        matcher.needs_vectors(max_order)
-        and matcher.assignment != "optimal"
-        and matcher.consumption == "unit"
-        and matcher.has_plain_matches
-    )
+def _can_sweep(matcher: SoftMatcher) -> bool:
+    """Whether the sweep's way of giving out matches is the matcher's."""
+    return matcher.assignment != "optimal" and matcher.consumption == "unit"
 
 
 class ThresholdSweep:
@@ -210,7 +195,7 @@ def match_intervals(
     """
     lowest = replace(matcher, threshold=thresholds[0])
     swept, parts = 0, list[MatchIntervals]()
-    if _can_sweep(lowest, max_order):
+    if lowest.is_plain(max_order) and _can_sweep(lowest):
         # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
         below = sum(threshold_in_millionths(threshold) < SCALE for threshold in thresholds)
         swept = len(thresholds) if vectors.equal_is_one else below
