@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 
-_INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
 _PRODUCTS = 1 << 12  # Products of the tokens of a pair above which it pays to look for those of equal words
 _TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
 _NO_PIECES = "vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'"
 SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
+_DENSE = 1 << 20  # Entries of a table of lines and n-grams up to which it is no sparse one
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,6 @@ class Chunk:
             self.gold and self.gold[start:end],
             self.edits and self.edits[start:end],
         )
-
-    def alone(self, line: int) -> Chunk:
-        """One candidate with the references of its segment."""
-        segment = line % len(self)
-        return replace(self.part(segment, segment + 1), candidates=self.candidates.lines(line, line + 1))
 
     def by_reference(self) -> Chunk:
         """Every candidate with each of its references as a segment of its own."""
@@ -233,40 +228,26 @@ def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterato
     >>> [counts.tolist() for counts in shared_counts(tokens, tokens, 2)]
     [[[3, 2], [2, 3]], [[2, 1], [1, 2]]]
     """
-    split, others = len(candidates.lengths), len(references.lengths)
-    first = 0 if references is candidates else split
-    for ids, lines, counts in _line_counts(candidates, references, order):
-        shared = np.zeros((split, others), np.float32)
-        # The k-th of equal n-grams of one line meets the k-th of the other.
-        while len(ids):
-            new = np.append(True, ids[1:] != ids[:-1])
-            column = np.cumsum(new) - 1
-            met = np.bincount(column) > 1
-            if not first:
-                # What no other line has, a line shares with itself.
-                np.fill_diagonal(shared, shared.diagonal() + np.bincount(lines[~met[column]], minlength=split))
-            column, at = (np.cumsum(met) - 1)[column[met[column]]], lines[met[column]]
-            columns = int(column[-1]) + 1 if len(column) else 0
-            step = max(1, min(columns, _INCIDENCES // (first + others)))
-            for start in range(0, columns, step):
-                some = slice(*np.searchsorted(column, (start, start + step)))
-                incidence = np.zeros((first + others, step), np.float32)
-                incidence[at[some], column[some] - start] = 1
-                shared += incidence[:split] @ incidence[first:].T
-            again = counts > 1
-            ids, lines, counts = ids[again], lines[again], counts[again] - 1
-        yield shared.astype(np.int64)
-
-
-def _line_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """Ids of n-grams, ascending, their lines, references last, and how often; the same lines stand once."""
-    others = Tokens(references.codes[:0], references.offsets[:1]) if references is candidates else references
+    same = references is candidates
+    others = Tokens(references.codes[:0], references.offsets[:1]) if same else references
     sides = (candidates.codes, candidates.lengths, others.codes, others.lengths)
     positions = Positions.of(*sides, np.array([len(others.lengths)]))
-    lines = len(candidates.lengths) + len(others.lengths)
+    size, split, lines = len(positions.codes), len(candidates.lengths), len(candidates.lengths) + len(others.lengths)
     for starts, ids in ngram_ids(positions, order):
-        keys, counts = np.unique(ids * lines + positions.line[starts], return_counts=True)
-        yield keys // lines, keys % lines, counts
+        # A column for the k-th of equal n-grams of a line, which meets the k-th of the other.
+        line = positions.line[starts]
+        rank = occurrence_numbers(ids * lines + line, size * lines)
+        _, column = np.unique(rank * size + ids, return_inverse=True)
+        shape = lines, int(column.max(initial=-1)) + 1
+        if lines * shape[1] <= _DENSE:
+            table = np.zeros(shape, np.float32)
+            table[line, column] = 1
+            yield (table[:split] @ table[0 if same else split :].T).astype(np.int64)
+        else:
+            from scipy.sparse import csr_array
+
+            sparse = csr_array((np.ones(len(ids), np.int64), (line, column)), shape)
+            yield (sparse[:split] @ sparse[0 if same else split :].T).toarray()
 
 
 def check_order(order: int) -> int:

@@ -178,12 +178,13 @@ def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], o
             assert found.tolist() == literal
 
 
-def test_many_columns_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_tables_are_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(1)
     text = Tokens(generator.integers(0, 40, 600).astype(np.int32), np.arange(0, 601, 60))
-    whole = [counts.tolist() for counts in shared_counts(text, text, 2)]
-    monkeypatch.setattr("softbleu.matching.ngrams._INCIDENCES", 64)
-    assert [counts.tolist() for counts in shared_counts(text, text, 2)] == whole
+    other = text.lines(2, 7)
+    dense = [counts.tolist() for lines in (text, other) for counts in shared_counts(text, lines, 2)]
+    monkeypatch.setattr("softbleu.matching.ngrams._DENSE", 0)
+    assert [counts.tolist() for lines in (text, other) for counts in shared_counts(text, lines, 2)] == dense
 
 
 def test_rarity_is_that_of_the_references_of_all_lists() -> None:
