@@ -679,6 +679,10 @@ class VectorChoice(Declared):
         return open_encoder(location)
 
     @property
+    def _opened(self) -> Encoder | VectorSource:
+        return self.encoder if self.in_context else open_vectors(self.vectors)
+
+    @property
     def language(self) -> str | None:
         """Language of the vectors, by its code; None where they do not say.
 
@@ -689,8 +693,7 @@ class VectorChoice(Declared):
         """
         if self.without_vectors:
             return None
-        meta: Any = getattr(self.encoder if self.in_context else open_vectors(self.vectors), "meta", {})
-        language = getattr(meta, "everything", meta).get("language")
+        language = getattr(self._opened, "meta", {}).get("language")
         return language if isinstance(language, str) else None
 
     def resolved(self) -> VectorChoice:
@@ -733,8 +736,7 @@ class VectorChoice(Declared):
         """
         if self.without_vectors:
             return None
-        source = self.encoder if self.in_context else open_vectors(self.vectors)
-        return getattr(source, "threshold", None)
+        return getattr(self._opened, "threshold", None)
 
     def threshold_at(self, quantile: str) -> float:
         """Similarity at a quantile such as `p99.9`, at least 0.
