@@ -29,10 +29,11 @@ from softbleu.io.files import draft_folder, put_in_place, required_resource
 from softbleu.io.line_cache import kept_lines
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import check_plain, load_tokenizer, read_json
-from softbleu.language.ngrams import LineJudgements
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+    from softbleu.types import Floats
 
     Weights = dict[str, NDArray[np.float32]]
 
@@ -59,18 +60,15 @@ class NeuralModel:
     def __init__(self, place: Callable[[], Path], fingerprint: str) -> None:
         self._place, self._fingerprint = place, fingerprint
 
-    def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
-        """Judge lines of words; tokens are words, not pieces, and none is unknown.
+    def judge(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Logarithm (base 10) of the probability of each line of words.
 
         Raises `InputError`: the model cannot be read; `MissingExtraError`: ctranslate2 is not installed.
         """
         texts = [" ".join(line) for line in lines]
         logs = self._pieces(texts)
         # Sums of each line by itself: they do not depend on the lines beside it.
-        totals = np.array([logs[text].astype(np.float64).sum() / _LN_10 for text in texts], np.float64)
-        return LineJudgements(
-            totals, np.array([len(line) for line in lines], np.int64), np.zeros(len(lines), np.int64)
-        )
+        return np.array([logs[text].astype(np.float64).sum() / _LN_10 for text in texts], np.float64)
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
         """Logarithm (base 10) of the probability of each word of a line after those before it."""

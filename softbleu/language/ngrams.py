@@ -46,24 +46,13 @@ class NgramTable:
 
 
 @dataclass(frozen=True)
-class LineJudgements:
-    """Judgements of lines by a language model."""
-
-    log_probabilities: Floats
-    """Of each line, to base 10: the sum over its tokens and, if the model judges that, its end."""
-    tokens: Integers  # Their numbers, ends not counted
-    unknown: Integers  # How many of them the model does not know
-
-
-@dataclass(frozen=True)
 class NgramModel:
     """An n-gram model with back-off (Katz 1987): of n-grams not seen, the shorter ones are looked at.
 
     >>> logs = np.array([-1.0, -99.0, -0.5, -0.25], np.float32)
     >>> model = NgramModel([*MARKS, "a"], [NgramTable(np.arange(4), logs, np.zeros(4, np.float32))])
-    >>> judged = model.judge([["a", "a"], ["a", "tulip"], []])
-    >>> judged.tokens.tolist(), judged.unknown.tolist(), judged.log_probabilities.tolist()
-    ([2, 2, 0], [0, 1, 0], [-1.0, -1.75, -0.5])
+    >>> model.judge([["a", "a"], ["a", "tulip"], []]).tolist()
+    [-1.0, -1.75, -0.5]
     """
 
     words: Sequence[str]
@@ -91,18 +80,15 @@ class NgramModel:
         known, unknown = self._codes, self._marks[0]
         return np.fromiter((known.get(word, unknown) for word in words), np.int64)
 
-    def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
-        """Judge lines of words."""
+    def judge(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Logarithm (base 10) of the probability of each line of words, its end included."""
         offsets = np.cumsum([0, *map(len, lines)])
         codes = self.codes(chain.from_iterable(lines))
         lengths = np.diff(offsets)
         logs = self.token_log_probabilities(codes, offsets)
         # One number after the other, so that a line has the same digits in any company.
         numbers = np.repeat(np.arange(len(lengths)), lengths + 1)
-        totals = np.bincount(numbers, logs, len(lengths)).astype(np.float64)
-        places = np.flatnonzero(codes == self._marks[0])
-        unknown = np.bincount(np.searchsorted(offsets, places, side="right") - 1, minlength=len(lengths))
-        return LineJudgements(totals, lengths, unknown)
+        return np.bincount(numbers, logs, len(lengths)).astype(np.float64)
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
         """Logarithm of the probability of each word of a line after those before it."""
@@ -159,7 +145,7 @@ def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
     >>> place = Path(tempfile.mkdtemp()) / "one.arpa"
     >>> words = "-99\t<s>\n-0.3\t</s>\n-0.3\ta\n"
     >>> _ = place.write_text(f"\\data\\\nngram 1=3\n\n\\1-grams:\n{words}\n\\end\\\n")
-    >>> read_arpa(place).judge([["a"], ["the"]]).log_probabilities.round(2).tolist()
+    >>> read_arpa(place).judge([["a"], ["the"]]).round(2).tolist()
     [-0.6, -100.3]
     """
     with open_stream(Path(path)) as stream:

@@ -25,7 +25,7 @@ from softbleu.io.line_cache import kept_lines
 from softbleu.io.platform import cached_property, lock, without_prints
 from softbleu.io.reading import open_stream, text_lines
 from softbleu.language.neural import EXTRA, MODEL_FILES, NEEDED, NeuralModel, check_model, convert_gguf
-from softbleu.language.ngrams import LineJudgements, read_arpa
+from softbleu.language.ngrams import read_arpa
 
 if TYPE_CHECKING:
     from harper import Linter
@@ -193,8 +193,11 @@ class LanguageModel(Protocol):
     def ends(self) -> bool:
         """Whether it judges that a line ends where it does."""
 
-    def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
-        """Judge lines of words; a line's digits do not depend on the others."""
+    def judge(self, lines: Sequence[Sequence[str]]) -> Floats:
+        """Logarithm (base 10) of the probability of each line of words, whose digits do not depend on the others.
+
+        It is the sum over its words and, if the model judges that, its end.
+        """
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
         """Logarithm (base 10) of the probability of each word of a line after those before it."""
@@ -227,10 +230,10 @@ class LanguageSet:
         # What reads words as they are reads text, as what it learnt from has it: without blanks before marks.
         judged = self.model.judge([line.split() for line in written] if self.model.cased else lower)
         alone = self.unigrams.judge(lower)
-        tokens = alone.tokens
+        tokens = np.fromiter(map(len, lower), np.int64, len(lower))
         # What the model does not judge, the unigrams need not either.
-        end = 0.0 if self.model.ends else float(self.unigrams.judge([[]]).log_probabilities[0])
-        gain = judged.log_probabilities - (alone.log_probabilities - end)
+        end = 0.0 if self.model.ends else float(self.unigrams.judge([[]])[0])
+        gain = judged - (alone - end)
         errors: Sequence[Sized] = self.detector.errors(written) if self.detector is not None else [()] * len(lines)
         misspelt = np.array([sum(self.spelling.misspelt(line)) for line in words], np.float64)
         return np.column_stack(
