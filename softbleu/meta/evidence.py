@@ -311,14 +311,6 @@ def _against(signed: Mapping[str, str], name: str) -> Any:
     return parse_signature(signed[name]).get("against", "references") if name in signed else "references"
 
 
-def marked_by(corpus: Corpus, metrics: Metrics, language: str | None) -> list[SpanTable]:
-    """Find the spans that metrics leave unmatched, a table for each; see `read_metrics`."""
-    signed: dict[str, str] = {}
-    scorers = read_metrics(metrics, language, signed)
-    texts = {name: compared_with(corpus, _against(signed, name)) for name in scorers}
-    return [unmatched_spans(texts[name], metric, name=name).table for name, metric in scorers.items()]
-
-
 def read_metrics(
     metrics: Metrics, language: str | None = None, signed: dict[str, str] | None = None
 ) -> dict[str, Metric]:
@@ -484,18 +476,19 @@ def gather_marks(
     encoding
         Of the files.
     """
-    tables = []
-    lines = None if outputs is None else partial(lines_of, outputs)
-    for named in files:
-        if not isinstance(named, str):
-            raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
-        label, file = split_file(named)
-        tables.append(read_spans(file, label=label, direction=direction, encoding=encoding, texts=lines))
+    if not all(isinstance(file, str) for file in files):
+        raise InputError("spans are read from files: give that of judges with ", Parameter("assessments"))
+    how: dict[str, Any] = {"direction": direction, "encoding": encoding}
+    how["texts"] = None if outputs is None else partial(lines_of, outputs)
+    tables = [read_spans(file, label=label, **how) for label, file in map(split_file, map(str, files))]
     texts = None
     if outputs is not None:
         with outputs() as corpus:
             texts = loaded(corpus).candidates
-            tables += marked_by(corpus, metrics, language)
+            signed: dict[str, str] = {}
+            for name, metric in read_metrics(metrics, language, signed).items():
+                compared = compared_with(corpus, _against(signed, name))
+                tables.append(unmatched_spans(compared, metric, name=name).table)
     return Marks(tables[0], tables[1:], texts)
 
 

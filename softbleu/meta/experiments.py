@@ -160,12 +160,12 @@ class Definition:
     @contextmanager
     def corpus(self) -> Iterator[Corpus]:
         """Open the corpus of parallel files, or of a file of pairs."""
-        table = self.table("corpus", _FILES)
+        needed = () if "pairs" in self.tables.get("corpus", {}) else ("candidates", "references")
+        table = self.table("corpus", _FILES, needed)
         encoding = table.get("encoding", "utf-8")
-        if "pairs" in table:
+        if not needed:
             yield read_segments(self.place(table["pairs"]), encoding=encoding)
             return
-        self.table("corpus", _FILES, {"candidates", "references"})
         candidates = [str(path) for name in table["candidates"] for path in find_files(*self._here, name)]
         references = [self.place(name) for name in table["references"]]
         source = self.place(table["source"]) if "source" in table else None
@@ -174,10 +174,9 @@ class Definition:
 
     def texts(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Texts whose matches are looked at, by name, as `softbleu.spurious` takes them: grammars, or pairs."""
-        table = self.table("corpus", {"pairs", *_GENERATED})
-        if "grammars" not in table:
-            self.table("corpus", {"pairs"}, {"pairs"})
-            yield Path(table["pairs"]).stem, {"pairs": self.place(table["pairs"])}
+        if "grammars" not in self.tables.get("corpus", {}):
+            pairs = self.table("corpus", {"pairs"}, {"pairs"})["pairs"]
+            yield Path(pairs).stem, {"pairs": self.place(pairs)}
             return
         chosen = self.table("corpus", _GENERATED)
         grammars = chosen.pop("grammars")
