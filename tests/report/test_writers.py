@@ -22,7 +22,7 @@ from softbleu.metrics.result import Score
 from softbleu.report.comparisons import COMPARERS
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.report.records import BINARY_FORMATS, RECORD_WRITERS, Layout, format_by_suffix, lay_out
-from softbleu.report.scores import WRITERS, write_numbers
+from softbleu.report.scores import WRITERS
 from softbleu.results.explain import Explanation, NgramMatch
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
@@ -40,34 +40,6 @@ def cells(line: str) -> list[str]:
 @pytest.fixture
 def results():
     return softbleu.score(CANDIDATES, REFERENCES)
-
-
-@pytest.fixture
-def segments():
-    return softbleu.score(CANDIDATES, REFERENCES, level="segment")
-
-
-def test_markdown_and_latex(results):
-    a, b = (f"{result.score:.2f}" for result in results)
-    lines = text_of("markdown", results).splitlines()
-    assert cells(lines[0]) == ["system", "BLEU", "P1", "P2", "P3", "P4", "BP", "length", "ref. length"]
-    assert re.fullmatch(r"\|:-+\|(-+:\|){8}", lines[1])
-    assert [cells(line)[:3] for line in lines[2:4]] == [["**A**", f"**{a}**", "87.50"], ["B", b, "80.00"]]
-    assert lines[4:] == ["", f"signature: {results[0].short_signature}".replace("|", r"\|")]
-    text = text_of("latex", results, digits=1)
-    assert text.startswith(f"% signature: {results[0].short_signature}\n")
-    assert text_of("latex", results, long_signature=True).startswith(f"% signature: {results[0].signature}\n")
-    assert "\\begin{tabular}{lrrrrrrrr}\n" in text
-    row = rf"\textbf{{A}} & \textbf{{{results[0].score:.1f}}} & 87.5 & 66.7 & 50.0 & 33.3 & 1.000 & 8 & 8 \\"
-    assert row in " ".join(text.split())
-    assert text.endswith("\\end{tabular}\n")
-
-
-def test_several_systems_are_one_table_and_names_no_markup(results):
-    shown = text_of("text", [replace(results[0], name="[red]A[/red]"), results[1]])
-    assert "[red]A[/red]" in shown
-    assert "\x1b" not in shown
-    assert shown.count("signature: ") == 1
 
 
 def test_columns_line_up_for_wide_characters():
@@ -138,14 +110,6 @@ def test_the_best_of_each_metric_stands_out(results):
     a, b = (f"{result.score:.2f}" for result in results)
     assert [rows[0], *rows[2:]] == [["system", "BLEU", "TER"], ["A", f"**{a}**", a], ["B", b, f"**{b}**"]]
     assert rf"A & \textbf{{{a}}} & {a} \\" in " ".join(text_of("latex", [*results, *less]).split())
-
-
-def test_scores_alone(several, segments):
-    a, b, c, d = (f"{result.score:.2f}" for result in several)
-    assert "".join(write_numbers(several, Layout())) == f"{a}\t{c}\n{b}\t{d}\n"
-    lines = "".join(write_numbers(segments, Layout(digits=1))).splitlines()
-    pairs = zip(*(each.segments for each in segments), strict=True)
-    assert lines == [f"{a.score:.1f}\t{b.score:.1f}" for a, b in pairs]
 
 
 def test_data_names_the_metric_where_there_are_several(results, several):
