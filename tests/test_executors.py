@@ -26,7 +26,7 @@ from softbleu.io.arguments import MOST_JOBS
 from softbleu.io.executors import chosen_executor, count_workers, run_in_order
 from softbleu.io.platform import single_threaded_blas
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, open_language, values
-from softbleu.thesaurus.resources import stem_of
+from softbleu.thesaurus.resources import stem_in
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals")
 
@@ -165,7 +165,7 @@ WORDS = [
 
 
 def test_stems() -> None:
-    find = partial(stem_of.__wrapped__, algorithm="english")
+    find = partial(stem_in.__wrapped__, language="en")
     expected = [find(word) for word in WORDS]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

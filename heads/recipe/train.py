@@ -292,7 +292,8 @@ def train(
     if len(judged) < 2:
         raise InputError("to hold one out, give two groups of judgements or more")
     plain = TrainedHead("trained", "", vectors, tokenize=tokenize)
-    scorers = make_plan([make_metric(metric, tokenize=tokenize, vectors=vectors) for metric in metrics]).metrics
+    named = [make_metric(metric, tokenize=tokenize, vectors=vectors) for metric in metrics]
+    scorers = make_plan(named).metrics if named else ()
     written = tuple(map(str, scorers))
     (resolved,) = make_plan([Trained(head=plain)]).metrics
     prices = ((0.0, 1.0, 0.0),) * (len(FEATURES) + len(written))

@@ -632,7 +632,7 @@ def with_settings(
         unused.append(name)
     # A preset says nothing about what a metric or matcher does not have.
     encoder = is_encoder(settings.get("vectors"))
-    spoken = {} if language is None else _language_settings(metric, settings, language, plain=plain)
+    spoken = {} if language is None else _language_settings(metric, settings, language, known, plain=plain)
     similarity = {**spoken, **settings}.get("similarity")
     compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
     usual = {} if plain else _taken(metric, encoder, compared)
@@ -651,16 +651,14 @@ def _taken(metric: Metric, in_context: bool, without_vectors: bool) -> Mapping[s
 
 
 def _language_settings(
-    metric: Metric, settings: Mapping[str, Any], language: Language, *, plain: bool
+    metric: Metric, settings: Mapping[str, Any], language: Language, names: Sequence[str], *, plain: bool
 ) -> dict[str, Any]:
-    """Settings that a language implies: itself, and unless `plain` tokens and similarity that the metric lacks."""
-    parts = {"tokenize": metric.tokenizer, **settings}
-    names = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
+    """Settings, of those of `names`, that a language implies: itself, and unless `plain` tokens and similarity."""
     spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
-    requires = metric.revised({**spoken, **settings}).requires
-    counted = requires.edits or not (requires.gold or requires.pieces or "char_order" in names)
     if plain:
         return spoken
+    requires = metric.revised({**spoken, **settings}).requires
+    counted = requires.edits or not (requires.gold or requires.pieces or "char_order" in names)
     if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
         spoken["tokenize"] = language.tokenize
     named = settings.get("vectors", NO_VECTORS) != NO_VECTORS or metric.vector_choice != VectorChoice()

@@ -20,7 +20,7 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, MissingExtraError, Parameter, known_name
 from softbleu.io.arguments import check_texts, listed
-from softbleu.thesaurus.resources import stem, stem_of
+from softbleu.thesaurus.resources import stem, stem_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -513,7 +513,7 @@ def rules_of(language: str | None) -> WordRules:
     known = find_language(language or "en")
     if known.code == "en":
         return WordRules(base_form, word_class, ("'s", "'"), "-'")
-    return WordRules(partial(stem_of, algorithm=known.stemmer) if known.stemmer else str, class_by_letters)
+    return WordRules(partial(stem_in, language=known.code) if known.stemmer else str, class_by_letters)
 
 
 _JOINED = str.maketrans("", "", "-'’")
@@ -530,8 +530,8 @@ def form_types(language: str | None = None) -> Classify:
     >>> form_types("de")("Die häuser stehe .".split(), "Die Häuser stehen !".split(), spans)
     ['R:CASE', 'R:STEM', 'R:PUNCT']
     """
-    algorithm = None if language is None else find_language(language).stemmer
-    stems = partial(stem_of, algorithm=algorithm) if algorithm else None
+    known = None if language is None else find_language(language)
+    stems = partial(stem_in, language=known.code) if known is not None and known.stemmer else None
 
     def classify(source: Sequence[str], corrected: Sequence[str], edits: Sequence[Spans]) -> list[str]:
         return [_type_of(source[a:b], corrected[c:d], stems) for a, b, c, d in edits]

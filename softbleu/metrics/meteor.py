@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -22,7 +21,7 @@ from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.result import Score, best_rows, column
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Blanks, Tokenizer, Tokens, data_setting, meteor_language
-from softbleu.thesaurus.resources import MeteorTables, open_tables, stem, stem_in
+from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,8 +57,7 @@ class MeteorWords:
         }
         features["meteor_word"] = np.array([code(word) for word in words], np.int64)
         if "stem" in self.stages:
-            stems = map(stem if self.language == "en" else partial(_stem, self.language), words)
-            features["meteor_stem"] = np.array([code(word) for word in stems], np.int64)
+            features["meteor_stem"] = np.array([code(stem(word, self.language)) for word in words], np.int64)
         if self.data is None:
             return features
         tables = open_tables(self.data)
@@ -85,14 +83,8 @@ def code(word: str) -> int:
     return number
 
 
-def _stem(language: str, word: str) -> str:
-    """Stem a word of another language than English; to the program's stemmer for Russian ё was no letter."""
-    return stem_in(word.replace("ё", _NO_LETTER), language).replace(_NO_LETTER, "ё")
-
-
 _LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
 _MATCHES = Limit("meteor", "pairs of equal words", 1 << 22, "a document of 3,000 words: 100,000")
-_NO_LETTER = "\ue000"
 STAGES = ("exact", "stem", "synonym", "paraphrase")
 
 
@@ -147,7 +139,7 @@ def find_matches(
     positions, come last, where they match by no other stage.
     """
     left, right = _Side.of(candidates, words), _Side.of(references, words)
-    differ = ~_equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
+    differ = ~equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
     by_stage: list[WordMatches] = []
     orders: list[tuple[Integers, Integers, Integers, Integers]] = []
 
@@ -205,8 +197,8 @@ def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Int
     return np.concatenate(ours), np.concatenate(theirs)
 
 
-def _equal_lines(candidates: Tokens, references: Tokens) -> Flags:
-    """Which lines have the same words."""
+def equal_lines(candidates: Tokens, references: Tokens) -> Flags:
+    """Which lines of two texts, which have as many, have the same words."""
     equal: Flags = candidates.lengths == references.lengths
     compared = np.flatnonzero(equal)
     one, other = candidates.chosen(compared), references.chosen(compared)

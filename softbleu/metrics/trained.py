@@ -27,6 +27,7 @@ from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, needed, tokenizer_setting
+from softbleu.metrics.meteor import equal_lines
 from softbleu.metrics.result import Score, best_rows, column
 from softbleu.text.tokens import Tokenizer, Tokens, Whitespace, make_tokenizer
 
@@ -302,8 +303,7 @@ class Trained(Metric):
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
             scores = metric.scores(metric.statistics(single, words, kernels)) / 100
             distances[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
-        lines = (text.by_line() for text in (single.candidates, single.references))
-        equal = np.array([candidate == other for candidate, other in zip(*lines, strict=True)], bool)
+        equal = equal_lines(single.candidates, single.references)
         distances[equal | ~known] = 0
         size = len(directions[0]) if directions else 0
         known |= equal & (single.candidates.lengths > 0)

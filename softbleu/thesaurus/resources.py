@@ -31,23 +31,19 @@ _STEMMING = lock()  # A stemmer has its word in itself: of two threads at once, 
 
 
 @lru_cache(1 << 17)
-def stem_of(word: str, algorithm: str) -> str:
-    """Stem a word by the algorithm of that name in snowballstemmer.
+def stem_in(word: str, language: str) -> str:
+    """Stem a word of a language, by its code, with snowballstemmer.
 
-    >>> stem_of("häuser", "german"), stem_of("houses", "english")
+    >>> stem_in("häuser", "de"), stem_in("houses", "en")
     ('haus', 'hous')
     """
     with _STEMMING:
-        return _stemmer(algorithm)(word)
-
-
-def stem_in(word: str, language: str) -> str:
-    """Stem a word of a language, by its code."""
-    return stem_of(word, find_language(language).stemmer or "")
+        return _stemmer(language)(word)
 
 
 @cache
-def _stemmer(algorithm: str) -> Callable[[str], str]:
+def _stemmer(language: str) -> Callable[[str], str]:
+    algorithm = find_language(language).stemmer or ""
     # Not by its `stemmer`, which gives that of PyStemmer where this is installed, of another version.
     module = import_module(f"snowballstemmer.{algorithm}_stemmer")
     stemmed: Callable[[str], str] = getattr(module, f"{algorithm.title()}Stemmer")().stemWord
@@ -89,16 +85,17 @@ _ENDINGS = (
 """Endings of inflected words and what stands in their place in the base, in the order in which they are tried."""
 
 
-def stem(word: str) -> str:
-    """Stem a word as METEOR 1.5 does, by the Snowball stemmer for English of its day.
+def stem(word: str, language: str = "en") -> str:
+    """Stem a word as METEOR 1.5 does, by the Snowball stemmer of its day for a language, by its code.
 
     >>> stem("geologists"), stem("geology"), stem("adding")
     ('geologist', 'geolog', 'ad')
     """
-    # That stemmer did not know the ending -ogist yet.
-    if "ogist" in word:
-        return stem_of(word.replace("ogist", f"ogis{_MASK}"), "english").replace(_MASK, "t")
-    return stem_of(word, "english")
+    # The stemmer for English did not know the ending -ogist yet; to that for Russian ё was no letter.
+    before, letter = ("ogis", "t") if language == "en" else ("", "ё")
+    if before + letter in word:
+        return stem_in(word.replace(before + letter, before + _MASK), language).replace(_MASK, letter)
+    return stem_in(word, language)
 
 
 def joined_words(words: Iterable[str]) -> NDArray[np.uint8]:
