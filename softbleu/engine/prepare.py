@@ -51,7 +51,6 @@ from softbleu.matching.ngrams import (
     Chunk,
     ComparedWords,
     PieceVectors,
-    Relation,
     TokenVectors,
     UnitVectors,
     Vectors,
@@ -117,10 +116,8 @@ class ContextVectors(Vectors):
         places, _ = chosen_places(lines.offsets, numbers)
         words = lines.codes
         weights = frequency_weights(self.frequencies)[words] if by_frequency else None
-        relation = None
-        if self.self_only is not None:
-            relation = Relation(words.astype(np.int64), 0, None, self.self_only[words])
-        return UnitVectors(rows, words, weights, relation, self.equal_is_one, in_context=True), places
+        self_only = None if self.self_only is None else self.self_only[words]
+        return UnitVectors(rows, words, weights, self_only, equal_is_one=self.equal_is_one), places
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Unit vectors of the pieces of lines."""

@@ -353,11 +353,8 @@ class TokenVectors(Vectors):
         norms = self.norms[distinct]
         rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
         weights = None if self.weights is None else self.weights[distinct]
-        relation = None
-        if not (self.allowed_pairs is None and self.self_only is None):
-            self_only = None if self.self_only is None else self.self_only[distinct]
-            relation = Relation(distinct.astype(np.int64), len(self.norms), self.allowed_pairs, self_only)
-        return UnitVectors(rows, distinct, weights, relation), codes_there
+        self_only = None if self.self_only is None else self.self_only[distinct]
+        return UnitVectors(rows, distinct, weights, self_only, self.allowed_pairs, len(self.norms)), codes_there
 
 
 @dataclass(frozen=True)
@@ -459,37 +456,16 @@ class WordTable:
 
 
 @dataclass(frozen=True)
-class Relation:
-    """Replacement of the cosines of some words by other token products; words are coded anew."""
-
-    words: Integers  # The words' codes in the vocabulary
-    size: int  # Words of the vocabulary
-    allowed_pairs: Integers | None
-    self_only: Flags | None
-
-    def apply(self, products: Floats, left: Integers, right: Integers) -> None:
-        """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
-        allowed = self.allowed_pairs
-        if allowed is not None:
-            pairs = self.words[left] * self.size + self.words[right]
-            places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
-            met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
-            np.copyto(products, 0.0, where=~met)
-        if self.self_only is not None:
-            alone = self.self_only[left] | self.self_only[right]
-            np.copyto(products, 0.0, where=alone & (self.words[left] != self.words[right]))
-
-
-@dataclass(frozen=True)
 class UnitVectors:
     """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
 
     rows: Floats
     words: NDArray[np.int32]  # Word of each row
     weights: Floats | None = None
-    relation: Relation | None = None  # None: the product of two words is their cosine
+    self_only: Flags | None = None  # Rows of words that meet nothing but themselves; None: there are none
+    allowed_pairs: Integers | None = None  # Ascending `one * vocabulary + other` of words that may meet; None: any
+    vocabulary: int = 0  # How many words there are
     equal_is_one: bool = True  # Whether the product of a word with itself is 1, whatever its vectors
-    in_context: bool = False  # Whether rows belong to single tokens, so that none recurs in other lines
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
         """Multiply the tokens of two texts, given as rows (batch, tokens), all with all: weighted, and plain.
@@ -501,18 +477,28 @@ class UnitVectors:
             left_rows, left_places = np.unique(left[0], return_inverse=True)
             right_rows, right_places = np.unique(right[0], return_inverse=True)
             products = self._table(left_rows, right_rows)
-            if self.relation is not None:
-                self.relation.apply(products, left_rows[:, None], right_rows[None, :])
+            self._relate(products, left_rows[:, None], right_rows[None, :])
             plain = products[np.ix_(left_places, right_places)][None]
         else:
             plain = self._tables(left, right)
-            if self.relation is not None:
-                self.relation.apply(plain, left[:, :, None], right[:, None, :])
-        if self.equal_is_one:
-            np.copyto(plain, 1.0, where=self.words[left][:, :, None] == self.words[right][:, None, :])
+            self._relate(plain, left[:, :, None], right[:, None, :])
         if self.weights is None:
             return plain, plain
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
+
+    def _relate(self, products: Floats, left: Integers, right: Integers) -> None:
+        """Make of cosines of rows, in place, the products of their words; rows are broadcast together."""
+        one, other = self.words[left], self.words[right]
+        if (allowed := self.allowed_pairs) is not None:
+            pairs = one.astype(np.int64) * self.vocabulary + other
+            places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
+            met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
+            np.copyto(products, 0.0, where=~met)
+        if self.self_only is not None:
+            alone = self.self_only[left] | self.self_only[right]
+            np.copyto(products, 0.0, where=alone & (one != other))
+        if self.equal_is_one:
+            np.copyto(products, 1.0, where=one == other)
 
     def _table(self, left: Integers, right: Integers) -> Floats:
         """Cosines of rows, all with all: (left, right)."""
@@ -539,11 +525,7 @@ class UnitVectors:
         for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
             block = products[cell:end].reshape(row_end - row, column_end - column)
             np.matmul(ours[row:row_end], others[column:column_end].T, out=block)
-            one, other = left[row:row_end, None], right[None, column:column_end]
-            if self.relation is not None:
-                self.relation.apply(block, one, other)
-            if self.equal_is_one:
-                np.copyto(block, 1.0, where=self.words[one] == self.words[other])
+            self._relate(block, left[row:row_end, None], right[None, column:column_end])
         return products
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
@@ -577,10 +559,7 @@ class UnitVectors:
             band = np.ones(len(left))
             if distance:
                 band = self._neighbours(rows, distance, codes)
-                if self.relation is not None:
-                    self.relation.apply(band, left, right)
-                if self.equal_is_one:
-                    np.copyto(band, 1.0, where=self.words[left] == self.words[right])
+                self._relate(band, left, right)
             bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
         return bands
 
