@@ -24,7 +24,6 @@ from softbleu.cli.options import (
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
 from softbleu.io.arguments import allow
 from softbleu.io.platform import cached_property
-from softbleu.io.progress import ProgressBar, note
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from softbleu.corpora import ParallelFiles
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.plan import Plan
+    from softbleu.io.progress import ProgressBar
     from softbleu.metrics.base import Metric
     from softbleu.text.tokens import Tokenizer
 
@@ -138,6 +138,7 @@ class Given:
     def note_language(self) -> None:
         """Say so where nothing is known of the language that is named."""
         from softbleu.config.languages import LANGUAGES, find_language
+        from softbleu.io.progress import note
 
         if (tag := self.get("language")) and (code := find_language(tag).code) not in LANGUAGES:
             note(f"nothing is known of the language {code!r}: its text is taken as that of any language")
@@ -181,6 +182,7 @@ class Given:
         """
         from softbleu.corpora.corpus import compared_with
         from softbleu.corpora.labels import Documents
+        from softbleu.io.progress import note
         from softbleu.matching.matchers import DEFAULT_THRESHOLD
         from softbleu.results.notes import note_text
 
@@ -211,6 +213,7 @@ class Given:
     def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
         """The corpus that the options name, to be opened."""
         from softbleu.corpora import ParallelFiles, read_segments
+        from softbleu.io.progress import note
 
         references, source, gold = self.reference, self.source, self.gold
         blank: Any = self.get("blank_references")
@@ -298,6 +301,7 @@ class Given:
 
     def _check_idle(self, measures: Sequence[Metric], idle: set[str]) -> None:
         """See that settings without effect are valid, and note them."""
+        from softbleu.io.progress import note
         from softbleu.metrics.protocols import matcher_of
 
         matchers = [matcher_of(measure) for measure in measures]
@@ -315,6 +319,8 @@ class Given:
 
     def progress(self, what: str = "scoring", **more: Any) -> ProgressBar:
         """A bar of what is done; as long as it is open, notes are shown, unless quiet is asked for."""
+        from softbleu.io.progress import ProgressBar
+
         return ProgressBar(quiet=self.quiet, what=what, spell=option_of, **more)
 
     def open_place(self, inputs: Iterable[str | None]) -> Output:
