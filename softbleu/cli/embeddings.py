@@ -114,7 +114,7 @@ def neighbours(given: Given) -> None:
 @command(
     "embeddings train",
     "corpus output_folder tokenize lowercase encoding dtype set_name set_source licence force format=text",
-    own_settings=lambda: declared_options("embeddings.training:TrainingSettings", "Training"),
+    own_settings=lambda: declared_options("embeddings.convert:TrainingSettings", "Training"),
 )
 def train(given: Given) -> None:
     """Train word vectors on text of your own by gensim.
@@ -125,7 +125,7 @@ def train(given: Given) -> None:
     from pathlib import Path
 
     from softbleu.corpora.files import open_text
-    from softbleu.embeddings.training import TrainingSettings, train_vectors
+    from softbleu.embeddings.convert import TrainingSettings, train_vectors
     from softbleu.io.files import check_apart, hash_files
 
     output = given.open_output()

@@ -12,7 +12,7 @@ import pytest
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
 from softbleu.embeddings.choice import WordMeasure
-from softbleu.embeddings.training import TrainingSettings
+from softbleu.embeddings.convert import TrainingSettings
 from softbleu.encoders import open_encoder
 from softbleu.engine.prepare import compare_words
 

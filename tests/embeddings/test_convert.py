@@ -19,8 +19,7 @@ from refusing import refused
 from vector_files import ROWS, WORDS, binary, text, write_store
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.convert import Conversion, convert_vectors
-from softbleu.embeddings.training import MOST_TOKENS, TrainingSettings, train_vectors
+from softbleu.embeddings.convert import MOST_TOKENS, Conversion, TrainingSettings, convert_vectors, train_vectors
 from softbleu.errors import InputError, VectorError
 
 UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
