@@ -205,6 +205,7 @@ class Vocabulary(dict[str, int]):
         return Tokens(codes, offsets)
 
 
+@lru_cache(_PARTS)
 def _character_grams(word: str) -> Sequence[str]:
     """Character 2- to 4-grams of a word between marks of its ends, each once."""
     marked = f"\x02{word}\x03"
@@ -240,6 +241,7 @@ def character_grams(words: Sequence[str]) -> WordParts:
     return WordParts((once & (1 << bits) - 1).astype(np.int32), bounds)
 
 
+@lru_cache(_PARTS)
 def _letters(word: str) -> Sequence[str]:
     """Characters of a word in lower case, and pairs of them, those with marks of its ends too, each once."""
     lower = word.lower()
@@ -247,6 +249,7 @@ def _letters(word: str) -> Sequence[str]:
     return list(dict.fromkeys(chain(lower, map(add, marked, marked[1:]))))
 
 
+@lru_cache(_PARTS)
 def _without_punctuation(word: str) -> Sequence[str]:
     """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them; no blanks."""
     if len(word) > 1 and word[-1] in punctuation:
@@ -265,11 +268,6 @@ WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
 }
 
 
-@cache
-def _part_splitter(name: str) -> Callable[[str], Sequence[str]]:
-    return lru_cache(_PARTS)(WORD_PARTS[name])
-
-
 class WordFeature(Protocol):
     """Something else that is known of words, computed once for those of a corpus; a value that can be compared."""
 
@@ -286,7 +284,7 @@ def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str,
     if not isinstance(part, str):
         return part.of(words)
     many = part == "spelling" and len(words) in _MANY
-    parts = character_grams(words) if many else WordParts.of(words, _part_splitter(part))
+    parts = character_grams(words) if many else WordParts.of(words, WORD_PARTS[part])
     return {part: parts.codes, f"{part}_bounds": parts.bounds}
 
 
