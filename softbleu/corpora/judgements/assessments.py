@@ -13,12 +13,11 @@ import numpy as np
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements.scores import (
     TableRow,
-    first_segment,
     of_direction,
+    place_rows,
     plain_names,
     score_of,
     score_rows,
-    segment_number,
     table_rows,
     text_of,
 )
@@ -299,8 +298,7 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
 
 def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None, by_system: bool) -> Assessments:
     """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
-    places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
-    start = first_segment(name, (segment for _, segment in places))
+    places, start = place_rows(name, rows)
     if not by_system and not start:
         where = next(where for (where, _), (_, segment) in zip(rows, places, strict=True) if not segment)
         raise InputError(f"{where}: SID is the number of a segment, from 1, not '0'")
@@ -317,7 +315,7 @@ def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None, by_s
         order = np.lexsort(([segment for _, segment in outputs], [ranks[system] for system, _ in outputs]))
     groups = [[outputs[number][0]] if by_system else outputs[number][0].split("+") for number in order.tolist()]
     names = plain_names({system for group in groups for system in group})
-    segments = [outputs[number][1] - start for number in order.tolist()]
+    segments = [outputs[number][1] for number in order.tolist()]
     systems = [[names[system] for system in group] for group in groups]
     if annotations is not None:
         annotations = replace(annotations, outputs=np.argsort(order)[annotations.outputs])

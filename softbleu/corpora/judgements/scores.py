@@ -609,6 +609,13 @@ def segment_number(where: str, text: object) -> int:
     return number
 
 
+def place_rows(name: str, rows: Iterable[TableRow]) -> tuple[list[tuple[str, int]], int]:
+    """System and segment, from 0, of each row; and the number of the first segment in the file, 0 or 1."""
+    places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
+    start = first_segment(name, (segment for _, segment in places))
+    return [(system, segment - start) for system, segment in places], start
+
+
 def score_of(where: str, value: object) -> float:
     """Read a score, NaN where there is none. InputError: it is no number of reasonable size."""
     try:

@@ -13,12 +13,11 @@ from softbleu.corpora.judgements.scores import (
     TableRow,
     Values,
     first_line,
-    first_segment,
     is_json,
     json_values,
     of_direction,
+    place_rows,
     plain_names,
-    segment_number,
     table_rows,
     text_of,
 )
@@ -127,15 +126,14 @@ def read_spans(
     text = text_of(name, encoding)
     rows = annotated_rows(name, text, texts)
     judged = _by_output(_span_rows(name, text)) if rows is None else of_direction(name, rows, direction)
-    places = [(row["system"], segment_number(where, row["segment"])) for where, row in judged]
+    places, _ = place_rows(name, judged)
     names = plain_names({system for system, _ in places})
-    first = first_segment(name, (segment for _, segment in places))
     outputs: dict[str, dict[int, list[MarkedOutput]]] = {}
     missing = 0
     for (system, segment), (where, row) in zip(places, judged, strict=True):
         read = [_span(where, marked) for marked in row["spans"]]
         missing += read.count(None)
-        marks = outputs.setdefault(names[system], {}).setdefault(segment - first, [])
+        marks = outputs.setdefault(names[system], {}).setdefault(segment, [])
         marks.append(MarkedOutput(where, tuple(span for span in read if span is not None)))
     if not outputs:
         raise InputError(f"{name}: there are no spans")
