@@ -66,17 +66,12 @@ class BleuFormula(SharedMatches, Protocol):
 class ReadsRows(Protocol):
     """Reads its statistics from elsewhere; no text is looked at."""
 
-    def read_rows(self, systems: Sequence[str], segments: int) -> Integers:
-        """Rows of each of these systems, which have so many segments: (systems, segments, k)."""
-
-
-@runtime_checkable
-class KnowsDocuments(Protocol):
-    """Knows of which document each segment is."""
-
     @property
     def documents(self) -> Sequence[str]:
         """Names of the documents of all segments; empty where they are not known."""
+
+    def read_rows(self, systems: Sequence[str], segments: int) -> Integers:
+        """Rows of each of these systems, which have so many segments: (systems, segments, k)."""
 
 
 @runtime_checkable

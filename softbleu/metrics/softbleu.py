@@ -225,7 +225,18 @@ class Softbleu(Metric):
 
     def _raised(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> Floats:
         """Raise similarities, in place, to those of synonyms and paraphrases, and let them decay with distance."""
-        self._raise_known(similarities, pairs, piece, words)
+        if self._stages:
+            tables = None if self.meteor_data is None else open_tables(self.meteor_data)
+            matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
+            starts = matches.start - piece.candidates.offsets[matches.segment]
+            indices = matches.place - piece.references.offsets[matches.segment]
+            least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
+            columns = (matches.segment, starts, starts + matches.width, indices, indices + matches.size, least)
+            for segment, start, end, index, stop, similarity in zip(
+                *(part.tolist() for part in columns), strict=True
+            ):
+                block = pairs.block(similarities, segment)[start:end, index:stop]
+                np.maximum(block, similarity, out=block)
         if self.position:
             similarities *= pairs.decays(self.position)
         return similarities
@@ -236,20 +247,6 @@ class Softbleu(Metric):
         ours, others = (self._weights(text.codes, words) for text in (piece.candidates, piece.references))
         sums = kernels.matched_weights(similarities, pairs, ours, others, self.order, _GREEDY[self.credit])
         return sums.reshape(len(piece), -1)
-
-    def _raise_known(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> None:
-        """Raise the similarities of words that are known to be similar."""
-        if not self._stages:
-            return
-        tables = None if self.meteor_data is None else open_tables(self.meteor_data)
-        matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
-        starts = matches.start - piece.candidates.offsets[matches.segment]
-        indices = matches.place - piece.references.offsets[matches.segment]
-        least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
-        columns = (matches.segment, starts, starts + matches.width, indices, indices + matches.size, least)
-        for segment, start, end, index, stop, similarity in zip(*(part.tolist() for part in columns), strict=True):
-            block = pairs.block(similarities, segment)[start:end, index:stop]
-            np.maximum(block, similarity, out=block)
 
     def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:
         if not self.rarity:

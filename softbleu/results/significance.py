@@ -20,7 +20,7 @@ from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.protocols import KnowsDocuments
+from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def compare_systems(
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
     differing = _Differing(statistics, scores, resampled, p_values, settings.correction)
-    if settings.documents is None and isinstance(statistics.metric, KnowsDocuments):
+    if settings.documents is None and isinstance(statistics.metric, ReadsRows):
         differing.note_documents(statistics.metric, place)
     others = [number for number in range(systems) if number != place]
     tested = differing.pairs([(number, place) for number in others])
@@ -372,7 +372,7 @@ class _Differing:
         self._segments = segment_numbers(statistics)
         self._sign = 1 if statistics.metric.higher_is_better else -1
 
-    def note_documents(self, metric: KnowsDocuments, baseline: int) -> None:
+    def note_documents(self, metric: ReadsRows, baseline: int) -> None:
         """Note that segments of a document are more like one another than others, where no documents were named."""
         labels, apart = metric.documents, self._segments - self._segments[baseline]
         if len(labels) != apart.shape[1] or len(apart) < 2:
