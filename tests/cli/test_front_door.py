@@ -226,27 +226,19 @@ def test_options_complete_something_and_are_those_of_commands():
 
 
 PAIRS = GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)
-SWEEP = ['kind = "sweep"', "[corpus]", 'candidates = ["a.txt", "b.txt"]', 'references = ["reference.txt"]']
-SWEEP += ["[sweep]", 'matchers = ["exact"]']
-RUN = '{"schema": 1, "signature": "metric:bleu", "systems": [{"name": "a", "score": %s}]}'
+KEPT = ("human.tsv", "one.tsv", "two.tsv", "assessed.tsv", "nbest.jsonl", "words.txt", "my.cfg")
+KEPT += ("human-a.txt", "human-b.txt", "brackets.txt", "my-sweep.toml", "monday.json", "tuesday.json")
 TEXTS: dict[str, list[str]] = {
     **{f"{name}.txt": lines * 4 for name, lines in OUTPUTS.items()},
     **dict.fromkeys(("reference.txt", "ref1.txt", "ref2.txt", "source.txt"), REFERENCE * 4),
     "system.txt": OUTPUTS["b"] * 4,
     "corpus.txt": ["the cat sat ||| a cat sat"] * 20,
     "gold.m2": [line for text in REFERENCE * 4 for line in (f"S {text}", "")],
+    **{name: LINES[name] for name in KEPT},
     "vectors.txt": ["cat 1 0 1", "dog 1 0 0.9", "mat 0 1 0"],
-    "words.txt": ["cat", "dog"],
-    "my.cfg": ["S -> N V", "N -> 'Ann' | 'Bob'", "V -> 'ran' | 'sat'"],
-    **{name: LINES[name] for name in ("human.tsv", "one.tsv", "two.tsv", "assessed.tsv", "nbest.jsonl")},
     "rankings.csv": [line.lower() for line in LINES["rankings.csv"]],
     "judged.tsv": ["score\tcandidate\treference"]
     + [f"{-number}\tit {'is ' * number}right {number % 7}\tit is right {number % 7}" for number in range(1, 60)],
-    "human-a.txt": ["Today Ann was seen there .", "At noon Bob was there ."],
-    "human-b.txt": ["There Ann was seen .", "There Bob was at noon ."],
-    "brackets.txt": ["the [big] (dog|hound) barked"] * 3,
-    "my-sweep.toml": SWEEP,
-    **{f"{day}.json": [RUN % score] for day, score in (("monday", 20.5), ("tuesday", 21.5))},
 }
 
 
