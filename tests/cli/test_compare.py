@@ -196,20 +196,16 @@ def test_views_are_those_of_the_python_interface(command, two_systems, arguments
     assert json.loads(done.out)["rows"] == VIEWS[arguments]().records()
 
 
-def test_explain_shows_the_lines_that_matter(command, refused, two_systems):
+def test_explain_shows_the_lines_that_matter(command, two_systems):
     done = command("explain", *two_systems, "--show", "worst", "--top", 2, "-f", "json")
     expected = list(dict.fromkeys(line.segment for line in choose_lines(CORPUS, "bleu", "worst", top=2)))
     assert list(dict.fromkeys(each["segment"] for each in json.loads(done.out)["segments"])) == expected
     done = command("explain", *two_systems, "--show", "disagreeing", "-m", "bleu", "chrf", "--top", 1)
     assert (done.code, done.err) == (0, "")
-    for arguments in (["--show", "worst", "-l", 1], ["--top", 3]):
-        assert "--segment" in refused("explain", *two_systems, *arguments)
 
 
-def test_without_references_words_are_not_counted(command, refused, two_systems, files):
+def test_without_references_lengths_are_counted(command, two_systems, files):
     texts = [*two_systems[:3], "-s", files.reference, "-m", "refless"]
-    for view in (["--by", "rarity"], ["--by", "coverage"], ["--show", "ngrams"]):
-        assert "references" in refused("compare", *texts, *view)
     assert command("compare", *texts, "--by", "length").code == 0
     assert command("compare", *texts, "-f", "html", "--quiet").code == 0
 
