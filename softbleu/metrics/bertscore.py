@@ -87,8 +87,7 @@ class BertScore(Metric):
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
         """Statistics of every candidate with every reference; each line is encoded once."""
-        if words is None:
-            return super().pair_statistics(candidates, references, words, kernels)
+        words = needed(words, self.name, "words")
         one = words.vectors.pieces(candidates)
         other = one if references is candidates else words.vectors.pieces(references)
         idf = None if self.idf is None else words.feature("piece_idf")
