@@ -19,6 +19,10 @@ real:
 headlines *names:
     PYTHONPATH=tests python tests/real/headlines.py {{names}}
 
+# The heads of the trained metric, made again of all their judgements (minutes)
+heads:
+    SOFTBLEU_HEADS=1 pytest -q --all tests/test_trained.py -k recipe
+
 # Damage never tried before, so many times; kills at every step; every way of running
 damage times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial --all
