@@ -1,25 +1,49 @@
 """What is written is complete or not there at all, and never in the place of what is read."""
 
 import os
+import re
+import sqlite3
 import stat
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from refusing import refused
 
 from softbleu.errors import InputError
 from softbleu.io import files
 from softbleu.io.files import (
     TemporaryFolder,
+    cache_folder,
     check_apart,
     check_different,
     draft_file,
     draft_folder,
+    keep_folder,
+    kept_arrays,
     open_own,
     put_in_place,
     write_output,
     write_whole,
+)
+from softbleu.io.line_cache import kept_lines, read_lines, write_lines
+from softbleu.io.reading import (
+    LONGEST_LINE,
+    bounded_lines,
+    longest_line,
+    map_array,
+    parse_json,
+    parse_score,
+    parse_whole,
+    read_json,
+    read_toml,
 )
 
 
@@ -175,3 +199,371 @@ def test_temporary_folders_of_killed_processes_go(tmp_path: Path, dead: int, mon
         both = {Path(one).name, Path(other).name}
         assert {path.name for path in tmp_path.iterdir()} == {*both, f"{before}{dead}-link", *kept}
     assert (tmp_path / kept[-1] / "text").exists()
+
+
+# The cache: where it lies, and that losing it does no harm.
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def place(cache: Path) -> Path:
+    return cache / "lines.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("own", "xdg", "expected"),
+    [
+        ("/a/mine", "/b", "/a/mine"),
+        ("", "/b", "/b/softbleu"),
+        (None, "/b", "/b/softbleu"),
+        (None, "", "/home/me/.cache/softbleu"),
+        (None, "relative", "/home/me/.cache/softbleu"),
+        (None, None, "/home/me/.cache/softbleu"),
+    ],
+)
+def test_place(own: str | None, xdg: str | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
+    for name, value in (("SOFTBLEU_CACHE", own), ("XDG_CACHE_HOME", xdg)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert cache_folder() == Path(expected)
+
+
+def test_no_home_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def home() -> Path:
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("SOFTBLEU_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_folder() is None
+    assert kept_arrays("some/name", lambda: {"values": np.arange(2)})["values"].tolist() == [0, 1]
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file" / "below"))
+    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+    write_lines(entries(2))
+    assert read_lines(list(entries(2))) == {}
+
+
+def test_arrays_damaged_at_every_byte_are_made_again(cache: Path) -> None:
+    def found() -> list[int]:
+        return kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist()  # type: ignore[no-any-return]
+
+    found()
+    for path in (cache / "one" / "values.npy", cache / "one" / "sums.json"):
+        content = path.read_bytes()
+        flips = [content[:n] + bytes([content[n] ^ 0xFF]) + content[n + 1 :] for n in range(len(content))]
+        for damaged in (*flips, content[:-1]):
+            path.write_bytes(damaged)
+            assert found() == [0, 1, 2]
+    np.save(cache / "one" / "values.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    assert found() == [0, 1, 2]
+
+
+def test_large_arrays_are_made_once_and_then_mapped(cache: Path) -> None:
+    made = kept_arrays("numbers/two", lambda: {"values": np.arange(3)})
+    again = kept_arrays("numbers/two", lambda: {})
+    assert made["values"].tolist() == again["values"].tolist() == [0, 1, 2]
+    assert isinstance(again["values"], np.memmap)
+
+
+def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> None:
+    target = tmp_path / "copies" / "one"
+    for text in ("first", "second"):
+        keep_folder(target, lambda folder, text=text: (folder / "text").write_text(text))  # type: ignore[misc]
+        assert (target / "text").read_text() == "first"
+    (target / "text").write_text("")
+    keep_folder(target, lambda folder: (folder / "text").write_text("third"))
+    assert (target / "text").read_text() == "third"
+
+
+def test_another_process_may_make_a_folder_first(tmp_path: Path) -> None:
+    keep_folder(tmp_path / "other", lambda folder: (folder / "text").write_text("theirs"))
+
+    def beaten(folder: Path) -> None:
+        (tmp_path / "other").rename(tmp_path / "one")
+        raise OSError(39, "Directory not empty")
+
+    keep_folder(tmp_path / "one", beaten)
+    assert (tmp_path / "one" / "text").read_text() == "theirs"
+
+
+def entries(count: int, size: int = 10) -> dict[bytes, bytes]:
+    return {b"%08d" % number: bytes([number % 251]) * size for number in range(count)}
+
+
+def test_what_was_written_is_found_and_nothing_else():
+    assert read_lines([b"x"]) == {}
+    wanted = entries(1203)
+    write_lines(wanted)
+    assert read_lines([*wanted, b"x"]) == wanted
+    write_lines({b"00000000": b"new"})
+    assert read_lines([b"00000000"]) == {b"00000000": b"new"}
+    # Lines are judged once.
+    made = kept_lines("lengths", ["one"], lambda some: iter([{line: bytes([len(line)]) for line in some}]))
+    again = kept_lines("lengths", ["one", "one"], lambda some: iter([dict.fromkeys(some, b"none")]))
+    assert made == again == {"one": bytes([3])}
+
+
+@pytest.mark.parametrize("content", [b"other", b"\0" * 10, None, "text", 3, 2.5])
+def test_a_damaged_entry_counts_as_missing_and_is_made_anew(
+    place: Path, content: object, monkeypatch: pytest.MonkeyPatch
+):
+    write_lines(entries(3))
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute("UPDATE lines SET content = ? WHERE key = ?", (content, b"00000001"))
+    assert set(read_lines(list(entries(3)))) == {b"00000000", b"00000002"}
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
+    write_lines({b"00000001": b"new", **{b"%09d" % number: bytes(1000) for number in range(1500)}})
+    assert read_lines([b"%09d" % 1499]) != {}
+    write_lines({b"00000001": b"new"})
+    assert read_lines([b"00000001"]) == {b"00000001": b"new"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links")
+def test_nobody_else_reads_the_cache_and_nothing_leads_out_of_it(cache: Path, place: Path, tmp_path: Path):
+    write_lines(entries(3))
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (cache, place)] == [0o700, 0o600]
+    # Earlier versions left it to all.
+    place.chmod(0o644)
+    write_lines(entries(3))
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+    place.rename(tmp_path / "mine")
+    before = (tmp_path / "mine").read_bytes()
+    for aim in (tmp_path / "mine", "/dev/zero", tmp_path / "nowhere"):
+        place.unlink(missing_ok=True)
+        place.symlink_to(aim)
+        assert read_lines(list(entries(3))) == {}
+        write_lines(entries(2))
+        assert (place.is_symlink(), read_lines(list(entries(2)))) == (False, entries(2))
+    place.unlink()
+    os.mkfifo(place)
+    write_lines(entries(2))
+    assert read_lines(list(entries(2))) == {}
+    assert (tmp_path / "mine").read_bytes() == before
+    # So it is with folders of arrays.
+    for name, aim in (("values.npy", "/dev/zero"), ("sums.json", tmp_path / "mine"), ("", tmp_path / "away")):
+        assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+        path = cache / "one" / name
+        path.rename(tmp_path / f"former{name}")
+        path.symlink_to(aim)
+    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+    assert (tmp_path / "mine").read_bytes() == before
+    assert not (tmp_path / "away").exists()
+
+
+@pytest.mark.parametrize("content", [b"no database " * 1000, b"", None, "another table"])
+def test_a_damaged_file_is_begun_anew(place: Path, content: bytes | str | None):
+    written = entries(50, 1000)
+    write_lines(written)
+    if isinstance(content, str):
+        with closing(sqlite3.connect(place)) as file:
+            file.executescript("DROP TABLE lines; CREATE TABLE lines (key TEXT)")
+    else:
+        place.write_bytes(place.read_bytes()[:20_000] if content is None else content)
+    found = read_lines(list(written))
+    assert all(written[key] == value for key, value in found.items())
+    assert content is None or found == {}
+    for _ in range(2):
+        write_lines({b"x": b"y"})
+    assert read_lines([b"x"]) == {b"x": b"y"}
+
+
+def test_the_oldest_make_room(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
+    for start in range(0, 2000, 100):
+        write_lines({key: value for key, value in entries(start + 100, 1000).items() if int(key) >= start})
+        assert place.stat().st_size < 1_300_000
+    kept = read_lines(list(entries(2000)))
+    assert b"00001999" in kept
+    assert b"00000000" not in kept
+    assert 450 < len(kept) < 1000
+
+
+def test_what_was_asked_for_lately_stays(place: Path, monkeypatch: pytest.MonkeyPatch):
+    write_lines(entries(900, 1000))
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute("UPDATE lines SET day = day - 3")
+    assert len(read_lines([b"00000000"])) == 1
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
+    write_lines({b"%08d" % number: bytes(1000) for number in range(900, 1100)})
+    assert set(read_lines([b"00000000", b"00000001"])) == {b"00000000"}
+
+
+@pytest.mark.parametrize("limit", ["-1", "1e3", "many", "9" * 10, ""])
+def test_a_limit_that_is_none(limit: str, place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
+    write_lines(entries(2))
+    assert not place.exists()
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", limit)
+    with pytest.raises(InputError, match=r"SOFTBLEU_CACHE_LIMIT must be a whole number of megabytes"):
+        write_lines(entries(2))
+
+
+WRITE_SOME = """
+import sys
+from softbleu.io.line_cache import kept_lines, read_lines, write_lines
+start = int(sys.argv[1])
+keys = [b"%08d" % number for number in range(start, start + 30)]
+for key in keys:
+    write_lines({key: key[-2:]})
+print(len(read_lines(keys)))
+"""
+
+
+def test_several_processes_at_once():
+    commands = [[sys.executable, "-c", WRITE_SOME, str(start)] for start in (0, 20, 40)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    assert [process.communicate(timeout=60)[0] for process in running] == ["30\n"] * 3
+    assert read_lines([b"%08d" % 45]) == {b"%08d" % 45: b"45"}
+
+
+# JSON, TOML and arrays that others wrote: what is out of bounds is refused in one line.
+
+
+DEEP = 100_000
+
+
+def refusal(read: Callable[[Path], object], path: Path) -> str:
+    return refused(InputError, f"^{re.escape(str(path))}", read, path)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        *((read_json, text, "more than 64 deep") for text in ("[" * DEEP, '{"a":' * DEEP, "[" * 65 + "]" * 65)),
+        (read_json, "9" * 5000, "more than 18 digits"),
+        (read_json, '{"a": [' + "1" * 19 + "]}", "more than 18 digits"),
+        (read_json, "[1e400]", "1e400 is no finite number"),
+        *((read_json, text, f"{text} is no finite number") for text in ("NaN", "-Infinity")),
+        (read_json, "[1,\n2,\n}", "line 3, column 1: not JSON"),
+        (read_toml, "a = " + "[" * DEEP, "more than 64 deep"),
+        (read_toml, "a = " + "{a=" * DEEP, "more than 64 deep"),
+        (read_toml, ".".join(["a"] * 2000) + " = 1", "more than 64 deep"),
+        *((read_toml, "a = " + "9" * size, "more than 18 digits") for size in (19, 5000)),
+        (read_toml, "a = nan", "nan is no finite number"),
+        (read_toml, "a = [-inf]", "-inf is no finite number"),
+        (read_toml, 'a = ["x\\u0000"]', "a text with a NUL"),
+        (read_toml, "a = ", "no TOML"),
+        (read_toml, b"a = '\xff'", "not UTF-8 (byte 6)"),
+    ],
+)
+def test_out_of_bounds(read: Callable[[Path], object], text: str | bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert message in refusal(read, path)
+
+
+def test_json_within_bounds() -> None:
+    assert parse_json("[" * 64 + "]" * 64, "x") is not None
+    assert parse_json(f'{{"a": {"9" * 18}, "b": "\\ud83d\\ude00\\u0000"}}', "x") == {"a": 10**18 - 1, "b": "😀\0"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+@pytest.mark.parametrize("read", [read_json, read_toml, map_array])
+def test_only_plain_files_are_opened(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "no plain file" in refusal(read, tmp_path / "pipe")
+    assert "no plain file" in refusal(read, tmp_path)
+    assert "No such file" in refusal(read, tmp_path / "none")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    assert "no plain file" in refusal(read, tmp_path / "zeros")
+
+
+@pytest.mark.parametrize("read", [read_json, read_toml])
+def test_a_file_that_is_too_large_is_not_read(read: Callable[[Path], object], tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as stream:
+        stream.truncate((64 << 20) + 1)
+    assert "larger than 64 MiB" in refusal(read, tmp_path / "large")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "<f2", "<f4", ">f8", "<u4", "bool"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (1, 2, 3)])
+def test_arrays(dtype: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    values = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    np.save(tmp_path / "x.npy", values)
+    found = map_array(tmp_path / "x.npy")
+    assert found.dtype == values.dtype
+    assert found.shape == shape
+    np.testing.assert_array_equal(found, values)
+    assert not found.flags.writeable or not found.size
+
+
+NUMBERS, BYTES = "no array of numbers", "bytes, where its header says"
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (("<f4", True, "(2, 3)"), "kept by columns"),
+        *((("<f4", False, f"({size}, 9)"), BYTES) for size in ("9" * 18, "1", "2")),
+        *((("<f4", False, shape), NUMBERS) for shape in ("(-2, -3)", f"(1{'0' * 18},)")),
+        *(((kind, False, "(3,)"), NUMBERS) for kind in ("|O", "<f9")),
+        *((text, NUMBERS) for text in ("(" * 200, "'''", "  x\n y", "__import__('os')")),
+    ],
+    ids=str,
+)
+def test_headers_that_are_refused(header: str | tuple[str, bool, str], message: str, tmp_path: Path) -> None:
+    if isinstance(header, tuple):
+        header = "{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}".format(*header)
+    text = header.encode("latin-1")
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(24))
+    assert message in refusal(map_array, tmp_path / "x.npy")
+
+
+def test_every_flip_of_a_header_is_told_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.save(path, values)
+    content = path.read_bytes()
+    refused = 0
+    for place in range(128):
+        for flip in (1, 4, 16, 64):
+            path.write_bytes(content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
+            try:
+                # What passes differs by the order of bytes, by the number format, or by a blank.
+                assert map_array(path).nbytes == values.nbytes
+            except InputError:
+                refused += 1
+    assert refused > 300
+
+
+@pytest.mark.parametrize("text", ["9" * 20, "9" * 5000, "x", ""])
+def test_whole_numbers_out_of_bounds(text: str) -> None:
+    with pytest.raises(ValueError, match=r"digits|invalid literal"):
+        parse_whole(text)
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e101", 1e-320, "nan", "inf", True, None, [], "9" * 400, 10**400])
+def test_scores_out_of_bounds(value: object) -> None:
+    with pytest.raises(ValueError, match=r"a number is needed, 0 or of size 1e-100 to 1e\+100"):
+        parse_score(value)
+
+
+@given(st.floats(1e-100, 1e100), st.floats(1e-100, 1e100))
+def test_scores_within_bounds_have_squares(one: float, other: float) -> None:
+    first, second = parse_score(str(one)), parse_score(-other)
+    assert (first, second) == (one, -other)
+    assert 0 < first**2 + second**2 < np.inf
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_the_length_of_a_line(end: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LONGEST_LINE, "10")
+    content = b"short\n" + b"x" * 10 + end
+    assert b"".join(bounded_lines(BytesIO(content), "text")) == content
+    with pytest.raises(InputError, match=r"^text, line 2: a line of more than 10 bytes: .*SOFTBLEU_LONGEST_LINE"):
+        list(bounded_lines(BytesIO(b"short\n" + b"x" * 11 + end), "text"))
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1e6", "9" * 30])
+def test_limits_that_are_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LONGEST_LINE, value)
+    with pytest.raises(InputError, match="SOFTBLEU_LONGEST_LINE must be a whole number from 1 to"):
+        longest_line()

@@ -3,19 +3,23 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.conftest import command
 
+import softbleu
+
 __all__ = ["command"]
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-START = ROOT / "docs" / "guide" / "start.md"  # its tasks are run by tests/test_tasks.py
+START = ROOT / "docs" / "guide" / "start.md"  # its tasks are run below
 PAGES = (README, *(page for page in sorted((ROOT / "docs" / "guide").glob("*.md")) if page != START))
 # No environment need be activated: the program is the one beside this interpreter.
 SCRIPTS = Path(sys.executable).parent
@@ -86,3 +90,143 @@ def test_python_runs(code: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "<page>", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.strip()
+
+
+# Tasks of a new user, each from its section of the page alone, by at most three commands as they stand there.
+
+
+# Each task of the page, and what its last command prints.
+TASKS = {
+    "Score systems": "C       ",
+    "Use a soft metric": "kids    ~  0.65  children",
+    "Choose a threshold": "0.9",
+    "Use your own word vectors": "vectors:my-vectors#",
+    "Use your own BERT": "vectors:my-encoder#",
+    "Compare two systems": "95%",
+    "Measure agreement with human judgements": "softbleu",
+    "Score corrections": "refless",
+    "Generate an artificial corpus": "VLEU",
+    "Add a metric": "WER",
+    "Make a page": "",
+}
+
+
+def files_of(folder: Path) -> None:
+    """Make the files that the page begins with, and those that it says a reader has: a model, judgements, a clone."""
+    lines = [line for block in blocks("console", START) for line in block.splitlines() if line.startswith("$ printf")]
+    in_shell("\n".join(line[2:] for line in lines), folder=folder)
+    shutil.copytree(ROOT / "tests" / "golden" / "encoders" / "bert", folder / "my-bert")
+    shutil.copytree(ROOT / "docs" / "tutorial_metric", folder / "docs" / "tutorial_metric")
+    texts = ("the cat sat", "a cat sat", "dogs bark", "the dog barked", "it rains", "rain")
+    judged = [f"cs-en\tx\t{text}\tthe cat sat down\t{5 - number}\n" for number, text in enumerate(texts)]
+    (folder / "testset_cs-en.tsv").write_text("".join(["LP\tsource\ttranslation\treference\tHUMAN_score\n", *judged]))
+
+
+def tasks() -> dict[str, list[tuple[str, str]]]:
+    """Commands of each section but those that make files, and what they are said to print."""
+    found = {}
+    for section in re.split(r"^## ", START.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        shown = "".join(re.findall(r"^```console\n(.*?)^```", section, re.MULTILINE | re.DOTALL))
+        parts = [part.partition("\n") for part in re.split(r"^\$ ", shown, flags=re.MULTILINE)[1:]]
+        found[section.partition("\n")[0]] = [(line, said) for line, _, said in parts if "printf" not in line]
+    return {task: commands for task, commands in found.items() if commands}
+
+
+def test_all_tasks_are_tried() -> None:
+    assert tasks().keys() == TASKS.keys()
+    assert max(map(len, tasks().values())) <= 3
+
+
+@pytest.mark.parametrize(
+    "task", [pytest.param(task, marks=[pytest.mark.slow] * (task == "Add a metric")) for task in TASKS]
+)
+def test_a_task_is_done_from_its_page(command: Any, task: str, tmp_path: Path, monkeypatch: Any) -> None:
+    files_of(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    # What pip installs goes to a folder of the test, from what is here.
+    path = os.pathsep.join(filter(None, [str(tmp_path / "installed"), os.environ.get("PYTHONPATH")]))
+    pip = {"PIP_TARGET": str(tmp_path / "installed"), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": path}
+    found = ""
+    for line, expected in tasks()[task]:
+        if task == "Add a metric":
+            program = [sys.executable, "-m", *line.replace("install", "install --no-build-isolation").split()]
+            environment = {**os.environ, **pip}
+            done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment)
+            assert done.returncode == 0, done.stderr
+            found = done.stdout
+        else:
+            found = printed(line, command)
+        assert not expected or re.fullmatch(pattern_of(expected), found, re.DOTALL), f"{line} printed\n{found}"
+    assert TASKS[task] in found
+    assert task != "Make a page" or "<title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+# What the table of equivalents puts side by side prints what it says, there and here.
+
+
+EQUIVALENTS = ROOT / "docs" / "guide" / "coming-from.md"
+Row = tuple[str, str, list[str]]
+
+
+def rows() -> list[Row]:
+    """Rows that say what both print."""
+    found = re.findall(
+        r"^\| `(.*?)`[^|]*\| `(.*?)` \| ([\d. ]+) \|$", EQUIVALENTS.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return [(there, here, values.split()) for there, here, values in found]
+
+
+def rounded(text: str) -> list[str]:
+    """All numbers of a text as the table has them, also those that are shares of 1."""
+    numbers = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]\d)", text)]
+    return [f"{number * scale:.2f}" for number in numbers for scale in (1, 100)]
+
+
+@pytest.fixture
+def _texts(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line, _ in commands(EQUIVALENTS):
+        if line.startswith("printf "):
+            printed(line, command)
+
+
+def value(code: str) -> float:
+    """A Python cell, over the texts of the page."""
+    import sacrebleu
+    from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
+
+    texts = {name: Path(file).read_text().splitlines() for name, file in (("C", "a.txt"), ("R", "ref.txt"))}
+    known = {"softbleu": softbleu, "sacrebleu": sacrebleu, "corpus_bleu": corpus_bleu, "sentence_bleu": sentence_bleu}
+    return float(eval(code, {**known, **texts}))
+
+
+def test_there_are_rows_of_every_tool() -> None:
+    heads = [there.split()[0] for there, _, _ in rows()]
+    counts = {"sacrebleu": 13, "gleu": 3, "compare-mt": 2, "100": 3}
+    assert {head: heads.count(head) for head in counts} == counts
+    assert len(heads) == 23
+
+
+@pytest.mark.usefixtures("_texts")
+@pytest.mark.parametrize(("there", "here", "expected"), rows(), ids=str)
+def test_here_the_table_is_right(command: Any, there: str, here: str, expected: list[str]) -> None:
+    if here.startswith("softbleu "):
+        assert set(expected) <= set(rounded(printed(f"{here} --quiet", command)))
+    else:
+        assert [f"{value(code):.2f}" for code in (here, there)] == 2 * expected
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_texts")
+@pytest.mark.parametrize(
+    ("there", "expected"),
+    [(there, expected) for there, here, expected in rows() if here.startswith("softbleu ")],
+    ids=str,
+)
+def test_there_the_table_is_right(there: str, expected: list[str]) -> None:
+    tool = there.split()[0]
+    if not (SCRIPTS / tool).exists() and shutil.which(tool) is None:
+        pytest.skip(f"needs {tool}")
+    if tool == "compare-mt" and find_spec("six") is None:
+        pytest.skip("compare-mt needs six")
+    assert set(expected) <= set(rounded(in_shell(there)))
