@@ -60,6 +60,8 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, mo
     monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
     monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
     monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
+    # What --limits sets is not for other tests.
+    monkeypatch.setenv(FACTOR, "1")
     for name, content in FILES.items():
         if name.split("/")[0].partition(".")[0] in f"{above} {typed}":
             files.write(name, content)
