@@ -11,16 +11,16 @@ def run_experiment(given: Given) -> None:
     The manifest has the SHA-256 of every input, the signatures, the version and the time. An interrupted run goes on
     where it was when it is run again.
     """
+    import json
     from pathlib import Path
 
     from softbleu.cli.output import Output
     from softbleu.engine.checkpoint import check_checkpoint, remove_checkpoint
     from softbleu.errors import known_name
     from softbleu.io.progress import note
-    from softbleu.meta.experiments import Definition, run_definition
+    from softbleu.meta.experiments import Definition, outcome_tables, output_names, run_definition
     from softbleu.report import RECORD_WRITERS, Layout
-    from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
-    from softbleu.report.plots import PICTURE_FORMATS, check_plots
+    from softbleu.report.plots import PICTURE_FORMATS, check_plots, outcome_pictures
     from softbleu.report.records import SUFFIXES
 
     write = RECORD_WRITERS.find(given.format)
@@ -47,7 +47,7 @@ def run_experiment(given: Given) -> None:
         files |= {f"{base}{name}.{drawn}": content for name, content in outcome_pictures(outcome, drawn)}
     for target, content in [(Output.of(name, inputs), content) for name, content in files.items()]:
         target.write(content)
-    manifest.write(manifest_json(outcome))
+    manifest.write([json.dumps(outcome.manifest(), indent=2, ensure_ascii=False), "\n"])
     remove_checkpoint(checkpoint)
     note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")
 

@@ -20,9 +20,10 @@ from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_na
 from softbleu.io.arguments import check_run
 from softbleu.io.files import hash_files
 from softbleu.io.reading import check_plain, read_toml
-from softbleu.meta.metaeval import MetaEvaluation, metaeval
-from softbleu.meta.spurious import COMBINATIONS, VARIANTS, Analysis, spurious
-from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points
+from softbleu.io.tabular import Records
+from softbleu.meta.metaeval import POOLED, QUESTIONS, MetaEvaluation, metaeval, pooled_table
+from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, VARIANTS, Analysis, credit_table, spurious
+from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points, table_of
 from softbleu.metrics.base import Metric, every_setting, make_metric, read_settings
 from softbleu.types import Progress
 from softbleu.version import __version__
@@ -331,3 +332,37 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
     "spurious": (("corpus", "settings", "spurious"), _run_spurious),
     "metaeval": (("metaeval", "data", "settings", "metrics"), _run_metaeval),
 }
+
+
+def output_names(kind: str, table_format: str) -> list[str]:
+    """Tables that may come of a kind of experiment, as `outcome_tables` names them."""
+    parts = {"spurious": tuple(CREDIT_TABLES), "metaeval": (*QUESTIONS, "pooled")}.get(kind, ("",))
+    return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
+
+
+def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
+    """Make the tables; each with what its file is called beside the experiment's name."""
+    if outcome.sweep:
+        yield "", table_of(outcome.sweep)
+    if outcome.analyses:
+        for name in CREDIT_TABLES:
+            yield (
+                f".{name}",
+                _joined("text", {text: credit_table(name, analysis) for text, analysis in outcome.analyses.items()}),
+            )
+    pooled: list[Records] = []
+    for question, answers in outcome.answers.items():
+        tables = {name: answer.table for name, answer in answers.items()}
+        yield f".{question}", _joined("data", tables)
+        if len(tables) > 1 and question in POOLED:
+            pooled.append(pooled_table(question, tables))
+    if rows := [row for table in pooled for row in table.named_rows()]:
+        columns = list(dict.fromkeys(name for table in pooled for name in table.columns))
+        columns = [name for name in columns if any(row.get(name) is not None for row in rows)]
+        yield ".pooled", Records(columns, [[row.get(name) for name in columns] for row in rows])
+
+
+def _joined(column: str, parts: Mapping[str, Records]) -> Records:
+    """Put tables of the same columns one below the other; a column more says which is which."""
+    columns = next(iter(parts.values())).columns
+    return Records([column, *columns], [[name, *row] for name, part in parts.items() for row in part.rows])

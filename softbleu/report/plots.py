@@ -9,11 +9,13 @@ has one colour in all of them. The figure is as large as panels of a given size 
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +26,7 @@ from softbleu.meta.sweep import rank_by_score
 
 if TYPE_CHECKING:
     from softbleu.meta import SweepRow
+    from softbleu.meta.experiments import Outcome
     from softbleu.meta.metaeval import MetaEvaluation
     from softbleu.meta.spurious import Analysis
 
@@ -32,6 +35,8 @@ MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
 MOST_LINES = 8  # Lines in a panel, where panels can tell variants apart
 MOST_IN_ROW = 5  # Panels side by side
 MOST_COLOURS = 7  # Names that a figure can tell apart by colour
+_UNSAFE = re.compile(r"[^\w.+-]")
+_LONGEST = 100  # Characters of the name of a text in that of a file
 Points = Sequence[tuple[float, float]]
 
 
@@ -633,3 +638,30 @@ def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:
     names = sorted(values, key=lambda metric: -values[metric])
     cells = [[p_values.get((row, column)) for column in names] for row in names]
     return HeatMap(f"{title}: p after Holm", names, cells)
+
+
+def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[tuple[str, bytes]]:
+    """Draw what there is to draw; each picture with what its file is called beside the experiment's name."""
+    if outcome.sweep:
+        yield "", draw_sweep(outcome.sweep, picture_format)
+        if len({row.system for row in outcome.sweep}) > 1:
+            yield ".ranks", draw_ranks(outcome.sweep, picture_format)
+    for name, analyses in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
+        yield f".{name}", draw(spurious_lines(analyses), picture_format)
+        # The matchers as they are, side by side.
+        plain = [analysis for analysis in analyses if analysis.variant.name == PLAIN] or analyses[:1]
+        yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
+
+
+def _file_names(texts: Iterable[str]) -> list[str]:
+    """Name files after texts: what may not stand in a file name is a hyphen, and equal names are numbered.
+
+    >>> _file_names(["a/x.txt", "a:x.txt", "umd.2922"])
+    ['a-x.txt', 'a-x.txt-2', 'umd.2922']
+    """
+    names: list[str] = []
+    for text in texts:
+        plain = _UNSAFE.sub("-", text[-_LONGEST:])
+        numbered = (f"{plain}-{number}" for number in count(2))
+        names.append(next(name for name in chain([plain], numbered) if name not in names))
+    return names
