@@ -138,6 +138,7 @@ def test_optimal_statistics(matcher: str, composition: str, data: st.DataObject)
         for each, statistics in zip(explained, oracle, strict=True):
             by_order = [[pair.similarity for pair in each.matches if pair.order == n + 1] for n in range(case.order)]
             assert list(map(sum, by_order)) == pytest.approx(statistics.matches, abs=1e-9)
+            assert all((pair.reference is None) == (pair.similarity == 0) for pair in each.matches)
 
 
 @pytest.mark.parametrize("matcher", MATCHERS)
