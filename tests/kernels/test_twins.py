@@ -16,6 +16,7 @@ import softbleu
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, TokenPairs, choose_kernels
+from softbleu.text.tokens import Tokens
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
@@ -163,3 +164,10 @@ def rows_by(kernels, segments, measure):
     kernels_of(kernels)
     (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
     return statistics.rows.tolist()
+
+
+@pytest.mark.parametrize("name", ["numpy", "numba"])
+def test_codes_as_great_as_int32_holds_are_counted(name):
+    last = 2**31 - 1
+    line = Tokens(np.array([last, last - 1, last], np.int32), np.array([0, 3]))
+    assert kernels_of(name).clipped_counts(line, line, np.array([0, 1]), 4).tolist() == [[3, 2, 1, 0]]
