@@ -103,7 +103,8 @@ def tests_for(data: coverage.CoverageData, mutant: Mutant) -> list[list[str]]:
     contexts = next(data.contexts_by_lineno(each) for each in data.measured_files() if each.endswith(f"/{name}"))
     # A statement of several lines may be noted by its first one.
     found = next((contexts[line] for line in range(mutant.line, 0, -1) if any(contexts.get(line, ()))), [])
-    tests = sorted({each.rpartition("|")[0] for each in found if each})
+    # Groups of tests (xdist) stand behind their names.
+    tests = sorted({re.sub(r"@[^]]*$", "", each.rpartition("|")[0]) for each in found if each})
     named = [each for each in tests if re.search(rf"_{mutant.path.stem}[_.]|/{mutant.path.parent.name}/", each)]
     tests = named + [each for each in tests if each not in set(named)]
     return [tests[:FIRST], tests[FIRST:]] if tests else [["tests"]]
