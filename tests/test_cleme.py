@@ -390,6 +390,11 @@ def test_where_nothing_is_to_be_changed() -> None:
     assert (over.score, over.precision, over.recall) == (0, 0, 100)
 
 
+def test_without_a_chunk_nothing_is_right() -> None:
+    nothing = make_metric("cleme").score(np.zeros(5))
+    assert (nothing.score, nothing.accuracy) == (100, 0)
+
+
 def test_edits_that_the_encoder_does_not_see_count() -> None:
     assert scored("he eat a apple", "He eat a apple", "he eat a apple").score == 0
     assert scored("He eat a apple", "He eat a apple", "he eat a apple", marginal=100.0).score > 40
