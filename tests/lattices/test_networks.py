@@ -250,6 +250,8 @@ def test_costs_by_hand():
     network = WordNetwork.chain(["a", "b", "c", "d", "e"])
     assert hyter(list("deabc"), network, shifts=True).numbers.edits == 1
     assert hyter(list("deabc"), network).numbers.edits == 4
+    costly = WordNetwork.of([NetworkArc(k, k + 1, word, 0.25) for k, word in enumerate("abcde")])
+    assert hyter(list("deabc"), costly, shifts=True).numbers.edits == 1 + 5 * 0.25
 
 
 def test_rare_words_weigh_more():
