@@ -20,8 +20,8 @@ from softbleu.kernels.numpy_backend import LONG
 from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 
 if TYPE_CHECKING:
-    from softbleu.kernels import TokenPairs, WordArrays
-    from softbleu.text.tokens import Tokens
+    from softbleu.kernels import WordArrays
+    from softbleu.text.tokens import TokenPairs, Tokens
     from softbleu.types import Flags, Floats, Integers
 
 

@@ -18,8 +18,7 @@ from softbleu.kernels import SCALE, Intervals
 from softbleu.text.tokens import WordParts, chosen_places
 
 if TYPE_CHECKING:
-    from softbleu.kernels import TokenPairs
-    from softbleu.text.tokens import Tokens
+    from softbleu.text.tokens import TokenPairs, Tokens
     from softbleu.types import Flags, Floats, Integers
 
 

@@ -17,13 +17,12 @@ from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
 from softbleu.kernels import SCALE, ZERO_NORM, Kernels, WordArrays
 from softbleu.kernels.numpy_backend import Positions, first_places, ngram_ids, reference_counts, spelling_similarity
-from softbleu.text.tokens import Tokens, WordParts
+from softbleu.text.tokens import TokenPairs, Tokens, WordParts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.kernels import TokenPairs
     from softbleu.types import Flags, Floats, Integers
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
-from softbleu.kernels import Kernels, TokenPairs, choose_kernels
+from softbleu.kernels import Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs
 from softbleu.metrics.base import (
     IN_CONTEXT,
@@ -30,7 +30,7 @@ from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.metrics.result import Score, column, keep_best
 from softbleu.text.meteor import MeteorData, needed_data
-from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, data_setting
+from softbleu.text.tokens import Tokenizer, Tokenizer13a, TokenPairs, Tokens, data_setting
 from softbleu.thesaurus.resources import open_tables
 
 if TYPE_CHECKING:

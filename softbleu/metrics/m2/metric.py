@@ -12,14 +12,14 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.kernels import SCALE, Kernels, TokenPairs, choose_kernels
+from softbleu.kernels import SCALE, Kernels, choose_kernels
 from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs, threshold_in_millionths
 from softbleu.metrics.base import Metric, Requirements, needed
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.result import BestReference, Score, column, running_choice
-from softbleu.text.tokens import Tokens
+from softbleu.text.tokens import TokenPairs, Tokens
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
