@@ -29,6 +29,7 @@ from softbleu.embeddings.vectors import (
     STORE_FILES,
     VECTORS,
     KeyedVectorsLike,
+    MeasuredWords,
     VectorCase,
     VectorSource,
     WordVectors,
@@ -325,18 +326,6 @@ class WordMeasure(Declared):
     def self_only(self, words: Sequence[str]) -> Flags | None:
         """Which words match only themselves; None where function words match others."""
         return np.array([is_function_word(word) for word in words], bool) if self.function_words == "exact" else None
-
-
-@dataclass(frozen=True)
-class MeasuredWords:
-    """Words and what their similarity follows from."""
-
-    selected: WordVectors  # Their vectors as the set has them
-    rows: NDArray[np.float32]
-    """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
-    allowed_pairs: Integers | None = None
-    """Ascending numbers `one * words + other` of the words that may match; None: any may."""
-    self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
 
 
 @dataclass(frozen=True)
@@ -656,7 +645,7 @@ class VectorChoice(Declared):
         """Whether words are compared without vectors."""
         return isinstance(self.vectors, str) and self.vectors.partition("#")[0] == NO_VECTORS
 
-    @property
+    @cached_property
     def key(self) -> tuple[str | int, VectorChoice]:
         """Identity among choices, however the threshold came about; vectors in memory are told by their object."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
@@ -726,7 +715,7 @@ class VectorChoice(Declared):
             raise InputError(f"{what} no use for {', '.join(unused)}: leave out, or name word vectors")
 
     def select(self, words: list[str], source: VectorSource | None = None) -> MeasuredWords:
-        """Read the vectors of these words; `source` has them where they are open already."""
+        """Read the vectors of these words, and what is compared of them; `source` has them where it is open."""
         return measure_words(source or open_vectors(self.vectors), words, self.vector_case, self.measure)
 
     def recommended_threshold(self) -> float | None:

@@ -33,7 +33,7 @@ from softbleu.io.platform import cached_property
 from softbleu.io.reading import check_plain, map_array, read_json
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Flags, Floats, Integers
 
 
 VectorCase = Literal["exact", "fallback"]
@@ -90,6 +90,18 @@ class WordVectors:
         """Mean Euclidean length over the words that have a vector; 1.0 if none has."""
         lengths = self.norms[self.known]
         return float(lengths.mean()) if lengths.size else 1.0
+
+
+@dataclass(frozen=True)
+class MeasuredWords:
+    """Words and what their similarity follows from."""
+
+    selected: WordVectors  # Their vectors as the set has them
+    rows: NDArray[np.float32]
+    """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
+    allowed_pairs: Integers | None = None
+    """Ascending numbers `one * words + other` of the words that may match; None: any may."""
+    self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
 
 
 @runtime_checkable
@@ -826,6 +838,11 @@ class KeptVectors:
         known = self._rows if self._whole else self._taken(words)
         rows = np.array([self._row(known, word) for word in words], np.float32).reshape(-1, len(self._nothing))
         return WordVectors(rows, self.name, self.fingerprint, 0)
+
+    def measured(self, words: Sequence[str]) -> MeasuredWords:
+        """Take the vectors of these words as they are compared where nothing is removed and any may match."""
+        selected = self.select(words, self._case)
+        return MeasuredWords(selected, selected.rows)
 
     def _row(self, known: Mapping[str, NDArray[np.float32]], word: str) -> NDArray[np.float32]:
         row = known.get(word)

@@ -492,10 +492,9 @@ class BlockCoder:
     def __init__(
         self, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName, vocabulary: Vocabulary | None = None
     ) -> None:
-        self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
+        self.vocabulary, self._tokenizer, self._needed, self._kernels = vocabulary, tokenizer, needed, kernels
         # Without kernels it pays to know lines from blocks before.
         self._lines = KnownLines(tokenizer, vocabulary)
-        self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.by_annotator else None
         self._texts: TextCoder | None = None
         self._last: tuple[object, CodedBlock | None] = (None, None)
 
@@ -509,11 +508,13 @@ class BlockCoder:
 
     def code(self, block: Segments | FileBlock | ListCorpus) -> CodedBlock:
         """Code a block."""
-        plain = isinstance(block, FileBlock) and block.gold is None and not self._needed.context
-        if isinstance(block, FileBlock) and plain and self._coder is not None:
-            if self._texts is None or self._texts.size > MOST_WORDS:
-                self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
-            return CodedBlock.of_texts(block, self._texts, self._needed)
+        plain = self._tokenizer.by_word and not (self._needed.context or self._needed.by_annotator)
+        if plain and isinstance(block, FileBlock) and block.gold is None:
+            coder = choose_kernels(self._kernels).coder
+            if coder is not None and (self._texts is None or self._texts.size > MOST_WORDS):
+                self._texts = TextCoder(self._tokenizer, coder, self.vocabulary)
+            if self._texts is not None:
+                return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
             self._lines = KnownLines(self._tokenizer, self.vocabulary)
         if isinstance(block, ListCorpus):

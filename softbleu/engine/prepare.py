@@ -21,13 +21,12 @@ from softbleu.corpora.files import open_text
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.choice import (
     NO_VECTORS,
-    MeasuredWords,
     VectorChoice,
     WordMeasure,
     measure_words,
     random_similarities,
 )
-from softbleu.embeddings.vectors import KeptVectors, unit_rows
+from softbleu.embeddings.vectors import KeptVectors, MeasuredWords, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows
@@ -398,7 +397,8 @@ class PreparedCorpus:
     tokenizer: Tokenizer
     counts: WordCounts = field(repr=False)
     coder: BlockCoder = field(repr=False)  # Knows lines and words that it coded before
-    vectors: VectorSource | None = field(default=None, repr=False)  # Those of words, where they are open already
+    select: Callable[[list[str]], MeasuredWords] | None = field(default=None, repr=False)
+    """Takes the vectors of words, where these are open already."""
     _made: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -444,11 +444,11 @@ class PreparedCorpus:
         tokens = self.counts.counts[0]
         # Share of each word among the tokens of the references.
         frequencies = tokens / max(int(tokens.sum()), 1) if requires.frequency else None
-        if choice.without_vectors:
+        if self.select is None and choice.without_vectors:
             return CorpusWords.without_vectors(choice, self.words, frequencies=frequencies)
-        if choice.in_context:
+        if self.select is None and choice.in_context:
             return CorpusWords.in_context(choice, self.words, frequencies=frequencies)
-        measured = self._once(("vectors", choice.key), lambda: choice.select(self.words, self.vectors))
+        measured = self._once(("vectors", choice.key), partial(self.select or choice.select, self.words))
         return CorpusWords.of(measured, int((tokens > 0).sum()), normalize=choice.normalize, frequencies=frequencies)
 
     def _once(self, key: object, make: Callable[[], Any]) -> Any:
@@ -526,9 +526,12 @@ def prepare_corpus(
 
 
 def prepare_segment(
-    segment: Segments, tokenizer: Tokenizer, needed: Requirements, vectors: VectorSource | None
+    segment: Segments,
+    tokenizer: Tokenizer,
+    needed: Requirements,
+    select: Callable[[list[str]], MeasuredWords] | None,
 ) -> tuple[PreparedCorpus, CodedBlock]:
-    """Prepare a corpus of one segment, split by `tokenizer`, and code what is `needed`; `vectors` are open."""
+    """Prepare a corpus of one segment, split by `tokenizer`; code what is `needed`; `select` reads open vectors."""
     words = WordCounts()
     block = CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)
     words.count([block], needed)
@@ -537,7 +540,7 @@ def prepare_segment(
     plain = type(block.references) is Tokens and not needed.by_annotator
     lines = [Tokens(codes[line.codes], line.offsets) for line in block.lines] if plain else []
     block = block.with_lines(lines) if plain else coder.code(segment)
-    return PreparedCorpus(segment, tokenizer, words, coder, vectors), block
+    return PreparedCorpus(segment, tokenizer, words, coder, select), block
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
@@ -554,7 +557,7 @@ class SentenceScorer:
         self._requires, self._aggregation = self._metric.requires, self._metric.aggregation
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
-        self._vectors: KeptVectors | None = None
+        self._select: Callable[[list[str]], MeasuredWords] | None = None
         self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
 
     def score(
@@ -566,9 +569,11 @@ class SentenceScorer:
     ) -> Score:
         """Score a segment."""
         metric, requires = self._metric, self._requires
-        if self._words and self._vectors is None:
+        if self._words and self._select is None:
             choice = metric.vector_choice
-            self._vectors = KeptVectors(open_vectors(choice.vectors), choice.vector_case)
+            kept = KeptVectors(open_vectors(choice.vectors), choice.vector_case)
+            plain = choice.measure == WordMeasure()
+            self._select = kept.measured if plain else partial(choice.select, source=kept)
         sources = None if source is None else [source]
         if gold is None:
             referred: Any = None if references is None and source is not None else [references]
@@ -580,7 +585,7 @@ class SentenceScorer:
             check_requirements(corpus, metric)
             self._checked.add(inputs)
         if requires.table:
-            prepared, block = prepare_segment(corpus, metric.tokenizer, requires, self._vectors)
+            prepared, block = prepare_segment(corpus, metric.tokenizer, requires, self._select)
             words = prepared.table(metric.vector_choice, requires).words
         else:
             block, words = CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires), None
