@@ -28,87 +28,65 @@ def member(name: str, size: int = 0, link: str = "") -> tarfile.TarInfo:
     return made
 
 
-def contents() -> dict[str, bytes]:
-    """Bodies by their names."""
-    return {
-        "good.txt": GOOD,
-        "good.gz": gzip.compress(GOOD),
-        "bomb.gz": gzip.compress(bytes(SIZE)),
-        "cut.gz": gzip.compress(bytes(SIZE))[:-9],
-        "flipped.gz": gzip.compress(bytes(range(256)))[:-20] + bytes(20),
-        "large.tar.gz": tar_of(member("a", SIZE)),
-        "behind.tar.gz": tar_of(member("x", SIZE), member("a", 1)),
-        "link.tar.gz": tar_of(member("a", link="a")),
-        "long.tar.gz": tar_of(member("n" * SIZE), member("a", 1)),
-        "other.tar.gz": tar_of(member("b", 1)),
-    }
+BODIES = {
+    "good.txt": GOOD,
+    "good.gz": gzip.compress(GOOD),
+    "bomb.gz": gzip.compress(bytes(SIZE)),
+    "cut.gz": gzip.compress(bytes(SIZE))[:-9],
+    "flipped.gz": gzip.compress(bytes(range(256)))[:-20] + bytes(20),
+    "large.tar.gz": tar_of(member("a", SIZE)),
+    "behind.tar.gz": tar_of(member("x", SIZE), member("a", 1)),
+    "link.tar.gz": tar_of(member("a", link="a")),
+    "long.tar.gz": tar_of(member("n" * SIZE), member("a", 1)),
+    "other.tar.gz": tar_of(member("b", 1)),
+}
+WAIT, FLOOD = "wait", "flood"
+ANSWERS: dict[str, tuple[int, dict[str, str], bytes, str]] = {
+    "silent": (0, {}, b"", WAIT),
+    "stalled": (200, {"Content-Length": "1000"}, GOOD, WAIT),
+    "half": (200, {"Content-Length": "1000"}, GOOD, ""),
+    "endless": (200, {}, b"", FLOOD),
+    # Says that the file is small and is read in ranges.
+    "ranges": (206, {"Content-Range": "bytes 0-0/500"}, b"", FLOOD),
+    "huge": (206, {"Content-Range": f"bytes 0-0/{1 << 50}"}, b"", ""),
+    "odd": (206, {"Content-Range": "bytes 0-0/-7"}, GOOD, ""),
+    # Unpacks on the way.
+    "packed": (
+        200,
+        {"Content-Encoding": "gzip", "Content-Length": str(len(BODIES["bomb.gz"]))},
+        BODIES["bomb.gz"],
+        "",
+    ),
+    "round": (302, {"Location": "round"}, b"", ""),
+    "busy": (503, {}, b"", ""),
+}
+"""Status, headers, body, and what follows it; 0 is no answer."""
 
 
 class Hostile(http.server.BaseHTTPRequestHandler):
     """Answers by the name of what is asked for."""
 
-    bodies = contents()
     over = threading.Event()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
     def do_GET(self) -> None:
+        name = self.path.partition("?")[0].rpartition("/")[2]
+        body = BODIES.get(name, b"")
+        plain = 200 if body else 404, {"Content-Length": str(len(body))}, body, ""
+        status, headers, body, then = ANSWERS.get(name, plain)
         with suppress(OSError):
-            name = self.path.partition("?")[0].rpartition("/")[2]
-            getattr(self, f"send_{name}", self.send_body)(name)
-
-    def begin(self, status: int = 200, **headers: str) -> None:
-        self.send_response(status)
-        for key, value in headers.items():
-            self.send_header(key.replace("_", "-"), value)
-        self.end_headers()
-
-    def send_body(self, name: str) -> None:
-        body = self.bodies.get(name, b"")
-        self.begin(200 if body else 404, Content_Length=str(len(body)))
-        self.wfile.write(body)
-
-    def send_silent(self, _: str) -> None:
-        self.over.wait(100)
-
-    def send_stalled(self, _: str) -> None:
-        self.begin(Content_Length="1000")
-        self.wfile.write(GOOD)
-        self.over.wait(100)
-
-    def send_half(self, _: str) -> None:
-        self.begin(Content_Length="1000")
-        self.wfile.write(GOOD)
-
-    def send_endless(self, _: str) -> None:
-        self.begin()
-        while not self.over.is_set():
-            self.wfile.write(bytes(1 << 20))
-
-    def send_ranges(self, _: str) -> None:
-        """Say that the file is small and is read in ranges, and send no end of it."""
-        self.begin(206, Content_Range="bytes 0-0/500")
-        while not self.over.is_set():
-            self.wfile.write(bytes(1 << 20))
-
-    def send_huge(self, _: str) -> None:
-        self.begin(206, Content_Range=f"bytes 0-0/{1 << 50}")
-
-    def send_odd(self, _: str) -> None:
-        self.begin(206, Content_Range="bytes 0-0/-7")
-        self.wfile.write(GOOD)
-
-    def send_packed(self, _: str) -> None:
-        """A body that unpacks on the way."""
-        self.begin(Content_Encoding="gzip", Content_Length=str(len(self.bodies["bomb.gz"])))
-        self.wfile.write(self.bodies["bomb.gz"])
-
-    def send_round(self, _: str) -> None:
-        self.begin(302, Location="round")
-
-    def send_busy(self, _: str) -> None:
-        self.send_error(503)
+            if status:
+                self.send_response(status)
+                for header in headers.items():
+                    self.send_header(*header)
+                self.end_headers()
+                self.wfile.write(body)
+            while then == FLOOD and not self.over.is_set():
+                self.wfile.write(bytes(1 << 20))
+            if then == WAIT:
+                self.over.wait(100)
 
 
 @contextmanager

@@ -17,17 +17,18 @@ from adversarial.steps import WRITERS
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="forks")]
 
 
-def test_thirtieth() -> None:
-    given = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    seed = os.environ.get("SOFTBLEU_SEED") or "33"
-    done = subprocess.run(
-        [sys.executable, str(campaign.HERE / "campaign.py"), "--part", "30", "--seed", seed],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": given},
-    )
+def run_python(*arguments: object) -> str:
+    """Run Python with the modules of the tests, to success."""
+    own = os.pathsep.join([str(campaign.HERE.parent), os.environ.get("PYTHONPATH", "")])
+    called, given = [sys.executable, *map(str, arguments)], {**os.environ, "PYTHONPATH": own}
+    done = subprocess.run(called, capture_output=True, text=True, check=False, env=given)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_thirtieth() -> None:
+    seed = os.environ.get("SOFTBLEU_SEED") or "33"
+    run_python(campaign.HERE / "campaign.py", "--part", "30", "--seed", seed)
 
 
 @pytest.mark.parametrize(
@@ -44,24 +45,16 @@ def test_faults_are_found(samples: Path, command: str, expect: str, fault: str) 
     assert fault in str(campaign.judge(case, campaign.run(case, samples)))
 
 
-TESTS = Path(__file__).resolve().parents[1]
 RUN = "from adversarial.steps import main; main()"
 TOGETHER = 7
 
 
 @pytest.mark.parametrize("first", range(0, len(WRITERS), TOGETHER))
-def test_steps(samples: Path, tmp_path: Path, first: int) -> None:
+def test_steps(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int) -> None:
     """A few cases of each writer; all of them with ``SOFTBLEU_CAMPAIGN``."""
     names = list(WRITERS)[first : first + TOGETHER]
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(samples), str(tmp_path), "whole" if TIMES else "few", *names],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])},
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    monkeypatch.chdir(tmp_path)
+    said = run_python("-c", RUN, samples, tmp_path, "whole" if TIMES else "few", *names)
+    found = json.loads(said.splitlines()[-1])
     assert found["faults"] == []
     assert found["cases"] >= 3 * len(names)

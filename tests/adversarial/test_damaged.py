@@ -26,18 +26,26 @@ SECONDS = 60
 
 @pytest.fixture
 def place(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with the samples, to work in; what hangs is ended."""
-    copy(samples, tmp_path)
-    monkeypatch.chdir(tmp_path)
+    """A folder with the samples, to work in, and a cache of its own beside it; what hangs is ended."""
+    copy(samples, tmp_path / "place")
+    monkeypatch.chdir(tmp_path / "place")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
 
     def stop(*_: object) -> None:
         pytest.fail(f"not done after {SECONDS} seconds of CPU time")
 
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    yield tmp_path
+    yield tmp_path / "place"
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     signal.signal(signal.SIGVTALRM, before)
+
+
+def run_quietly(command: Any, *arguments: str) -> Any:
+    """Run a command in which a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return command(*arguments, "-q")
 
 
 def made(before: dict[str, bytes], folder: Path) -> list[str]:
@@ -65,16 +73,13 @@ def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> No
         before = contents(place)
         # Encoders are known by their places.
         _OPEN.clear()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            done = command(*reader.arguments, "-q")
+        done = run_quietly(command, *reader.arguments)
         said = f"seed {seed}: {done}"
         assert mishandled(done) is None, said
         left = made(before, place)
         assert done.code == 0 or left == [], said
         for name in left:
-            path = place / name
-            path.unlink()
+            (place / name).unlink()
 
 
 CACHES = {
@@ -90,15 +95,6 @@ JOURNALS = {
 }
 
 
-@pytest.fixture
-def cached(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with the samples and a cache of its own."""
-    copy(samples, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
-    return tmp_path
-
-
 def forget() -> None:
     """What a process remembers of files that it has opened."""
     _OPEN.clear()
@@ -112,47 +108,38 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def run_quietly(command: Any, *arguments: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return command(*arguments, "-q")
-
-
 @pytest.mark.parametrize("name", CACHES)
-def test_caches(command: Any, cached: Path, name: str) -> None:
-    arguments = CACHES[name].format(folder=cached).split()
+def test_caches(command: Any, place: Path, name: str) -> None:
+    arguments, cache = CACHES[name].format(folder=place).split(), place.parent / "cache"
     forget()
     whole = run_quietly(command, *arguments)
     assert whole.code == 0, whole.err
-    kept = cached / "kept"
-    (cached / "cache").rename(kept)
+    kept = cache.rename(place.parent / "kept")
     assert any(name in str(path) for path in files_of(kept))
     for seed in SEEDS:
         draw = random.Random(f"{seed} {name}")
-        shutil.rmtree(cached / "cache", ignore_errors=True)
-        shutil.copytree(kept, cached / "cache")
-        target = draw.choice(files_of(cached / "cache"))
+        shutil.rmtree(cache, ignore_errors=True)
+        shutil.copytree(kept, cache)
+        target = draw.choice(files_of(cache))
         target.write_bytes(damaged(target.read_bytes(), draw))
         forget()
         assert run_quietly(command, *arguments) == whole, f"seed {seed}: {target}"
 
 
 @pytest.mark.parametrize("name", JOURNALS)
-def test_journals(command: Any, cached: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_journals(command: Any, place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is damaged is computed anew."""
-    arguments, output = JOURNALS[name].split(), cached / "o.json"
+    arguments, output, journal = JOURNALS[name].split(), place / "o.json", place / f".o.json.{name}"
     monkeypatch.setattr(runner, "EVERY", 1)
     with monkeypatch.context() as patch:
         patch.setattr("softbleu.engine.checkpoint.remove_checkpoint", lambda _: None)
         assert run_quietly(command, *arguments).code == 0
-    journal = cached / f".o.json.{name}"
-    assert journal.exists()
-    journal.rename(cached / "kept")
+    kept = journal.rename(place / "kept")
     whole = output.read_bytes()
     for seed in SEEDS:
         draw = random.Random(f"{seed} {name}")
         output.unlink()
-        shutil.copytree(cached / "kept", journal)
+        shutil.copytree(kept, journal)
         target = draw.choice(files_of(journal))
         target.write_bytes(damaged(target.read_bytes(), draw))
         done = run_quietly(command, *arguments)

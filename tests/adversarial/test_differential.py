@@ -1,8 +1,11 @@
 """Any text, in any script, scores as sacrebleu has it, and the same wherever and however it is scored."""
 
 import logging
+import tomllib
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,23 +18,9 @@ from shared_data import shared
 
 import softbleu
 
-SCRIPTS = {
-    "Latin": "aÀßİıéǅﬁ",
-    "combined": "e\u0301a\u0308\u0327n\u0303",
-    "Greek and Cyrillic": "ΣσςάЖжѣ",
-    "Hebrew and Arabic": "אבגשׁىﷺ٣۵\u200f",
-    "Indic and Thai": "कि्षதமிழ்ก็น้ำ",
-    "Han, Kana, Hangul": "猫日本語ガガー한글\u1100\u1161",
-    "others": "አማርኛᚠᛒ𐍈𝔘𝟙",
-    "signs": "…“”«»—–·•€$%&<>'\"`\\/|+=#@~^*_",
-    "ends": ".,;:!?()[]{}。、，！？",
-    "digits": "0123456789.,-½²",
-    "pictures": "🐈👩‍💻🇨🇭☃\ufe0f",
-    "spaces": " \t\u00a0\u2009\u200b\u3000\u2028\x0b\x1c\x85\ufeff",
-    "controls": "\x00\x07\x1b\x7f\u202e",
-}
+DATA = tomllib.loads(Path(__file__).with_name("differential.toml").read_text(encoding="utf-8"))
 WORDS = st.one_of(
-    *(st.text(characters, min_size=1, max_size=4) for characters in SCRIPTS.values()),
+    *(st.text(characters, min_size=1, max_size=4) for characters in DATA["scripts"].values()),
     st.sampled_from(["the", "cat", "&quot;", "&amp;lt;", "<skipped>", "3,000.5", "it's", "a-b", "-", "|||"]),
     st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"),
 )
@@ -41,33 +30,8 @@ LINES = st.lists(st.tuples(WORDS, st.sampled_from([" ", " ", " ", ""])), max_siz
 CORPORA = st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4)
 # It advises against segment scores without effective order, thousands of times.
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)
-SMOOTHINGS = [("none", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 0.25), ("exp", None)]
-PEERS: dict[str, Any] = {
-    **{
-        f"bleu(smooth={smooth}, smooth_value={f'{value}'.lower()}, effective_order={('no', 'yes')[effective]})": BLEU(
-            smooth_method=smooth, smooth_value=value, effective_order=effective, force=True
-        )
-        for smooth, value in SMOOTHINGS
-        for effective in (False, True)
-    },
-    **{f"bleu(order={order})": BLEU(max_ngram_order=order, force=True) for order in (1, 6)},
-    **{f"bleu(tokenize={name})": BLEU(tokenize=name, force=True) for name in ("none", "13a", "intl", "zh", "char")},
-    "bleu(lowercase=yes, smooth=add-k)": BLEU(lowercase=True, smooth_method="add-k", force=True),
-    "bleu(order=2, effective_order=yes)": BLEU(max_ngram_order=2, effective_order=True, force=True),
-    "chrf": CHRF(),
-    "chrf++(lowercase=yes)": CHRF(word_order=2, lowercase=True),
-    "chrf(char_order=3, beta=1, lowercase=yes)": CHRF(char_order=3, beta=1, lowercase=True),
-    "chrf++(whitespace=yes)": CHRF(word_order=2, whitespace=True),
-    "chrf(char_order=2, whitespace=yes, lowercase=yes)": CHRF(char_order=2, whitespace=True, lowercase=True),
-    "chrf(word_order=1, eps_smoothing=yes)": CHRF(word_order=1, eps_smoothing=True),
-    "ter": TER(),
-    "ter(lowercase=no)": TER(case_sensitive=True),
-    "ter(normalized=yes, case_sensitive=yes)": TER(normalized=True, case_sensitive=True),
-    "ter(no_punct=yes)": TER(no_punct=True),
-    "ter(asian_support=yes)": TER(asian_support=True),
-    "ter(no_punct=yes, asian_support=yes)": TER(no_punct=True, asian_support=True),
-    "ter(normalized=yes, no_punct=yes, asian_support=yes)": TER(normalized=True, no_punct=True, asian_support=True),
-}
+CLASSES: dict[str, Any] = {"BLEU": partial(BLEU, force=True), "CHRF": CHRF, "TER": TER}
+PEERS = {name: CLASSES[kind](**taken) for kind, rows in DATA["peers"].items() for name, taken in rows.items()}
 
 
 def assert_same(ours: Any, theirs: Any, *, smooth: str = "exp") -> None:
