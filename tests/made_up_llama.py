@@ -6,11 +6,15 @@ SIZES = {"depth": 2, "heads": 4, "groups": 2, "wide": 16, "inner": 32, "base": 1
 START = "<|endoftext|>"
 
 
+BYTES = [*range(33, 127), *range(161, 173), *range(174, 256)]
+"""In the order of the characters that stand for them: those that stand for themselves, then the others."""
+PLAIN = len(BYTES)
+BYTES += [byte for byte in range(256) if byte not in BYTES]
+
+
 def byte_pieces():
     """The 256 characters that stand for bytes, then two pairs of them, then the piece that begins texts."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    rest = [byte for byte in range(256) if byte not in plain]
-    return [*map(chr, plain), *(chr(256 + number) for number in range(len(rest))), "th", "the", START]
+    return [*map(chr, BYTES[:PLAIN]), *(chr(256 + number) for number in range(256 - PLAIN)), "th", "the", START]
 
 
 def made_up_weights(seed=0, **other):

@@ -22,6 +22,8 @@ from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
 from softbleu.errors import InputError
+from softbleu.language import read_arpa
+from softbleu.language.values import WordList
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.cleme import Cleme
 from softbleu.metrics.edits import edit_texts
@@ -510,6 +512,8 @@ READERS = {
     "spans": read_spans,
     "m2": read_m2,
     "segments": read_segments,
+    "arpa": read_arpa,
+    "words": WordList.read,
     "aligned": lambda path: list(read_aligned(path)),
     "grammars": lambda path: parse_grammar(path, Path(path).read_text(encoding="utf-8").splitlines()),
 }

