@@ -26,15 +26,17 @@ from softbleu.io.progress import ProgressBar
 from softbleu.meta.metaeval import metaeval
 from softbleu.metrics.scores import read_outside
 
-KNOWN = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8"))["texts"]
-XML, FIVE, CZECH = (KNOWN[name] for name in ("xml", "five", "da"))
-UNSCORED = '{"system": "a", "segment": 2, "score": null}\n{"system": "a", "segment": 1, "score": 3}'
+REFUSED, READ = (
+    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8")) for name in ("refusals.toml", "judgements.toml")
+)
+XML, FIVE, CZECH = (REFUSED["texts"][name] for name in ("xml", "five", "da"))
+JUDGED, OUTSIDE = READ["judged"], READ["outside"]
+CAMPAIGN = Path(__file__).parents[1] / "golden" / "pearmut.json"
 PAIRS = "srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank\n0,bob,t.B.src-trg,1,t.A.src-trg,3\n"
 
 
 def rows(found):
-    columns = (found.segment, found.first, found.second, found.outcome)
-    names = found.systems
+    columns, names = (found.segment, found.first, found.second, found.outcome), found.systems
     return [(a, names[b], names[c], d) for a, b, c, d in zip(*(each.tolist() for each in columns), strict=True)]
 
 
@@ -61,64 +63,24 @@ def test_only_some_systems():
     assert found.tallies()[:, 0, 2].tolist() == [0, 0, 1]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "system\tscore\tsignature\na\t1.5\tx\nb\t2\tx\n",
-        "a 1.5\nb 2\n",
-        "bleu\tsrc-trg\ttest\ta\t1.5\nbleu\tsrc-trg\ttest\tb\t2\n",
-        "LP HUMAN SYSTEM\ncs-en 1.5 a\ncs-en 2 b\nde-en 9 a\n",
-        '{"schema": 1, "systems": [{"name": "a", "score": 1.5}, {"name": "b", "score": 2}]}',
-        '{"system": "a", "score": 1.5}\n\n{"system": "b", "score": 2}\n',
-    ],
-)
+@pytest.mark.parametrize("content", READ["systems"])
 def test_scores_of_systems(written, content):
     (table,) = read_scores(written(content), label="it", direction="cs-en" if "LP" in content else None)
     assert (table.name, dict(table.systems), dict(table.segments)) == ("it", {"a": 1.5, "b": 2.0}, {})
 
 
-@pytest.mark.parametrize("start", [0, 1])
-def test_scores_of_segments(written, start):
-    lines = [f"{system} {segment + start} {score}" for segment in range(2) for system, score in (("a", 1), ("b", 2))]
-    (table,) = read_scores(written("\n".join(lines), "bleu.segments.tsv.gz"))
-    assert table.name == "bleu.segments"
-    assert {name: scores.tolist() for name, scores in table.segments.items()} == {"a": [1, 1], "b": [2, 2]}
-
-
-def test_scores_of_both_kinds_are_joined(written):
+def test_scores_of_both_kinds_and_systems_of_several_files_are_joined(written):
     parts = [{"segment": 1, "score": 3}, {"segment": 2, "score": 4}]
     both = json.dumps({"schema": 1, "systems": [{"name": "a", "score": 7, "segments": parts}]}, indent=1)
-    (table,) = read_scores(written(both))
-    assert (table.systems["a"], table.segments["a"].tolist()) == (7.0, [3.0, 4.0])
     systems = read_scores(written("m lp t a 7\n"))
     segments = read_scores(written("m lp t a 0 3\nm lp t a 1 4\n"))
-    (joined,) = merge_scores([*segments, *systems])
-    assert (joined.systems["a"], joined.segments["a"].tolist()) == (7.0, [3.0, 4.0])
+    for (table,) in (read_scores(written(both)), merge_scores([*segments, *systems])):
+        assert (table.systems["a"], table.segments["a"].tolist()) == (7.0, [3.0, 4.0])
     refused(InputError, "two tables of scores are called 'm'", lambda: merge_scores([*systems, *systems]))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("bleu-A.seg.score", "a\t1\na\tNone\nb\t3\nb\t4\na\t5\n", {"a": [1, np.nan, 5], "b": [3, 4, np.nan]}),
-        ("x.tsv", "system\tsegment\traw\tz\nb\t2\t70\t.5\na\t1\t9\tNone\n", {"b": [np.nan, 0.5], "a": [np.nan] * 2}),
-        ("x.tsv.gz", "system segment mqm\na 3 -25\n", {"a": [np.nan, np.nan, -25]}),
-        ("x.jsonl", UNSCORED, {"a": [3, np.nan]}),
-    ],
-)
-def test_scores_with_gaps(written, name, content, expected):
-    (table,) = read_scores(written(content, name))
-    assert table.name == name.split(".")[0]
-    np.testing.assert_equal({key: scores.tolist() for key, scores in table.segments.items()}, expected)
-    if name != "x.jsonl":
-        found = read_assessments(written(content, name))
-        given = [(s, n, v) for s, row in expected.items() for n, v in enumerate(row) if not np.isnan(v)]
-        rows = zip(found.systems, found.segments, found.scores, strict=True)
-        assert [(system, segment, score) for (system,), segment, score in rows] == given
-
-
-READ = tomllib.loads(Path(__file__).with_name("judgements.toml").read_text("utf-8"))
-JUDGED, OUTSIDE = READ["judged"], READ["outside"]
+    names = [written(json.dumps({f"{s}.txt": [{"COMET": n}]}), f"{s}.json") for n, s in enumerate("ab")]
+    (joined,) = merge_scores(table for name in names for table in read_scores(name))
+    assert {system: row.tolist() for system, row in joined.segments.items()} == {"a": [0], "b": [1]}
+    assert joined.location == "+".join(names)
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
@@ -133,25 +95,29 @@ def test_scores_of_other_programs(tmp_path, written, name):
     kept = {metric: {s: row.tolist() for s, row in table.segments.items()} for metric, table in tables.items()}
     np.testing.assert_equal(kept, found["expected"])
     assert {table.better for table in tables.values()} == {"lower" if name == "C.jsonl" else ""}
-    if "A." in name:
+    if found.get("judgements"):
+        read = read_assessments(str(tmp_path / name))
+        ((_, scores),) = found["expected"].items()
+        given = [(s, n, v) for s, row in scores.items() for n, v in enumerate(row) if not np.isnan(v)]
+        assert [(s, n, v) for (s,), n, v in zip(read.systems, read.segments, read.scores, strict=True)] == given
+    elif "A." in name:
         named = read_scores(str(tmp_path / name), label="me")
         assert {system for table in named for system in table.segments} == {"me"}
 
 
-def test_systems_of_several_files_are_joined(written):
-    names = [written(json.dumps({f"{s}.txt": [{"COMET": n}]}), f"{s}.json") for n, s in enumerate("ab")]
-    (joined,) = merge_scores(table for name in names for table in read_scores(name))
-    assert {system: row.tolist() for system, row in joined.segments.items()} == {"a": [0], "b": [1]}
-    assert joined.location == "+".join(names)
-
-
-@pytest.mark.parametrize("name", [name for name, found in JUDGED.items() if "scores" in found])
-def test_judgements_with_spans(written, name):
-    path, raw = written(JUDGED[name]["text"], name), JUDGED[name]["raw"]
-    found = read_assessments(path)
-    outputs = [(system, segment) for (system,), segment in zip(found.systems, found.segments, strict=True)]
-    scores = [[*output, score] for output, score in zip(outputs, found.scores.tolist(), strict=True)]
-    assert scores == JUDGED[name]["scores"]
+@pytest.mark.parametrize("name", JUDGED)
+def test_judgements_and_their_spans(written, name):
+    path, said = written(JUDGED[name]["text"], name), JUDGED[name]
+    if "spans" in said:
+        read = read_spans(path)
+        marked = [output for lines in read.outputs.values() for outputs in lines.values() for output in outputs]
+        assert [[list(span) for span in output.spans] for output in marked] == said["spans"]
+        assert {output.location.partition(",")[0] for output in marked} == {path}
+    if "scores" not in said:
+        return
+    found, raw = read_assessments(path), said["raw"]
+    scores = zip(found.systems, found.segments, found.scores.tolist(), strict=True)
+    assert [[system, segment, score] for (system,), segment, score in scores] == said["scores"]
     assert found.counts() == {"outputs": 2, "segments": 2, "judgements": 3, "annotators": 2}
     assert found.annotations.scores.tolist() == raw
     one, other, output = found.annotations.pairs()
@@ -162,14 +128,27 @@ def test_judgements_with_spans(written, name):
     assert standard.scores.tolist() == [expected / 2, -expected]
 
 
+def log(said, items=("d#0", "d#1"), outputs=({}, {})):
+    """Pages of a campaign, each of one item: what was said of it."""
+    pages = [
+        {"user_id": "u", "item_i": n, "item": [{"item_id": item, "tgt": texts}], "annotation": [{"A": one}]}
+        for n, (item, texts, one) in enumerate(zip(items, outputs, said, strict=True))
+    ]
+    return "\n".join(map(json.dumps, pages))
+
+
+def marks(*spans):
+    keys = ("start_i", "end_i", "severity", "category")
+    return {"score": None, "error_spans": [dict(zip(keys, span, strict=True)) for span in spans]}
+
+
 def test_a_log_counts_as_its_page_does(written):
     """Pearmut counts units of UTF-16; lines are found by their outputs; scores may be MQM's."""
-    marked = [(0, 0, "minor", "Fluency/Punctuation"), (1, 4, "major", "Accuracy/Addition"), (6, 6, "major", "Style/")]
-    spans = [dict(zip(("start_i", "end_i", "severity", "category"), span, strict=True)) for span in marked]
-    items = [{"item_id": "second", "tgt": {"A": "a𝒳\nb."}}, {"item_id": "first", "tgt": {"A": "same"}}]
-    said = [{"A": {"score": None, "error_spans": spans}}, {"A": {"score": None, "error_spans": []}}]
-    pages = [{"user_id": "u", "item_i": n, "item": [items[n]], "annotation": [said[n]]} for n in (0, 1)]
-    name = written("\n".join(map(json.dumps, pages)), "log.jsonl")
+    said = marks(
+        (0, 0, "minor", "Fluency/Punctuation"), (1, 4, "major", "Accuracy/Addition"), (6, 6, "major", "Style/")
+    )
+    pages = log([said, marks()], ("second", "first"), ({"A": "a𝒳\nb."}, {"A": "same"}))
+    name = written(pages, "log.jsonl")
 
     def texts():
         return {"A": ["no", "same", "a𝒳 b."]}
@@ -190,10 +169,9 @@ def test_a_campaign_of_the_program():
 
     Marked texts and scores are those that the page showed.
     """
-    export = Path(__file__).parents[1] / "golden" / "pearmut.json"
-    pages = json.loads(export.read_text("utf-8"))["made-up"]
+    pages = json.loads(CAMPAIGN.read_text("utf-8"))["made-up"]
     outputs = {item["item_id"]: item["tgt"] for page in pages for item in page["item"]}
-    judged, spans = read_assessments(str(export)), read_spans(str(export))
+    judged, spans = read_assessments(str(CAMPAIGN)), read_spans(str(CAMPAIGN))
     ids = sorted(outputs)
     scored = zip(judged.systems, judged.segments, judged.scores, strict=True)
     scores = {(system, number): score for (system,), number, score in scored}
@@ -214,42 +192,22 @@ def test_a_campaign_of_the_program():
         ("south", 2, "o odstav", "minor"),
         ("south", 2, "ára stej", "major"),
     }
-
-
-def test_outputs_place_judgements_without_a_metric():
-    """Those of a campaign are of the lines of the outputs, also where nothing is to be computed."""
-    export = str(Path(__file__).parents[1] / "golden" / "pearmut.json")
-    pages = json.loads(Path(export).read_text("utf-8"))["made-up"]
-    items = {item["item_id"]: item["tgt"] for page in pages for item in page["item"]}
-    texts = {name: [items[key][name] for key in sorted(items)] for name in ("north", "south")}
-    outputs = {"candidates": texts, "references": texts["north"]}
-    alone = metaeval("annotators", assessments=export, samples=9)
-    assert metaeval("annotators", assessments=export, samples=9, **outputs).records() == alone.records()
+    # Outputs say of which lines judgements are, also where nothing is to be computed.
+    texts = {name: [outputs[key][name] for key in ids] for name in ("north", "south")}
+    given = {"assessments": str(CAMPAIGN), "candidates": texts, "references": texts["north"]}
+    alone = metaeval("annotators", assessments=str(CAMPAIGN), samples=9)
+    assert metaeval("annotators", samples=9, **given).records() == alone.records()
     numbers = {"north": np.arange(3.0), "south": np.arange(3.0)[::-1]}
-    given = {"scores": [ScoreTable("m", {}, numbers)], "assessments": export, "samples": 9, **outputs}
-    assert metaeval("outputs", **given).records()[0]["points"] == 6
-    refused(InputError, "name some with metrics", metaeval, assessments=export, **outputs)
+    assert metaeval("outputs", scores=[ScoreTable("m", {}, numbers)], samples=9, **given).records()[0]["points"] == 6
+    refused(InputError, "name some with metrics", metaeval, **given)
 
 
 def test_sliders_and_severities_of_a_campaign(written):
     """One slider in the place of scores is the score; the default categories cost what WMT's of the same name do."""
-
-    def scores(*said):
-        pages = [
-            {"user_id": "u", "item_i": n, "item": [{"item_id": f"d#{n}"}], "annotation": [{"A": one}]}
-            for n, one in enumerate(said)
-        ]
-        return read_assessments(written("\n".join(map(json.dumps, pages)), "log.jsonl")).scores.tolist()
-
-    def marked(severity, category):
-        return {
-            "score": None,
-            "error_spans": [{"start_i": 0, "end_i": 1, "severity": severity, "category": category}],
-        }
-
-    assert scores({"score": None, "sliders": {"x": 3}}, {"score": None, "sliders": {"x": 4.5}}) == [3, 4.5]
-    found = scores(marked("critical", "Other/Other"), marked("minor", "Linguistic conventions/Punctuation"))
-    assert found == [-5, -0.1]
+    sliders = [{"score": None, "sliders": {"x": number}} for number in (3, 4.5)]
+    others = [marks((0, 1, "critical", "Other/Other")), marks((0, 1, "minor", "Linguistic conventions/Punctuation"))]
+    for said, scores in ((sliders, [3, 4.5]), (others, [-5, -0.1])):
+        assert read_assessments(written(log(said), "log.jsonl")).scores.tolist() == scores
 
 
 def test_files_are_matched_by_document(written):
@@ -267,20 +225,6 @@ def test_files_are_matched_by_document(written):
     refused(InputError, "m.tsv and .*document 'x' has a segment 1 in one", read_outside, [other, one])
 
 
-def test_columns_that_nobody_reads_may_share_a_name(written):
-    rows = ["system\tsegment\tnote\tnote\tscore", "A\t1\tx\ty\t2", "B\t1\tx\ty\t3"]
-    (metric,) = read_outside([written("\n".join(rows), "m.tsv")])
-    assert {name: scores.tolist() for name, scores in metric.table.segments.items()} == {"A": [2], "B": [3]}
-
-
-@pytest.mark.parametrize("name", [name for name, found in JUDGED.items() if "spans" in found])
-def test_spans(tmp_path, written, name):
-    read = read_spans(written(JUDGED[name]["text"], name))
-    marked = [output for segments in read.outputs.values() for outputs in segments.values() for output in outputs]
-    assert [[list(span) for span in output.spans] for output in marked] == JUDGED[name]["spans"]
-    assert {output.location.partition(",")[0] for output in marked} == {str(tmp_path / name)}
-
-
 def test_the_column_of_scores(written):
     name = written("system\tscore\traw\tz\nb\t2\t70\t.5\n")
     assert [read_scores(name, column=each)[0].systems["b"] for each in (None, "Z", "raw")] == [2, 0.5, 70]
@@ -290,18 +234,12 @@ def test_the_column_of_scores(written):
 
 
 DA = CZECH + "de-en t A.1 1 0\n"
-ANNOTATORS = {  # Each says 2 and 3 of the first output, 1 of another
-    "numbers.tsv": "LP SYSTEM SID HUMAN annotator\nx-y A 1 2 ann\nx-y A 1 3 bob\nx-y A 2 1 ann\n",
-    "graded.tsv": "system\tsegment\tannotator\tscore\nA\t1\tann\t2\nA\t1\tbob\t3\nA\t1\teve\tNone\nA\t2\tbob\t1\n",
-    "texts.tsv": "lp\tannotator\tsource\ttranslation\treference\thuman_score\n"
-    + "".join(f"x-y\t{row}\n" for row in ("ann\ts\ta\tr\t2", "bob\ts\ta\tr\t3", "ann\ts\tb\tr\t1")),
-}
 TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\tit is\t0.25\n"
 
 
-@pytest.mark.parametrize("name", ANNOTATORS)
+@pytest.mark.parametrize("name", READ["annotators"])
 def test_several_annotators_of_an_output(written, capsys, name):
-    path = written(ANNOTATORS[name], name)
+    path = written(READ["annotators"][name], name)
     with ProgressBar(quiet=False):
         found = read_assessments(path)
     assert found.scores.tolist() == [2.5, 1]

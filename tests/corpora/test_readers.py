@@ -221,30 +221,26 @@ def test_essays(written):
     with ParallelFiles.open([whole], [one, some], source, resegment=True) as corpus:
         (block,) = corpus.blocks()
         assert corpus.documents.numbers.tolist() == [0, 0, 1]
-        assert (block.load().source, block.load().candidates["c"]) == (
-            ["he go home", "it rain", "all is well"],
-            ["he went home", "it rains", "all is well"],
-        )
+        assert block.load().source == ["he go home", "it rain", "all is well"]
+        assert block.load().candidates["c"] == ["he went home", "it rains", "all is well"]
         assert block.load().present()[1:] == [("it rains", "it rained"), ("all is well",)]
     # A merged and a split sentence are one segment each.
     split = written(ESSAYS.replace("home\nit", "home, it").replace("is well", "is well.\nVery well."), "3.md")
     with ParallelFiles.open([whole], [split], source, resegment=True) as corpus:
         (block,) = corpus.blocks()
         assert corpus.documents.numbers.tolist() == [0, 1]
-        assert (block.load().source, block.load().references, block.load().candidates["c"]) == (
-            ["he go home it rain", "all is well"],
-            [("he go home, it rain",), ("all is well. Very well.",)],
-            ["he went home it rains", "all is well"],
-        )
-    refused(
-        InputError, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment", ParallelFiles.open, [whole], [one]
-    )
-    refused(InputError, "2.md lacks essay 'b 2', which .*1.md has", ParallelFiles.open, [some], [one])
-    refused(InputError, "has an essay 'b 2', which .*2.md lacks", ParallelFiles.open, [one], [some])
-    plain = written("a\nb\nc\n", "p.txt")
-    refused(InputError, "1.md has essays .*p.txt has none", ParallelFiles.open, [plain], [one])
-    twice = written(ESSAYS.replace("b 2", "7"))
-    refused(InputError, "line 6: a second essay '7'", ParallelFiles.open, [twice], [one])
+        assert block.load().source == ["he go home it rain", "all is well"]
+        assert block.load().references == [("he go home, it rain",), ("all is well. Very well.",)]
+        assert block.load().candidates["c"] == ["he went home it rains", "all is well"]
+    plain, twice = written("a\nb\nc\n", "p.txt"), written(ESSAYS.replace("b 2", "7"))
+    for candidate, reference, said in (
+        (whole, one, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment"),
+        (some, one, "2.md lacks essay 'b 2', which .*1.md has"),
+        (one, some, "has an essay 'b 2', which .*2.md lacks"),
+        (plain, one, "1.md has essays .*p.txt has none"),
+        (twice, one, "line 6: a second essay '7'"),
+    ):
+        refused(InputError, said, ParallelFiles.open, [candidate], [reference])
 
 
 @pytest.mark.parametrize("kernels", ["numpy", "numba"])
@@ -278,13 +274,6 @@ def test_blank_references(kernels, written, monkeypatch):
     assert (few.blank, few.blank_references) == (1, "empty")
 
 
-PAIRS = "a cat ||| the cat ||| one cat\n||| empty\nx|||\n"
-TSV = "id\tsource\tcandidate\treference\treference2\n1\tS1\ta cat\tthe cat\tone cat\n2\tS2\t\tempty\n3\tS3\tx\t\t\n"
-JSONL = (
-    '{"candidate": "a cat", "references": ["the cat", "one cat"], "source": "S1"}\n'
-    '{"candidate": "", "reference": "empty", "source": "S2", "more": [1]}\n'
-    '{"candidate": "x", "references": ["", null, ""], "source": "S3"}\n'
-)
 RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
 
 
@@ -294,18 +283,28 @@ def read(written):
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "last", "source"),
+    ("name", "last", "source"),
     [
-        (PAIRS, "corpus.txt", ("",), None),
-        (TSV, "corpus.tsv", ("", ""), ["S1", "S2", "S3"]),
-        (JSONL, "corpus.jsonl", ("", ""), ["S1", "S2", "S3"]),
+        ("corpus.txt", ("",), None),
+        ("corpus.tsv", ("", ""), ["S1", "S2", "S3"]),
+        ("corpus.jsonl", ("", ""), ["S1", "S2", "S3"]),
     ],
 )
-def test_formats(content, name, last, source, read):
-    found = read(content, name)
-    assert found == Segments({"candidate": ["a cat", "", "x"]}, [*RAGGED[:2], last], source)
+def test_formats_and_kinds_of_files(name, last, source, read, monkeypatch):
+    data = Path(__file__).with_name(name).read_bytes()
+    expected = Segments({"candidate": ["a cat", "", "x"]}, [*RAGGED[:2], last], source)
     # The format goes before the suffix.
-    assert read(content, "other.txt", file_format=name.split(".")[1].replace("txt", "pairs")) == found
+    assert read(data, "other.txt", file_format=name.split(".")[1].replace("txt", "pairs")) == expected
+    assert read(gzip.compress(data), f"{name}.gz") == expected
+    for other in (data, data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, data.removesuffix(b"\n")):
+        assert read(other, name) == expected
+    for encoding in ("utf-16", "latin-1"):
+        assert read(data.decode().encode(encoding), name, encoding=encoding) == expected
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", 1)
+    assert read(data, name) == expected
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    if name == "corpus.txt":
+        assert read_segments("-").references == RAGGED
 
 
 def test_several_systems(read):
@@ -316,25 +315,11 @@ def test_several_systems(read):
     assert read("\n".join(map(json.dumps, rows)), "x.jsonl").candidates == expected
 
 
-@pytest.mark.parametrize(("content", "name"), [(PAIRS, "c.txt"), (TSV, "c.tsv"), (JSONL, "c.jsonl")])
-def test_kinds_of_files(content, name, read, monkeypatch):
-    expected, data = read(content, name), content.encode()
-    assert read(gzip.compress(data), f"{name}.gz") == expected
-    for other in (data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, data.removesuffix(b"\n")):
-        assert read(other, name) == expected
-    for encoding in ("utf-16", "latin-1"):
-        assert read(content.encode(encoding), name, encoding=encoding) == expected
-    monkeypatch.setattr("softbleu.corpora.files._BLOCK", 1)
-    assert read(data, name) == expected
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
-    assert read_segments("-").references == RAGGED
-
-
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
 def test_bytes(piece, read, tmp_path, monkeypatch):
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
-    with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
-        read(b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
+    said = r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"
+    refused(InputError, said, read, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
     refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, b"a ||| caf\xc3", "c.txt")
     refused(InputError, "c.txt.gz: broken gzip data", read, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
     refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
@@ -410,8 +395,9 @@ def test_what_is_no_corpus(candidates, references, message):
 GOLD = Path(__file__).with_name("gold.m2").read_text(encoding="utf-8")
 
 
-def test_what_a_file_says(written):
-    first, second, third = read_m2(written(GOLD))
+def test_what_a_file_says_and_references_are_the_corrected_texts(written):
+    segments = read_m2(written(GOLD))
+    first, second, third = segments
     assert first.source == "He eat a apple ."
     edits = (Edit(1, 2, "Vform", ("eats",)), Edit(2, 3, "ArtOrDet", ("an", "the")))
     assert first.annotations == (Annotation(0, edits), Annotation(2, ()))
@@ -419,15 +405,10 @@ def test_what_a_file_says(written):
     assert third.source == "They they go home"
     edits = (Edit(1, 2, "Dup", ("",), comment="twice"), Edit(4, 4, "Mec", (".",), "OPTIONAL"))
     assert third.annotations == (Annotation(0, (Edit(2, 3, "Um", ()),)), Annotation(1, edits))
-
-
-def test_references_are_the_corrected_texts(written):
-    segments = read_m2(written(GOLD))
     others = [("All is well .",), ("They they -NONE- home", "They go home .")]
     assert [each.references() for each in segments] == [("He eats an apple .", "He eat a apple ."), *others]
     references = GoldReferences(segments)
     assert (len(references), references[1:3][1][1], references[0][1]) == (3, "They go home .", "He eat a apple .")
-    third = read_m2(written(GOLD))[2]
     coded = third.coded(lambda text: tuple(map(len, text.split())))
     assert coded.annotators == (0, 1)
     assert coded.edits == (((2, 3, ((),)),), ((1, 2, ((),)), (4, 4, ((1,),))))
