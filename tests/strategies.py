@@ -78,7 +78,7 @@ class Case:
     @property
     def product(self) -> soft.TokenProduct:
         """The oracle's token product."""
-        return soft.letters_product if self.vectors is None else soft.token_product_from(self.known, "exact")
+        return soft.letters_product if self.vectors is None else soft.token_product_from(self.known)
 
     @property
     def vector_choice(self) -> VectorChoice:

@@ -55,7 +55,7 @@ def vectors_of(line: list[str], side: str) -> dict[str, context.Vector]:
 
 
 def product_of(candidate: list[str], reference: list[str]) -> soft.TokenProduct:
-    return context.token_product({**vectors_of(candidate, "c"), **vectors_of(reference, "r")})
+    return soft.token_product_from({**vectors_of(candidate, "c"), **vectors_of(reference, "r")})
 
 
 def places(line: list[str], side: str) -> list[str]:

@@ -1,14 +1,11 @@
 """Vectors in context for one line, and BERTScore of one segment, as their descriptions read: loops and lists.
 
-Imports nothing from softbleu. A token is named by its word and its place, so that no two are the same.
+Imports nothing from softbleu.
 """
 
 import math
-from collections.abc import Callable
 
 Vector = list[float]
-Place = str
-"""`word@side.number`."""
 
 
 def cosine(one: Vector, other: Vector) -> float:
@@ -23,17 +20,6 @@ def word_vectors(words: list[int], rows: list[Vector]) -> dict[int, Vector]:
         for word in set(words) - {-1}
         for own in [[row for number, row in zip(words, rows, strict=True) if number == word]]
     }
-
-
-def token_product(vectors: dict[Place, Vector]) -> Callable[[Place, Place], float]:
-    """Cosine of the vectors of two tokens; 0 if one has none, 1 for one and the same place."""
-
-    def product(one: Place, other: Place) -> float:
-        if one == other:
-            return 1.0
-        return cosine(vectors[one], vectors[other]) if one in vectors and other in vectors else 0.0
-
-    return product
 
 
 def bertscore(

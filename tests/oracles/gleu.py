@@ -12,8 +12,6 @@ from typing import Any
 from . import soft
 from .soft import NGram
 
-INTERVAL_95 = 1.959963984540054
-
 
 @dataclass
 class Segment:
@@ -193,12 +191,6 @@ def sampled(table: list[list[Row]], options: Options, iterations: int, sampling:
         picked = [rows[index] for rows, index in zip(table, indices, strict=True)]
         scores.append(score(total(picked, options.order), options))
     return scores
-
-
-def mean_and_deviation(scores: list[float]) -> tuple[float, float]:
-    """Return the mean and the population standard deviation."""
-    mean = math.fsum(scores) / len(scores)
-    return mean, math.sqrt(math.fsum((one - mean) ** 2 for one in scores) / len(scores))
 
 
 def segment_scores(segments: list[Segment], options: Options, multi: str) -> list[float]:

@@ -5,16 +5,13 @@ Imports nothing from softbleu. Scores are 0 to 100.
 
 from math import prod
 
+from .soft import ngrams
+
 
 def occurrences(words: list[str], n: int) -> set[tuple[tuple[str, ...], int]]:
     """The n-grams of a text, each with its number among equal ones."""
-    found: list[tuple[str, ...]] = []
-    numbered = set()
-    for start in range(len(words) - n + 1):
-        ngram = tuple(words[start : start + n])
-        numbered.add((ngram, found.count(ngram)))
-        found.append(ngram)
-    return numbered
+    found = ngrams(words, n)
+    return {(ngram, found[:place].count(ngram)) for place, ngram in enumerate(found)}
 
 
 def classes(source: list[str], candidate: list[str], reference: list[str], n: int) -> tuple[int, int, int]:

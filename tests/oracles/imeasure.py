@@ -1,7 +1,7 @@
 """I-measure, as the paper and the official program have it: one table of all cells, fractions, no shortcut."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 MOVES = ((1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -21,23 +21,20 @@ def columns_of(texts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     costs = {(0, 0, 0): 0}
     ends = [len(text) for text in texts]
 
-    def step(cell: tuple[int, ...], move: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
-        if any(m > place for m, place in zip(move, cell, strict=True)):
-            return None
-        before = tuple(place - m for m, place in zip(move, cell, strict=True))
-        return before, tuple(text[i - 1] if m else "" for text, i, m in zip(texts, cell, move, strict=True))
+    def steps(cell: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
+        """The cells before, and the columns on the way."""
+        for move in MOVES:
+            before = tuple(place - m for m, place in zip(move, cell, strict=True))
+            if min(before) >= 0:
+                yield before, tuple(text[i - 1] if m else "" for text, i, m in zip(texts, cell, move, strict=True))
 
     cells = [(i, j, k) for i in range(ends[0] + 1) for j in range(ends[1] + 1) for k in range(ends[2] + 1)]
     for cell in cells[1:]:
-        steps = filter(None, (step(cell, move) for move in MOVES))
-        costs[cell] = min(costs[before] + column_cost(column) for before, column in steps)
+        costs[cell] = min(costs[before] + column_cost(column) for before, column in steps(cell))
     columns: list[tuple[str, ...]] = []
     cell: tuple[int, ...] = tuple(ends)
     while any(cell):
-        steps = filter(None, (step(cell, move) for move in MOVES))
-        cell, column = next(
-            (before, column) for before, column in steps if costs[before] + column_cost(column) == costs[cell]
-        )
+        cell, column = next(step for step in steps(cell) if costs[step[0]] + column_cost(step[1]) == costs[cell])
         columns.append(column)
     return columns[::-1]
 

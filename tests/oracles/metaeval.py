@@ -1,6 +1,7 @@
 """Literal versions of what people and metrics are compared by: one comparison at a time."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,8 @@ def kappa(rows: Sequence[Row], one: str, other: str) -> tuple[float, float] | No
 def calibrated_accuracy(groups: Sequence[Sequence[tuple[int, float]]]) -> tuple[float, float]:
     """Greatest mean accuracy of groups of pairs (people's outcome, the metric's difference), and the tie threshold.
 
-    As `tau_optimization` with `acc_23`: the thresholds are 0 and every absolute difference, the first of equals.
+    As `tau_optimization` with `acc_23`: the thresholds are 0 and every absolute difference, the first of equals but
+    for the last bits of sums.
     """
     best, chosen = -1.0, 0.0
     for epsilon in sorted({0.0} | {abs(difference) for group in groups for _, difference in group}):
@@ -85,33 +87,12 @@ def calibrated_accuracy(groups: Sequence[Sequence[tuple[int, float]]]) -> tuple[
 
 
 def optimized_accuracy(rows: Sequence[Sequence[tuple[float, float]]]) -> tuple[float, float]:
-    """As `tau_optimization` with `acc_23` averaged by item: of each item its outputs' scores by people and a metric.
-
-    Pairs become ties one after the other, the least difference first; the accuracy counts after the last of equals.
-    """
-    pairs, right, sizes = [], {}, {}
-    for row, outputs in enumerate(rows):
-        for place, (people, metric) in enumerate(outputs):
-            for other_people, other_metric in outputs[place + 1 :]:
-                tied = people == other_people
-                more = (people > other_people) == (metric > other_metric)
-                same = more and (people < other_people) == (metric < other_metric)
-                pairs.append((abs(metric - other_metric), row, same, tied))
-                right[row] = right.get(row, 0) + same
-                sizes[row] = sizes.get(row, 0) + 1
-    thresholds = [0.0]
-    total = sum(right[row] / sizes[row] for row in sizes)
-    accuracies = [total / len(sizes)]
-    for difference, row, same, tied in sorted(pairs, key=lambda pair: pair[0]):
-        total += (int(tied) - int(same)) / sizes[row]
-        if thresholds[-1] == difference:
-            accuracies[-1] = total / len(sizes)
-        else:
-            thresholds.append(difference)
-            accuracies.append(total / len(sizes))
-    # The first of equals, but for the last bits of sums.
-    best = next(n for n, accuracy in enumerate(accuracies) if accuracy >= max(accuracies) - 1e-12)
-    return accuracies[best], thresholds[best]
+    """The same averaged by item: of each item its outputs' scores by people and a metric."""
+    groups = []
+    for outputs in rows:
+        pairs = combinations(outputs, 2)
+        groups.append([(int(np.sign(one[0] - other[0])), one[1] - other[1]) for one, other in pairs])
+    return calibrated_accuracy([group for group in groups if group])
 
 
 def flip_p_value(one: Sequence[float], other: Sequence[float], flips: Sequence[Sequence[bool]]) -> float:
@@ -130,10 +111,9 @@ def soft_pairwise_accuracy(
 ) -> float:
     """1 - mean |p of people - p of the metric| over all pairs of systems; scores are (systems, segments)."""
     errors = []
-    for one in range(len(people)):
-        for other in range(one + 1, len(people)):
-            said = flip_p_value(people[one], people[other], flips)
-            errors.append(abs(said - flip_p_value(metric[one], metric[other], flips)))
+    for one, other in combinations(range(len(people)), 2):
+        said = flip_p_value(people[one], people[other], flips)
+        errors.append(abs(said - flip_p_value(metric[one], metric[other], flips)))
     return 1 - sum(errors) / len(errors)
 
 

@@ -1,7 +1,8 @@
 """The cheapest cuts of an output, by trying all pieces of it for each segment, compared by plain edit distance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
+from itertools import combinations_with_replacement
 
 from softbleu.corpora.resegment import GAP, OTHER, RELATED, UNBEGUN, UNENDED, UNLIKE
 
@@ -18,6 +19,7 @@ def substitution(one: str, other: str) -> int:
     return OTHER if is_mark(one) == is_mark(other) else UNLIKE
 
 
+@cache
 def distance(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     @cache
     def rest(i: int, j: int) -> int:
@@ -48,22 +50,8 @@ def cost_of(output: Sequence[str], cuts: Sequence[int], references: Sequence[Seq
     return total
 
 
-def least_cost(
-    output: Sequence[str], references: Sequence[Sequence[tuple[str, ...]]], may_cut: Callable[[int], bool]
-) -> int:
+def least_cost(output: Sequence[str], references: Sequence[Sequence[tuple[str, ...]]]) -> int:
     """The least cost of all cuts."""
-    places = [place for place in range(len(output) + 1) if may_cut(place)]
-    costs = {0: 0}
-    for number, texts in enumerate(references):
-        behind = references[number + 1] if number + 1 < len(references) else ()
-        costs = {
-            stop: min(
-                cost + min(distance(tuple(output[start:stop]), text) for text in texts)
-                for start, cost in costs.items()
-                if start <= stop
-            )
-            + joint(output, stop, texts, behind)
-            for stop in places
-            if any(start <= stop for start in costs)
-        }
-    return costs[len(output)]
+    size = len(output)
+    inner = combinations_with_replacement(range(size + 1), len(references) - 1)
+    return min(cost_of(output, (0, *cuts, size), references) for cuts in inner)

@@ -49,23 +49,15 @@ def closest_reference(candidate: list[str], references: list[list[str]]) -> list
     return min(references, key=lambda reference: (abs(len(reference) - len(candidate)), len(reference)))
 
 
-def vector_of(word: str, vectors: dict[str, list[float]], case: str) -> list[float] | None:
-    spellings = {"exact": [word], "fallback": [word, word.lower()]}[case]
-    for spelling in spellings:
-        if any(value != 0 for value in vectors.get(spelling, [])):
-            return vectors[spelling]
-    return None
-
-
-def token_product_from(vectors: dict[str, list[float]], case: str = "fallback") -> TokenProduct:
-    """g(a, b): 1 for the same token, the cosine where both have a vector, else 0."""
+def token_product_from(vectors: dict[str, list[float]]) -> TokenProduct:
+    """g(a, b): 1 for the same token, the cosine where both have a vector that is not zero, else 0."""
 
     @cache
     def product(first: str, second: str) -> float:
         if first == second:
             return 1.0
-        a, b = vector_of(first, vectors, case), vector_of(second, vectors, case)
-        if a is None or b is None:
+        a, b = vectors.get(first, []), vectors.get(second, [])
+        if not any(a) or not any(b):
             return 0.0
         dot = sum(p * q for p, q in zip(a, b, strict=True))
         return dot / (math.sqrt(sum(p * p for p in a)) * math.sqrt(sum(q * q for q in b)))
@@ -195,14 +187,6 @@ def optimal_pairs(
 ASSIGNMENTS = {"exact-first": exact_first_pairs, "sequential": sequential_pairs, "optimal": optimal_pairs}
 
 
-def pool_orders(matcher: str, j: int, order: int) -> list[int]:
-    return list(range(1, order + 1)) if matcher == "xleu" else [j]
-
-
-def matches_approximately(matcher: str, j: int) -> bool:
-    return {"exact": False, "sleu": j == 1, "vleu": True, "xleu": True}[matcher]
-
-
 def total(
     candidate: list[str], references: list[list[str]], j: int, order: int, matcher: str, denominator: str
 ) -> int:
@@ -213,7 +197,7 @@ def total(
         return len(ngrams(counted, j))
     if len(counted) < j:
         return 0
-    highest = {"all": order, "reference": order - 1}[denominator]
+    highest = {"all": order, "reference": max(order - 1, 1)}[denominator]
     return sum(len(ngrams(counted, k)) for k in range(1, highest + 1))
 
 
@@ -229,11 +213,10 @@ def bleu_statistics(
     composition: str = "mean",
     denominator: str = "order",
     vectors: dict[str, list[float]] | None = None,
-    case: str = "fallback",
     token_product: TokenProduct | None = None,
 ) -> Statistics:
     """Return the statistics of one segment; ``token_product`` replaces ``vectors`` where speed matters."""
-    product = token_product or token_product_from(vectors or {}, case)
+    product = token_product or token_product_from(vectors or {})
     compose = COMPOSITIONS[composition]
 
     @cache
@@ -241,9 +224,11 @@ def bleu_statistics(
         return compose(x, y, product)
 
     statistics = Statistics(len(candidate), len(closest_reference(candidate, references)))
-    for j in range(1, order + 1):
-        pool: Pool = dict(reference_pool(references, pool_orders(matcher, j, order)))
-        alike = similar if matches_approximately(matcher, j) else None
+    orders = range(1, order + 1)
+    for j in orders:
+        pool: Pool = dict(reference_pool(references, orders if matcher == "xleu" else [j]))
+        approximately = {"exact": False, "sleu": j == 1, "vleu": True, "xleu": True}[matcher]
+        alike = similar if approximately else None
         pairs = ASSIGNMENTS[assignment](ngrams(candidate, j), pool, alike, threshold, consumption)
         statistics.pairs.append(pairs)
         statistics.matches.append(math.fsum(mass for _, _, mass in pairs))

@@ -1,6 +1,7 @@
 """GLEU in every form equals the literal oracle; and what must hold whatever the text is."""
 
 from dataclasses import dataclass, replace
+from statistics import fmean, pstdev
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gleu as oracle
-from strategies import spoken
+from strategies import GREEDY, SOFT, WORDS, lines, spoken, word_vectors
 
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import make_matcher
@@ -17,7 +18,6 @@ from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
 from softbleu.text.tokens import Whitespace
 
-WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
 VARIANTS = ("gleu+", "gleu+paper", "gleu0")
 EXACT = 1e-9
 Lines = list[list[str]]
@@ -36,12 +36,13 @@ class Case:
     def oracle_segments(self) -> list[oracle.Segment]:
         return list(map(oracle.Segment, self.sources, self.candidates, self.references))
 
-    def with_options(self, **changed: Any) -> "Case":
-        return replace(self, options=replace(self.options, **changed))
+    def matched(self, **changed: Any) -> "Case":
+        """The same with other settings of the matcher."""
+        return replace(self, options=replace(self.options, matching={**self.options.matching, **changed}))
 
     def metric(self, multi: str = "sample", **changed: Any) -> Gleu:
         own = {name: getattr(self.options, name) for name in ("variant", "order", "penalty", "weight", "swapped_bp")}
-        matching = {key: each for key, each in self.options.matching.items() if key not in ("vectors", "case")}
+        matching = {key: each for key, each in self.options.matching.items() if key != "vectors"}
         return Gleu(make_matcher(matching.pop("matcher"), **matching), **own, multi=multi, **changed)
 
     def run(self, metric: Gleu, level: str = "corpus") -> Result:
@@ -50,15 +51,11 @@ class Case:
         return score_corpus(corpus, complete(metric, Whitespace(), vectors), level=level)[0]
 
 
-def line(longest: int = 8) -> st.SearchStrategy[list[str]]:
-    return st.lists(st.sampled_from(WORDS), max_size=longest)
-
-
 @st.composite
 def edited(draw: st.DrawFn, text: list[str]) -> list[str]:
     """Change a few words of a text, as correcting it would; or write another."""
     if draw(st.integers(0, 4)) == 0:
-        return draw(line())
+        return draw(lines(8))
     words = list(text)
     for _ in range(draw(st.integers(0, 3))):
         place = draw(st.integers(0, len(words)))
@@ -69,7 +66,7 @@ def edited(draw: st.DrawFn, text: list[str]) -> list[str]:
 @st.composite
 def cases(draw: st.DrawFn, *, most_segments: int = 4, most_references: int = 5, **fixed: Any) -> Case:
     size = draw(st.integers(1, most_segments))
-    sources = draw(st.lists(line(), min_size=size, max_size=size))
+    sources = draw(st.lists(lines(8), min_size=size, max_size=size))
     candidates = [draw(edited(source)) for source in sources]
     references = [[draw(edited(source)) for _ in range(draw(st.integers(1, most_references)))] for source in sources]
     drawn = {
@@ -80,26 +77,21 @@ def cases(draw: st.DrawFn, *, most_segments: int = 4, most_references: int = 5, 
         "swapped_bp": draw(st.booleans()),
         "smooth": draw(st.booleans()),
     }
-    options = oracle.Options(**{**drawn, **fixed}, matching={"matcher": "exact", "vectors": {}, "case": "exact"})
+    options = oracle.Options(**{**drawn, **fixed}, matching={"matcher": "exact", "vectors": {}})
     return Case(sources, candidates, references, options)
 
 
 @st.composite
 def soft_cases(draw: st.DrawFn, **fixed: Any) -> Case:
-    dimension = draw(st.integers(1, 3))
-    vector = st.lists(st.integers(-2, 3).map(float), min_size=dimension, max_size=dimension)
-    known = draw(st.lists(st.sampled_from(WORDS[:-1]), min_size=1, unique=True))
     case = draw(cases(most_segments=3, most_references=3, **fixed))
-    return case.with_options(
-        matching={
-            "matcher": draw(st.sampled_from(["sleu", "vleu", "xleu"])),
-            "threshold": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
-            "assignment": draw(st.sampled_from(["exact-first", "sequential"])),
-            "consumption": draw(st.sampled_from(["unit", "similarity"])),
-            "composition": draw(st.sampled_from(["mean", "aligned"])),
-            "vectors": {word: draw(vector) for word in known},
-            "case": "exact",
-        },
+    assignment, consumption = draw(st.sampled_from(GREEDY))
+    return case.matched(
+        matcher=draw(st.sampled_from(SOFT)),
+        threshold=draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
+        assignment=assignment,
+        consumption=consumption,
+        composition=draw(st.sampled_from(["mean", "aligned"])),
+        vectors=draw(word_vectors()),
     )
 
 
@@ -122,13 +114,13 @@ def assert_corpus_agrees(case: Case, sampling: str, iterations: int = 7) -> None
     found = case.run(case.metric("sample", iterations=iterations, sampling=sampling)).numbers
     assert isinstance(found, GleuScore)
     samples = oracle.sampled([oracle.rows_of(each, options) for each in segments], options, iterations, sampling)
-    mean, deviation = oracle.mean_and_deviation(samples)
+    mean, deviation = fmean(samples), pstdev(samples)
     assert found.score == pytest.approx(mean, rel=0, abs=EXACT)
     if case.options.variant == "gleu0" or all(len(texts) == 1 for texts in case.references):
         assert (found.standard_deviation, found.interval) == (None, None)
         return
     assert found.standard_deviation == pytest.approx(deviation, rel=0, abs=1e-6)
-    interval = (mean - oracle.INTERVAL_95 * deviation, mean + oracle.INTERVAL_95 * deviation)
+    interval = (mean - 1.959963984540054 * deviation, mean + 1.959963984540054 * deviation)
     assert found.interval == pytest.approx(interval, rel=0, abs=1e-5)
 
 
@@ -175,10 +167,9 @@ def test_scores_are_those_of_the_oracle(variant: str, kind: Any, data: st.DataOb
 def test_a_soft_score_rises_only_with_soft_precision(data: st.DataObject) -> None:
     """Whatever an edit takes out of the source; and what is as near to the reference scores as much as the source."""
     case = data.draw(soft_cases(variant="gleu+", order=2, penalty="progress", swapped_bp=False))
-    drawn = {"threshold": min(case.options.matching["threshold"], 0.5)}
-    drawn["matcher"] = data.draw(st.sampled_from(["vleu", "xleu"]))
     case = replace(case, sources=case.sources[:1], references=[case.references[0][:1]])
-    case = case.with_options(matching={**case.options.matching, **drawn})
+    threshold = min(case.options.matching["threshold"], 0.5)
+    case = case.matched(threshold=threshold, matcher=data.draw(st.sampled_from(["vleu", "xleu"])))
     (source,), one = case.sources, case.candidates[0]
     other = list(one)
     for place in data.draw(st.lists(st.integers(0, max(len(one) - 1, 0)), max_size=2 if one else 0)):
