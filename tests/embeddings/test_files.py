@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
-from vector_files import ROWS, WORDS, binary, text, write_store
+from vector_files import REFUSED, ROWS, WORDS, binary, text, write_store
 
 from softbleu.embeddings import bundled_names, open_vectors
 from softbleu.embeddings.catalogue import find_entry, read_catalogue
@@ -55,10 +55,10 @@ def in_two_members(content):
 @pytest.mark.parametrize("_blocks", [1, 7, 24, 1 << 20], indirect=True)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, in_two_members])
 def test_rows_are_those_of_the_file(content, pack, tmp_path):
-    raw = pack(content)
-    (tmp_path / "vectors.any").write_bytes(raw)
-    source = open_vectors(tmp_path / "vectors.any")
-    assert open_vectors(tmp_path / "vectors.any").fingerprint == hashlib.sha256(raw).hexdigest()
+    raw, path = pack(content), tmp_path / "vectors.any"
+    path.write_bytes(raw)
+    source = open_vectors(path)
+    assert open_vectors(path).fingerprint == hashlib.sha256(raw).hexdigest()
     vectors = source.select(["end", "nowhere", *WORDS, "end"])
     np.testing.assert_array_equal(vectors.rows[[0, *range(2, 10), 10]], ROWS[[7, *range(8), 7]])
     assert vectors.known.tolist() == [True, False] + [True] * 9
@@ -93,7 +93,7 @@ class TestLookup:
     def test_spellings(self, words, asked, case, found, kind, tmp_path):
         assert two_words(tmp_path, words, kind).select(asked, case).rows[:, 0].tolist() == found
 
-    def test_none_and_many_words(self, kind, tmp_path):
+    def test_none_many_and_words_that_no_file_can_hold(self, kind, tmp_path):
         source = two_words(tmp_path, ["word9999", "word5"], kind)
         vectors = source.select([])
         assert vectors.rows.shape == (0, 2)
@@ -101,8 +101,7 @@ class TestLookup:
         vectors = source.select([f"word{i}" for i in range(10_000)])
         assert np.flatnonzero(vectors.known).tolist() == [5, 9999]
         assert vectors.rows[9999].tolist() == [1, 2]
-
-    def test_words_that_no_file_can_hold_and_words_in_bad_encoding_match_nothing(self, kind, tmp_path):
+        # Nor do words in a bad encoding match anything.
         source = two_words(tmp_path, ["a?b", "cat"], kind)
         path = tmp_path / kind
         path.write_bytes(path.read_bytes().replace(b"a?b", b"a\xffb"))
@@ -178,31 +177,24 @@ def saved(save, *arguments):
     return stream.getvalue()
 
 
-EMPTY = "the file is empty; download or convert it again"
-UNKNOWN = "neither word2vec (header 'vectors dimension') nor Gl"
-PROSE = b"just some prose\nof two lines\n"
-REFUSED = [
+BAD = [
     (BINARY[:-1], "truncated at word 3 ('three'), byte 28: 2 of 3 vectors read; download"),
     (HEADER + ONE + b"\ntw", "truncated at word 2, byte 16: 1 of 3 vectors read"),
     (HEADER + ONE + TWO, "truncated at word 3, byte 28: 2 of 3 vectors"),
     (HEADER, "truncated at word 1, byte 4: 0 of 3 vectors read"),
     (gzip.compress(BINARY[:-1], mtime=0), "truncated at word 3 ('three')"),
     (b"2 2\n" + ONE + TWO + THREE, "more data after the 2 vectors of the header, at byte 28"),
-    *((content, EMPTY) for content in (b"", b"\n \n", gzip.compress(b"", mtime=0))),
-    *((content, UNKNOWN) for content in (PROSE, b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n")),
+    (gzip.compress(b"", mtime=0), "the file is empty; download or convert it again"),
+    (b"\x89PNG\r\n\x1a\n" + bytes(99), "neither word2vec (header 'vectors dimension') nor Gl"),
     (saved(np.save, np.ones((2, 2))), "NumPy array without its words is no vector file; load it with gensim"),
     (saved(np.savez, np.ones((2, 2))), "zip or npz archive is no vector file"),
     (gzip.compress(b"\xba\x16\x4f\x2f" + bytes(100), mtime=0), "packed model of fastText is not read; unpack it"),
-    (b"a 1 2 3\nb 1 2 3\nc 1 2\n", "line 3: 2 values found, 3 expected"),
-    (b"a 1 2 3\nb 1 2 3 4\n", "line 2: 4 values found, 3 expected"),
-    (b"2 3\na 1 2\nb 1 2 3\n", "line 2: 2 values found, 3 expected"),
-    (b"a 1 2 3\nb 1  2\n", "line 2: 2 values found, 3 expected"),
-    (b"a 1 2 3\nb 1 2\t3 4\n", "line 2: 4 values found, 3 expected"),
-    (b"a 1 2 3\n\n\nb\n", "line 4: 0 values found, 3 expected"),
-    (b"a 1 2\nb 1 x2\n", "line 2: 'x2' is no number for word 'b'"),
-    (b"a 1 2\nb 1 2\r3\n", "line 2: '2\\r3' is no number for word 'b'"),
-    (b"3 2\na 1 2\nb 1 2\n", "truncated at line 3: 2 of 3 vectors read"),
-    (b"1 2\na 1 2\nb 1 2\n", "damaged at line 3: 2 of 1 vectors read"),
+    (HEADER + ONE + b"\x01" * 100_000, "word 2, byte 16, has no end within 65536 bytes; the header is wrong"),
+    *((row["text"].encode(), row["said"]) for row in REFUSED["lines"]),
+    *(
+        (header + b"\n" + ONE, f"header '{header.decode()}' (vectors, dimension) is impossible")
+        for header in (b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3")
+    ),
     *(
         (lines % value, f"line {number}: NaN or infinite value for word '{word}'; mend or drop that vector")
         for value in (b"nan", b"NaN", b"inf", b"-Infinity")
@@ -212,9 +204,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("_blocks", [1, 5, 1 << 20], indirect=True)
-@pytest.mark.parametrize(("content", "message"), REFUSED)
+@pytest.mark.parametrize(("content", "message"), BAD)
 def test_refused_files(path, content, message):
     assert message in refusal(path, content)
+    # A line break may stand behind the last vector.
+    path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
+    assert open_vectors(path).select(["two"]).known.all()
 
 
 @pytest.mark.parametrize("_blocks", [1, 13, 1 << 20], indirect=True)
@@ -228,16 +223,6 @@ def test_values_not_finite_in_binary(path, value, place):
     offset = len(HEADER + b"".join(records[:place]))
     where = f"'{words[place].decode(errors='replace')}' (word {place + 1}, byte {offset})"
     assert f"NaN or infinite value for word {where}" in refusal(path, HEADER + b"".join(records))
-
-
-def test_headers_and_words_that_cannot_be(path):
-    for header in (b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3"):
-        message = refusal(path, header + b"\n" + ONE)
-        assert f"header '{header.decode()}' (vectors, dimension) is impossible" in message
-    message = refusal(path, HEADER + ONE + b"\x01" * 100_000)
-    assert "word 2, byte 16, has no end within 65536 bytes; the header is wrong" in message
-    path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
-    assert open_vectors(path).select(["two"]).known.all()
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
@@ -346,7 +331,6 @@ def of_gensim(words, rows):
         keyed(SMALL_WORDS, np.asfortranarray(SMALL_ROWS.astype(np.float64))),
         of_gensim(SMALL_WORDS, SMALL_ROWS),
     ],
-    ids=["arrays", "lists", "keyed", "keyed, other layout", "gensim's"],
 )
 def test_same_rows_and_fingerprint(location):
     source = open_vectors(location)
@@ -370,12 +354,7 @@ def test_values_not_finite(row, value):
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        ({}, "0 words"),
-        ({"a": []}, "give one row per word"),
-        ({"a": 1.0}, r"the vector of 'a' has shape \(\)"),
-        ({"a": [1, 2], "b": [1]}, r"the vector of 'b' has shape \(1,\), the first one \(2,\)"),
-        ({"a": [[1, 2]]}, r"'a' has shape \(1, 2\)"),
-        ({"a": ["x", "y"]}, "the vector of 'a' is no list of numbers"),
+        *((row["of"], row["said"]) for row in REFUSED["mappings"]),
         ({1: [1, 2]}, "word 1 is no string"),
         (keyed(["a", "b"], np.ones((1, 2))), "2 words with vectors of shape"),
         (SimpleNamespace(key_to_index={"a": 0, "b": 2}, vectors=np.ones((3, 2))), "do not fit together"),
@@ -411,65 +390,55 @@ def test_rows_are_those_of_a_selection(tmp_path, monkeypatch, case, memory, most
 # Names and paths: a path first, then a bundled name, else an error that lists the names.
 
 
-def make_store(place, value):
-    write_store(place, ["word"], np.full((1, 2), value))
+def test_a_path_comes_before_a_name_and_unknown_names_are_refused(tmp_path, monkeypatch):
+    """A room of bundled sets has two stores and an unfinished one."""
 
+    def make_store(place, value):
+        write_store(place, ["word"], np.full((1, 2), value))
 
-@pytest.fixture
-def room(tmp_path, monkeypatch):
-    """A room of bundled sets with two stores and an unfinished one, and an empty working directory."""
+    def values(location):
+        return open_vectors(location).select(["word"]).rows.tolist()
+
     make_store(tmp_path / "embeddings" / "small", 1.0)
     make_store(tmp_path / "embeddings" / "other", 2.0)
     (tmp_path / "embeddings" / "unfinished").mkdir()
     (tmp_path / "work").mkdir()
     monkeypatch.setattr("softbleu.io.files._ROOTS", (tmp_path,))
     monkeypatch.chdir(tmp_path / "work")
-    return tmp_path
-
-
-def test_a_path_comes_before_a_name(room, monkeypatch):
-    assert bundled_names() == ("other", "small")
-    source = open_vectors("small")
-    assert (source.name, source.select(["word"]).rows.tolist()) == ("small", [[1.0, 1.0]])
-    # Path objects are no names.
-    refused(VectorError, "'small': no such vector file", open_vectors, Path("small"))
-    with monkeypatch.context() as patch:
-        patch.setattr("softbleu.io.files._ROOTS", (room / "work",))
-        assert bundled_names() == ()
-        refused(VectorError, r"'small': .*here are: ;", open_vectors, "small")
-    make_store(room / "work" / "small", 3.0)
-    assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
-    Path("other").write_text("word 4 4\n")
-    assert open_vectors("other").select(["word"]).rows.tolist() == [[4.0, 4.0]]
-    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
-
-
-def test_unknown_names(room):
     for name in ("smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"):
         message = refused(VectorError, "", open_vectors, name)
         assert message.startswith(repr(name))
         assert "no such vector file, store or set; here are: other, small;" in message
+    assert bundled_names() == ("other", "small")
+    assert (open_vectors("small").name, values("small")) == ("small", [[1.0, 1.0]])
+    # Path objects are no names.
+    refused(VectorError, "'small': no such vector file", open_vectors, Path("small"))
+    with monkeypatch.context() as patch:
+        patch.setattr("softbleu.io.files._ROOTS", (tmp_path / "work",))
+        assert bundled_names() == ()
+        refused(VectorError, r"'small': .*here are: ;", open_vectors, "small")
+    make_store(tmp_path / "work" / "small", 3.0)
+    Path("other").write_text("word 4 4\n")
+    assert (values("small"), values("other")) == ([[3.0, 3.0]], [[4.0, 4.0]])
+    assert open_vectors(str(tmp_path / "embeddings" / "other" / ".." / "small")).name == "small"
 
 
 FIRST_SET = {"cat": [1.0, 0.0], "dog": [3.0, 4.0], "Sun": [0.0, 1.0]}
 OTHER_SET = {"cat": [0.0, 2.0, 0.0], "dog": [0.0, 1.0, 1.0], "moon": [1.0, 0.0, 0.0]}
 
 
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 0.5), (0.25, 3.0)])
-def test_cosines_are_weighted_means(weights):
-    joined = JoinedSource((open_vectors(FIRST_SET), open_vectors(OTHER_SET)), weights)
-    rows = joined.select(["cat", "dog"]).rows.astype(float)
-    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    assert units[0] @ units[1] == pytest.approx((weights[0] * 0.6 + weights[1] * 2**-0.5) / sum(weights), abs=1e-6)
-
-
-def test_a_word_of_one_set_has_the_other_part_zero():
-    joined = JoinedSource((open_vectors(FIRST_SET), open_vectors(OTHER_SET)), (1.0, 4.0))
-    found = joined.select(["moon", "sun", "SUN", "Sun", "stone"])
+def test_cosines_are_weighted_means_and_a_word_of_one_set_has_the_other_part_zero():
+    one, other = open_vectors(FIRST_SET), open_vectors(OTHER_SET)
+    for weights in ((1.0, 1.0), (2.0, 0.5), (0.25, 3.0)):
+        rows = JoinedSource((one, other), weights).select(["cat", "dog"]).rows.astype(float)
+        units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        mean = (weights[0] * 0.6 + weights[1] * 2**-0.5) / sum(weights)
+        assert units[0] @ units[1] == pytest.approx(mean, abs=1e-6)
+    found = JoinedSource((one, other), (1.0, 4.0)).select(["moon", "sun", "SUN", "Sun", "stone"])
     assert found.rows.tolist() == [[0, 0, 2, 0, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 0], [0] * 5]
     assert found.known.tolist() == [True, False, False, True, False]
     # The first set says which words come first.
-    words, rows = JoinedSource((open_vectors(OTHER_SET), open_vectors(FIRST_SET)), (1.0, 1.0)).head(2)
+    words, rows = JoinedSource((other, one), (1.0, 1.0)).head(2)
     assert words == ["cat", "dog"]
     np.testing.assert_allclose(rows[0], [0, 1, 0, 1, 0])
 

@@ -24,6 +24,7 @@ def random_vectors(count, dimension=6, seed=7):
     return {f"w{number}": row.tolist() for number, row in enumerate(rows)}
 
 
+VECTORS = random_vectors(25, 5, 5)
 VARIANTS = [
     ({}, WordMeasure()),
     ({"mean": True, "components": 1}, WordMeasure(vectors_postprocess="mean,pc:1")),
@@ -82,10 +83,8 @@ def test_bundled_quantiles_are_those_of_the_set():
 
 
 def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
-    folder = tmp_path / "store"
-    vectors = random_vectors(50)
-    rows = np.array(list(vectors.values()), np.float32)
-    write_store(folder, vectors, rows)
+    folder, vectors = tmp_path / "store", random_vectors(50)
+    write_store(folder, vectors, np.array(list(vectors.values()), np.float32))
     source = open_vectors(str(folder))
     computed = similarity_quantile(source, 99.0)
     kept = choice.measure_quantiles(source)[QUANTILES]
@@ -102,21 +101,12 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert choice.kept_quantiles(open_vectors(str(folder))) == {}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"]
-)
-def test_what_is_no_quantile(text):
-    assert repr(text) in refused(InputError, r"such as p99\.9", choice.parse_percentile, text)
+def test_what_is_no_quantile_and_too_few_words():
+    for text in ("", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"):
+        assert repr(text) in refused(InputError, r"such as p99\.9", choice.parse_percentile, text)
     assert [choice.parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
-
-
-def test_measures_that_make_no_sense():
     for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}):
         refused(VectorError, "too few words", similarity_quantile, open_vectors(vectors), 50.0)
-
-
-def random_rows(count=30, dimension=7, seed=3):
-    return np.random.default_rng(seed).normal(size=(count, dimension)) + 0.5
 
 
 def treated(rows, postprocess):
@@ -134,22 +124,20 @@ def test_a_vector_of_which_nothing_is_left_is_none():
     assert score(["a b"], ["b a"], matcher="vleu", order=2, **own).numbers.as_dict()["matches"] == [2, 0]
 
 
-def test_other_text():
-    none = "|pc|pc:|pc:0|pc:-1|pc:1.5|pc:02|pc:100|mean,|,pc:1|pc:1,mean|none,mean|Mean|mean pc:1|meanpc:2|mean,mean"
-    for text in (*none.split("|"), "mean,none", "mean\n", "pc:\u0661"):
-        refused(InputError, "vectors-postprocess must be", Postprocess.parse, text)
-
-
 @pytest.mark.parametrize("text", ["none", "mean", "pc:1", "mean,pc:2", "pc:7", "mean,pc:12"])
 def test_text_and_back(text):
-    assert str(Postprocess.parse(text)) == text
-    assert bool(Postprocess.parse(text)) == (text != "none")
     postprocess = Postprocess.parse(text)
+    assert str(postprocess) == text
+    assert bool(postprocess) == (text != "none")
     if postprocess.components > 6:
-        refused(InputError, "7 dimensions", lambda: treated(random_rows(), text))
+        rows = np.random.default_rng(3).normal(size=(30, 7)) + 0.5
+        refused(InputError, "7 dimensions", treated, rows, text)
     else:
         # No rows have nothing in common. Warnings are errors here: a mean of nothing is one.
         assert not postprocess.estimate(np.zeros((0, 3))).remove_from(np.zeros((2, 3))).any()
+    none = "|pc|pc:|pc:0|pc:-1|pc:1.5|pc:02|pc:100|mean,|,pc:1|pc:1,mean|none,mean|Mean|mean pc:1|meanpc:2|mean,mean"
+    for other in (*none.split("|"), f"{text},none", "mean\n", "pc:\u0661"):
+        refused(InputError, "vectors-postprocess must be", Postprocess.parse, other)
 
 
 LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
@@ -170,16 +158,6 @@ def test_which_words_are_lone():
     lone = measure_words(source, words, "fallback", WordMeasure(function_words="exact")).self_only
     assert lone.tolist() == [word in LONE for word in words]
     refused(UnknownNameError, "unknown function words 'hard'; valid: soft, exact", WordMeasure, function_words="hard")
-
-
-ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)
-VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
-
-
-@pytest.fixture
-def store(tmp_path):
-    write_store(tmp_path / "store", VECTORS, ROWS)
-    return tmp_path / "store"
 
 
 @pytest.mark.parametrize(("remedy", "way"), VARIANTS)
@@ -206,7 +184,9 @@ def test_words_without_a_vector_cannot_be_compared():
     refused(VectorError, "'W1'", compare_words, source, "W1", "w2", case="exact")
 
 
-def test_facts_of_a_store(store):
+def test_facts_of_a_store(tmp_path):
+    store = tmp_path / "store"
+    write_store(store, VECTORS, np.array(list(VECTORS.values()), np.float32))
     source = open_vectors(str(store))
     facts = describe_vectors(source)
     size = sum(path.stat().st_size for path in store.iterdir())
