@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from softbleu.embeddings.vectors import open_writer
 
@@ -34,3 +35,23 @@ def text(words, rows, header=False, separator=b" "):
 
 def _coded(word):
     return word if isinstance(word, bytes) else word.encode()
+
+
+def keyed_vectors(words, rows):
+    """The same as gensim has them."""
+    keyed = pytest.importorskip("gensim.models").KeyedVectors(rows.shape[1])
+    keyed.add_vectors(words, rows)
+    return keyed
+
+
+CONTENTS = {
+    "binary": binary(WORDS, ROWS, b""),
+    "binary, line breaks": binary(WORDS, ROWS),
+    "word2vec text": text(WORDS, ROWS, header=True),
+    "word2vec text, spaces at line ends": text(WORDS, ROWS, header=True).replace(b"\n", b" \n"),
+    "word2vec text, Windows": text(WORDS, ROWS, header=True).replace(b"\n", b"\r\n"),
+    "GloVe": text(WORDS, ROWS, header=False),
+    "GloVe, no last line break": text(WORDS, ROWS, header=False)[:-1],
+    "GloVe, blank last lines": text(WORDS, ROWS, header=False) + b"\n \n",
+    "GloVe, tabs": text(WORDS, ROWS, header=False, separator=b"\t"),
+}

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from refusing import refused
-from vector_files import REFUSED, ROWS, WORDS, binary, text, write_store
+from vector_files import CONTENTS, REFUSED, ROWS, WORDS, binary, keyed_vectors, text, write_store
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.convert import MOST_TOKENS, Conversion, TrainingSettings, convert_vectors, train_vectors
@@ -31,39 +31,19 @@ def _few_pairs(monkeypatch):
     monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
 
 
-PLAIN = {
-    "word2vec binary": binary(WORDS, ROWS),
-    "word2vec text": text(WORDS, ROWS, header=True),
-    "GloVe": text(WORDS, ROWS),
-    "fastText .vec": text(WORDS, ROWS, header=True).replace(b"\n", b" \n"),
-}
-PACKED = {"gzip": gzip.compress(PLAIN["word2vec binary"]), "bzip2": bz2.compress(PLAIN["GloVe"])}
-CONTENTS = PLAIN | PACKED
+PACKED = {"gzip": gzip.compress(CONTENTS["binary, line breaks"]), "bzip2": bz2.compress(CONTENTS["GloVe"])}
+KINDS = [*PACKED, "binary, line breaks", "word2vec text", "word2vec text, spaces at line ends", "GloVe"]
+IN_MEMORY = {"KeyedVectors": keyed_vectors, "mapping": lambda words, rows: dict(zip(words, rows, strict=True))}
 
 
-def keyed_vectors(_):
-    models = pytest.importorskip("gensim.models")
-    keyed = models.KeyedVectors(ROWS.shape[1])
-    keyed.add_vectors(WORDS, ROWS)
-    return keyed
-
-
-def save_store(folder):
-    write_store(folder / "source", WORDS, ROWS)
-    return folder / "source"
-
-
-OTHERS = {
-    "KeyedVectors": keyed_vectors,
-    "store": save_store,
-    "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True)),
-}
-
-
-@pytest.fixture(params=[*CONTENTS, *OTHERS])
+@pytest.fixture(params=[*KINDS, *IN_MEMORY, "store"])
 def location(request, tmp_path):
-    made = OTHERS.get(request.param)
-    return made(tmp_path) if made else given(tmp_path, CONTENTS[request.param])
+    if request.param in IN_MEMORY:
+        return IN_MEMORY[request.param](WORDS, ROWS)
+    if request.param == "store":
+        write_store(tmp_path / "source", WORDS, ROWS)
+        return tmp_path / "source"
+    return given(tmp_path, (CONTENTS | PACKED)[request.param])
 
 
 @pytest.fixture
@@ -115,7 +95,7 @@ def test_every_format_gives_the_same_unit_rows_of_all_the_first_and_wanted_words
 
 
 def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
-    source = given(tmp_path, PLAIN["GloVe"])
+    source = given(tmp_path, CONTENTS["GloVe"])
     convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
     kept = meta(tmp_path / "my set")
     assert (kept["name"], kept["source"], kept["licence"]) == ("my set", "vectors.any", "PDDL-1.0")
@@ -134,7 +114,7 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
 def test_aligned_sets_become_one(converted, tmp_path):
     """Words of the other set come behind, unless the first has them; the limit is of each set."""
     (tmp_path / "other.vec").write_bytes(text(["new", "cat", "end", "more"], ROWS[:4], header=True))
-    first = given(tmp_path, PLAIN["word2vec binary"])
+    first = given(tmp_path, CONTENTS["binary, line breaks"])
     done, words, rows = converted(first, aligned=[tmp_path / "other.vec"])
     assert words == [*WORDS, "new", "cat", "more"]
     assert (done.words, done.duplicates) == (11, 1)
@@ -178,8 +158,8 @@ def test_tiny_and_huge_rows_have_a_direction(size, converted):
 
 
 DAMAGED = {
-    "binary, cut in a row": (PLAIN["word2vec binary"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
-    "GloVe, no number": (PLAIN["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
+    "binary, cut in a row": (CONTENTS["binary, line breaks"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
+    "GloVe, no number": (CONTENTS["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
     **{f"{name}, cut off": (PACKED[name][:-10], "damaged packed file") for name in PACKED},
 }
 
@@ -194,17 +174,9 @@ def test_damage_is_named_and_nothing_written(content, message, tmp_path):
     assert names(tmp_path) == ["store", "vectors.any"]
 
 
-def test_a_file_cut_anywhere_is_never_a_store(tmp_path):
-    content = PLAIN["word2vec binary"]
-    # "8 5" alone would be a word and its one number.
-    for end in (*range(3), *range(4, len(content) - 1, 7)):
-        refused(VectorError, "", convert_vectors, given(tmp_path, content[:end]), tmp_path / "store")
-        assert names(tmp_path) == ["vectors.any"]
-
-
 def test_no_room(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=79))
-    source = given(tmp_path, PLAIN["word2vec binary"])
+    source = given(tmp_path, CONTENTS["binary, line breaks"])
     said = "are needed for 8 words as float16, 0 MB are free; free some space"
     refused(VectorError, said, convert_vectors, source, tmp_path / "store")
     assert names(tmp_path) == ["vectors.any"]

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
-from vector_files import REFUSED, ROWS, WORDS, binary, text, write_store
+from vector_files import CONTENTS, REFUSED, ROWS, WORDS, binary, keyed_vectors, text, write_store
 
 from softbleu.embeddings import bundled_names, open_vectors
 from softbleu.embeddings.catalogue import find_entry, read_catalogue
@@ -27,18 +27,6 @@ from softbleu.embeddings.files import read_decimals
 from softbleu.embeddings.vectors import KeptVectors
 from softbleu.encoders import encoder_names
 from softbleu.errors import VectorError
-
-CONTENTS = {
-    "binary": binary(WORDS, ROWS, b""),
-    "binary, line breaks": binary(WORDS, ROWS),
-    "word2vec text": text(WORDS, ROWS, header=True),
-    "word2vec text, spaces at line ends": text(WORDS, ROWS, header=True).replace(b"\n", b" \n"),
-    "word2vec text, Windows": text(WORDS, ROWS, header=True).replace(b"\n", b"\r\n"),
-    "GloVe": text(WORDS, ROWS, header=False),
-    "GloVe, no last line break": text(WORDS, ROWS, header=False)[:-1],
-    "GloVe, blank last lines": text(WORDS, ROWS, header=False) + b"\n \n",
-    "GloVe, tabs": text(WORDS, ROWS, header=False, separator=b"\t"),
-}
 
 
 @pytest.fixture(autouse=True)
@@ -316,12 +304,6 @@ def keyed(words, rows):
     return SimpleNamespace(key_to_index={word: i for i, word in enumerate(words)}, vectors=rows)
 
 
-def of_gensim(words, rows):
-    vectors = pytest.importorskip("gensim.models").KeyedVectors(2)
-    vectors.add_vectors(words, rows)
-    return vectors
-
-
 @pytest.mark.parametrize(
     "location",
     [
@@ -329,7 +311,7 @@ def of_gensim(words, rows):
         dict(zip(SMALL_WORDS, SMALL_ROWS.astype(float).tolist(), strict=True)),
         keyed(SMALL_WORDS, SMALL_ROWS),
         keyed(SMALL_WORDS, np.asfortranarray(SMALL_ROWS.astype(np.float64))),
-        of_gensim(SMALL_WORDS, SMALL_ROWS),
+        keyed_vectors(SMALL_WORDS, SMALL_ROWS),
     ],
 )
 def test_same_rows_and_fingerprint(location):
