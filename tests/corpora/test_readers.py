@@ -157,20 +157,14 @@ class TestLines:
             assert [text for block in found for text in block.load().candidates["c"]] == TEXT
 
 
-@pytest.mark.parametrize(
-    ("content", "encoding", "message"),
-    [
+def test_other_encodings_damaged_gzip_and_files_that_make_no_sense(written, tmp_path):
+    for content, encoding, message in (
         ("a b\n".encode("utf-16") + b"A", "utf-16", "bad.txt.*not utf-16"),
         ("a\ud83d".encode("utf-16", "surrogatepass"), "utf-16", "bad.txt.*not utf-16"),
         (b"\x80\x81\xff\n", "gb18030", r"bad.txt: not gb18030 \(0x80\); name its encoding"),
         (b"a\n", "utf-9", r"unknown encoding 'utf-9'; e\.g\. utf-8"),
-    ],
-)
-def test_other_encodings(content, encoding, message, written):
-    refused(InputError, message, read_back, written(content, "bad.txt"), encoding)
-
-
-def test_damaged_gzip_and_files_that_make_no_sense(written, tmp_path):
+    ):
+        refused(InputError, message, read_back, written(content, "bad.txt"), encoding)
     packed = gzip.compress(bytes(range(256)), mtime=0)
     for content in (packed[:5], packed[:12], packed[:25], packed[:-1], packed[:-6] + bytes(6)):
         refused(InputError, r"c\.txt\.gz: broken gzip data", read_back, written(content, "c.txt.gz"))
@@ -344,19 +338,10 @@ def test_segments_in_memory(monkeypatch):
     refused(InputError, "source texts are a list .*, not one text", Segments.of, ["a"], ["b"], "no")
 
 
-@pytest.mark.parametrize("systems", [list("abc"), {"A": list("abc")}])
-def test_transposed_references_are_refused(systems):
-    message = (
-        r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed, as sacrebleu has them; "
-        r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
-    )
-    references = [list("abc"), list("def")]
-    refused(InputError, message, Segments.of, systems, references)
-    # The advice works; other lengths are not called transposed.
-    found = Segments.of(systems, list(zip(*references, strict=True)))
-    assert found.references == [("a", "d"), ("b", "e"), ("c", "f")]
-    with pytest.raises(InputError, match=r"^3 candidates( of 'A')? but references for 2 segments$"):
-        Segments.of(systems, [["a"], ["b", "c"]])
+TRANSPOSED = (
+    r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed, as sacrebleu has them; "
+    r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
+)
 
 
 @pytest.mark.parametrize(
@@ -385,6 +370,9 @@ def test_transposed_references_are_refused(systems):
         ({}, ["a"], "no candidates at all"),
         (["a", "b"], [["a"], ["b"], ["c"]], "2 candidates but references for 3 segments"),
         ({"A": list("abc"), "B": list("ab")}, list("abc"), "2 candidates of 'B' but references for 3"),
+        *((texts, [list("abc"), list("def")], TRANSPOSED) for texts in (list("abc"), {"A": list("abc")})),
+        (list("abc"), [["a"], ["b", "c"]], "^3 candidates but references for 2 segments$"),
+        ({"A": list("abc")}, [["a"], ["b", "c"]], "^3 candidates of 'A' but references for 2 segments$"),
         *((["a", "b"], [["a"], entry], "segment 2 has no reference") for entry in (None, [], [None], (None, None))),
     ],
 )

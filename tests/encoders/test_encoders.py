@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from encoders.conftest import GOLDEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusing import refused
@@ -27,6 +26,24 @@ from softbleu.errors import InputError, SoftbleuError, VectorError
 TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
 WORDS = TEXT.split()
 LAYERS = (1, 2)
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
+"""Tiny encoders."""
+
+
+@pytest.fixture(autouse=True)
+def _few_pairs_of_words_in_context(monkeypatch):
+    monkeypatch.setattr("softbleu.encoders.stored.PAIRS", 100)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Convert a model, a golden one by its name, into the folder ``store``, and open what was made."""
+
+    def convert(model="bert", place="store", **options):
+        convert_encoder(GOLDEN / model, tmp_path / place, **{"dtype": "float32", **options})
+        return open_encoder(tmp_path / place)
+
+    return convert
 
 
 @pytest.fixture(scope="module")

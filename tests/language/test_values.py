@@ -155,10 +155,6 @@ TRAINED = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=40)
 GOLDEN = Path(__file__).parents[1] / "golden" / "kenlm.json"
 
 
-def sample():
-    return [line.split() for line in (find_resource("corpora", "samples") / "reference.en").read_text().splitlines()]
-
-
 @given(TRAINED, st.integers(1, 5), st.integers(1, 3), st.lists(WORDS | st.just("new"), max_size=8))
 # One discount would be 0 here: no word may be impossible after another.
 @example([["d"], ["c", "f", "d"], ["f", "d"]], 2, 1, ["d", "c"])
@@ -168,40 +164,32 @@ def test_as_kneser_and_ney_have_it(lines, order, least, asked):
     assert found == pytest.approx(np.log10(oracle.line(asked)), abs=1e-5)
 
 
-def test_what_cannot_be_trained():
-    for wrong in ({"order": 0}, {"order": 6}, {"least_word": 0}, {"least_ngram": 0}):
-        refused(InputError, "", train_ngrams, [["a"]], **wrong)
-    refused(InputError, "no text to train on", train_ngrams, [])
-
-
-def test_rare_words_become_unknown():
+def test_rare_words_become_unknown_and_what_cannot_be_trained():
     lines = [["a", "a", "b"], ["a", "<s>", "c"]]
     model = train_ngrams(lines, 2, least_word=2)
     assert list(model.words) == ["<unk>", "<s>", "</s>", "a"]
     assert (model.codes(["a", "b", "<s>"]) == model.codes(["<unk>"])).tolist() == [False, True, True]
     same = train_ngrams([["a", "a", "<unk>"], ["a", "<unk>", "<unk>"]], 2)
     assert same.judge([["a", "c"]]) == model.judge([["a", "c"]])
+    for wrong in ({"order": 0}, {"order": 6}, {"least_word": 0}, {"least_ngram": 0}):
+        refused(InputError, "", train_ngrams, [["a"]], **wrong)
+    refused(InputError, "no text to train on", train_ngrams, [])
 
 
 @pytest.mark.parametrize("name", ["m.arpa", "m.arpa.gz"])
-def test_written_and_read_again(tmp_path, name):
-    model = train_ngrams(sample(), 3)
+def test_written_and_read_again_as_kenlm_reads_it(tmp_path, name):
+    golden = json.loads(GOLDEN.read_text())
+    text = (find_resource("corpora", "samples") / "reference.en").read_text()
+    model = train_ngrams(map(str.split, text.splitlines()), golden["order"])
     write_arpa(model, tmp_path / name)
+    assert ((tmp_path / name).read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
     again = read_arpa(tmp_path / name)
     assert list(again.words) == list(model.words)
     for one, other in zip(model.tables, again.tables, strict=True):
         assert (one.keys == other.keys).all()
         assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-6)
         assert one.backoffs == pytest.approx(other.backoffs, abs=1e-6)
-    packed = (tmp_path / name).read_bytes()[:2] == b"\x1f\x8b"
-    assert packed == name.endswith(".gz")
-
-
-def test_kenlm_reads_the_same(tmp_path):
-    golden = json.loads(GOLDEN.read_text())
-    model = train_ngrams(sample(), golden["order"])
-    write_arpa(model, tmp_path / "m.arpa")
-    again, lines = read_arpa(tmp_path / "m.arpa"), [line["text"].split() for line in golden["lines"]]
+    lines = [line["text"].split() for line in golden["lines"]]
     assert again.judge(lines) == pytest.approx([line["log10"] for line in golden["lines"]], abs=1e-4)
     unknown = [(again.codes(words) == again.codes(["<unk>"])).sum() for words in lines]
     assert unknown == [line["unknown"] for line in golden["lines"]]
