@@ -213,12 +213,12 @@ def test_values_not_finite_in_binary(path, value, place):
     assert f"NaN or infinite value for word {where}" in refusal(path, HEADER + b"".join(records))
 
 
-@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_pickles_are_refused_by_content(path, protocol, pack):
-    message = refusal(path, pack(pickle.dumps({"word": [1.0]}, protocol=protocol)))
-    assert "a pickle, which can run any code, is not opened" in message
-    assert "save it with KeyedVectors.save_word2vec_format" in message
+def test_pickles_are_refused_by_content(path):
+    for protocol in (2, 3, 4, 5):
+        content = pickle.dumps({"word": [1.0]}, protocol=protocol)
+        for message in (refusal(path, content), refusal(path, gzip.compress(content))):
+            assert "a pickle, which can run any code, is not opened" in message
+            assert "save it with KeyedVectors.save_word2vec_format" in message
 
 
 def test_damaged_gzip(path):
@@ -235,13 +235,10 @@ def test_damaged_gzip(path):
         assert f"damaged packed file{message}" in refusal(path, damaged)
 
 
-@pytest.mark.parametrize("value", ["1e999", "1e39", "1-2", "1e"])
-def test_wanted_values_that_cannot_be_kept(path, value):
-    path.write_text(f"a 1 2\nb {value} 2\n")
-    refused(VectorError, r"line 2: .*for word 'b'", lambda: open_vectors(path).select(["b"]))
-
-
-def test_special_and_unreadable_files(path, tmp_path):
+def test_values_that_cannot_be_kept_and_special_files(path, tmp_path):
+    for value in ("1e999", "1e39", "1-2", "1e"):
+        path.write_text(f"a 1 2\nb {value} 2\n")
+        refused(VectorError, r"line 2: .*for word 'b'", lambda: open_vectors(path).select(["b"]))
     os.mkfifo(tmp_path / "pipe")
     refused(VectorError, r"pipe: no regular file", open_vectors, tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "gone")

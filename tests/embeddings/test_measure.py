@@ -184,7 +184,7 @@ def test_words_without_a_vector_cannot_be_compared():
     refused(VectorError, "'W1'", compare_words, source, "W1", "w2", case="exact")
 
 
-def test_facts_of_a_store(tmp_path):
+def test_facts_of_a_store_and_a_file(tmp_path):
     store = tmp_path / "store"
     write_store(store, VECTORS, np.array(list(VECTORS.values()), np.float32))
     source = open_vectors(str(store))
@@ -209,9 +209,6 @@ def test_facts_of_a_store(tmp_path):
     assert describe_vectors(open_vectors(str(store)))["verified"] == "no"
     said = refused(VectorError, "damaged or edited", describe_vectors, open_vectors(str(store)), verify=True)
     assert str(store) in said
-
-
-def test_facts_of_a_file(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("the 1 2\ncat 2 3\n", encoding="utf-8")
     facts = describe_vectors(open_vectors(str(path)))
