@@ -10,41 +10,21 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from refusing import refused
 
 from softbleu.errors import InputError
-from softbleu.io import files
-from softbleu.io.files import (
-    TemporaryFolder,
-    cache_folder,
-    check_apart,
-    check_different,
-    draft_file,
-    draft_folder,
-    keep_folder,
-    kept_arrays,
-    open_own,
-    put_in_place,
-    write_output,
-    write_whole,
-)
+from softbleu.io import files, reading
+from softbleu.io.files import TemporaryFolder, draft_folder, open_own, put_in_place, write_output, write_whole
 from softbleu.io.line_cache import kept_lines, read_lines, write_lines
-from softbleu.io.reading import (
-    LONGEST_LINE,
-    bounded_lines,
-    longest_line,
-    map_array,
-    parse_json,
-    parse_score,
-    parse_whole,
-    read_json,
-    read_toml,
-)
+from softbleu.io.reading import bounded_lines, map_array, parse_json, parse_score, parse_whole, read_json, read_toml
 
 
 def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
@@ -53,8 +33,8 @@ def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
     (tmp_path / "away").symlink_to("store/deep/text")
     for target in ("store", "link"):
         for source in ("store/deep/text", "link/deep/text", "away"):
-            refused(InputError, "holds the input", check_apart, tmp_path / target, [tmp_path / source])
-    check_apart(tmp_path / "store" / "deep", [tmp_path / "store" / "text", tmp_path / "storey"])
+            refused(InputError, "holds the input", files.check_apart, tmp_path / target, [tmp_path / source])
+    files.check_apart(tmp_path / "store" / "deep", [tmp_path / "store" / "text", tmp_path / "storey"])
 
 
 @pytest.mark.parametrize("content", [["one\n", "two \udc80\n"], b"one\ntwo \\udc80\n"])
@@ -97,50 +77,41 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
 
 
 def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError("disk full")
-
-    place = tmp_path / "one"
-    place.write_text("before")
-
     def fail() -> Iterator[str]:
         yield "half"
         raise ValueError("no more")
 
-    refused(ValueError, "no more", write_whole, place, fail())
-    monkeypatch.setattr(Path, "replace", full)
-    refused(OSError, "disk full", write_whole, place, b"new")
+    (tmp_path / "one").write_text("before")
+    refused(ValueError, "no more", write_whole, tmp_path / "one", fail())
+    monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError("disk full")))
+    refused(OSError, "disk full", write_whole, tmp_path / "one", b"new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
 
 
-def test_a_draft_has_no_draft_of_its_own(tmp_path: Path) -> None:
-    with draft_folder(tmp_path / "model") as draft:
+def put(target: Path, text: str) -> None:
+    with draft_folder(target) as draft:
+        (draft / "words").write_text(text)
+        # A draft has no draft of its own.
         with draft_folder(draft) as inner:
-            (inner / "weights").write_text("whole")
-            assert [path.name for path in tmp_path.iterdir()] == [draft.name]
+            assert {path.name for path in target.parent.glob(".*")} == {draft.name}
             put_in_place(inner, draft)
-        put_in_place(draft, tmp_path / "model")
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-    assert (tmp_path / "model" / "weights").read_text() == "whole"
+        put_in_place(draft, target)
 
 
-@pytest.mark.parametrize("folds", [False, True])
-def test_outputs_that_differ_by_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folds: bool) -> None:
-    monkeypatch.setattr(files, "_FOLDS", folds)
+def test_outputs_that_differ_by_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(InputError, "would be written twice", check_different, ["a.csv", None, str(tmp_path / "a.csv")])
-    check_different(["a.csv", "b.csv", os.devnull, os.devnull])
-    if folds:
-        refused(InputError, "A.csv would be written twice", check_different, ["a.csv", "A.csv"])
-    else:
-        check_different(["a.csv", "A.csv"])
+    for folds in (False, True):
+        monkeypatch.setattr(files, "_FOLDS", folds)
+        twice = ["a.csv", None, str(tmp_path / "a.csv")]
+        refused(InputError, "would be written twice", files.check_different, twice)
+        files.check_different(["a.csv", "b.csv" if folds else "A.csv", os.devnull, os.devnull])
+    refused(InputError, "A.csv would be written twice", files.check_different, ["a.csv", "A.csv"])
 
 
 def test_a_store_that_is_open_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows renames no folder in which a file is open."""
     monkeypatch.setattr(files, "exchange", lambda *_: False)
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "words").write_text("before")
+    put(tmp_path / "store", "before")
     rename = Path.rename
 
     def only_away(path: Path, target: Path) -> Path:
@@ -148,17 +119,12 @@ def test_a_store_that_is_open_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise PermissionError(13, "in use")
         return rename(path, target)
 
-    def replace_store() -> None:
-        with draft_folder(tmp_path / "store") as draft:
-            (draft / "words").write_text("after")
-            put_in_place(draft, tmp_path / "store")
-
     with monkeypatch.context() as patched:
         patched.setattr(Path, "rename", only_away)
-        refused(PermissionError, "in use", replace_store)
+        refused(PermissionError, "in use", put, tmp_path / "store", "after")
     assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} == {"store", "store/words"}
     assert (tmp_path / "store" / "words").read_text() == "before"
-    replace_store()
+    put(tmp_path / "store", "after")
     assert (tmp_path / "store" / "words").read_text() == "after"
 
 
@@ -176,7 +142,7 @@ def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:
     kept = {living, f".other.{dead}.abc.draft", ".out.12x.abc.draft", f"out.{dead}.abc.draft", f".out.{dead}.draft"}
     for name in {own, f".out.{dead}.abc.draft", *kept}:
         (tmp_path / name).write_text("half")
-    with draft_file(tmp_path / "out") as draft:
+    with files.draft_file(tmp_path / "out") as draft:
         # A second one at the same time, as of another thread.
         write_whole(tmp_path / "out", ["whole"])
         draft.write_text("last")
@@ -219,11 +185,8 @@ def place(cache: Path) -> Path:
     ("own", "xdg", "expected"),
     [
         ("/a/mine", "/b", "/a/mine"),
-        ("", "/b", "/b/softbleu"),
-        (None, "/b", "/b/softbleu"),
-        (None, "", "/home/me/.cache/softbleu"),
-        (None, "relative", "/home/me/.cache/softbleu"),
-        (None, None, "/home/me/.cache/softbleu"),
+        *((own, "/b", "/b/softbleu") for own in ("", None)),
+        *((None, xdg, "/home/me/.cache/softbleu") for xdg in ("", "relative", None)),
     ],
 )
 def test_place(own: str | None, xdg: str | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,66 +195,55 @@ def test_place(own: str | None, xdg: str | None, expected: str, monkeypatch: pyt
         monkeypatch.delenv(name, raising=False)
         if value is not None:
             monkeypatch.setenv(name, value)
-    assert cache_folder() == Path(expected)
+    assert files.cache_folder() == Path(expected)
+
+
+def kept() -> NDArray[np.int64]:
+    return files.kept_arrays("some/name", lambda: {"values": np.arange(3)})["values"]
 
 
 def test_no_home_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def home() -> Path:
-        raise RuntimeError("no home")
-
-    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError("no home")))
     monkeypatch.delenv("SOFTBLEU_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert cache_folder() is None
-    assert kept_arrays("some/name", lambda: {"values": np.arange(2)})["values"].tolist() == [0, 1]
+    assert files.cache_folder() is None
+    assert kept().tolist() == [0, 1, 2]
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file" / "below"))
-    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+    assert kept().tolist() == [0, 1, 2]
     write_lines(entries(2))
     assert read_lines(list(entries(2))) == {}
 
 
-def test_arrays_damaged_at_every_byte_are_made_again(cache: Path) -> None:
-    def found() -> list[int]:
-        return kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist()  # type: ignore[no-any-return]
-
-    found()
-    for path in (cache / "one" / "values.npy", cache / "one" / "sums.json"):
+def test_arrays_are_made_once_and_then_mapped_and_damaged_at_any_byte_are_made_again(cache: Path) -> None:
+    assert kept().tolist() == files.kept_arrays("some/name", lambda: {})["values"].tolist() == [0, 1, 2]
+    assert isinstance(kept(), np.memmap)
+    for path in (cache / "some" / "name" / name for name in ("values.npy", "sums.json")):
         content = path.read_bytes()
         flips = [content[:n] + bytes([content[n] ^ 0xFF]) + content[n + 1 :] for n in range(len(content))]
         for damaged in (*flips, content[:-1]):
             path.write_bytes(damaged)
-            assert found() == [0, 1, 2]
-    np.save(cache / "one" / "values.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    assert found() == [0, 1, 2]
-
-
-def test_large_arrays_are_made_once_and_then_mapped(cache: Path) -> None:
-    made = kept_arrays("numbers/two", lambda: {"values": np.arange(3)})
-    again = kept_arrays("numbers/two", lambda: {})
-    assert made["values"].tolist() == again["values"].tolist() == [0, 1, 2]
-    assert isinstance(again["values"], np.memmap)
+            assert kept().tolist() == [0, 1, 2]
+    np.save(cache / "some" / "name" / "values.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    assert kept().tolist() == [0, 1, 2]
 
 
 def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> None:
-    target = tmp_path / "copies" / "one"
-    for text in ("first", "second"):
-        keep_folder(target, lambda folder, text=text: (folder / "text").write_text(text))  # type: ignore[misc]
-        assert (target / "text").read_text() == "first"
-    (target / "text").write_text("")
-    keep_folder(target, lambda folder: (folder / "text").write_text("third"))
-    assert (target / "text").read_text() == "third"
+    def made(name: str, text: str) -> str:
+        files.keep_folder(tmp_path / "copies" / name, lambda folder: (folder / "text").write_text(text))
+        return (tmp_path / "copies" / name / "text").read_text()
 
-
-def test_another_process_may_make_a_folder_first(tmp_path: Path) -> None:
-    keep_folder(tmp_path / "other", lambda folder: (folder / "text").write_text("theirs"))
+    assert [made("one", "first"), made("one", "second")] == ["first", "first"]
+    (tmp_path / "copies" / "one" / "text").write_text("")
+    assert made("one", "third") == "third"
 
     def beaten(folder: Path) -> None:
-        (tmp_path / "other").rename(tmp_path / "one")
+        (tmp_path / "copies" / "one").rename(tmp_path / "other")
         raise OSError(39, "Directory not empty")
 
-    keep_folder(tmp_path / "one", beaten)
-    assert (tmp_path / "one" / "text").read_text() == "theirs"
+    # Another process may make a folder first.
+    files.keep_folder(tmp_path / "other", beaten)
+    assert (tmp_path / "other" / "text").read_text() == "third"
 
 
 def entries(count: int, size: int = 10) -> dict[bytes, bytes]:
@@ -349,11 +301,11 @@ def test_nobody_else_reads_the_cache_and_nothing_leads_out_of_it(cache: Path, pl
     assert (tmp_path / "mine").read_bytes() == before
     # So it is with folders of arrays.
     for name, aim in (("values.npy", "/dev/zero"), ("sums.json", tmp_path / "mine"), ("", tmp_path / "away")):
-        assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
-        path = cache / "one" / name
+        assert kept().tolist() == [0, 1, 2]
+        path = cache / "some" / "name" / name
         path.rename(tmp_path / f"former{name}")
         path.symlink_to(aim)
-    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+    assert kept().tolist() == [0, 1, 2]
     assert (tmp_path / "mine").read_bytes() == before
     assert not (tmp_path / "away").exists()
 
@@ -396,14 +348,13 @@ def test_what_was_asked_for_lately_stays(place: Path, monkeypatch: pytest.Monkey
     assert set(read_lines([b"00000000", b"00000001"])) == {b"00000000"}
 
 
-@pytest.mark.parametrize("limit", ["-1", "1e3", "many", "9" * 10, ""])
-def test_a_limit_that_is_none(limit: str, place: Path, monkeypatch: pytest.MonkeyPatch):
+def test_limits_of_the_cache(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
     write_lines(entries(2))
     assert not place.exists()
-    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", limit)
-    with pytest.raises(InputError, match=r"SOFTBLEU_CACHE_LIMIT must be a whole number of megabytes"):
-        write_lines(entries(2))
+    for limit in ("-1", "1e3", "many", "9" * 10, ""):
+        monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", limit)
+        refused(InputError, "SOFTBLEU_CACHE_LIMIT must be a whole number of megabytes", write_lines, entries(2))
 
 
 WRITE_SOME = """
@@ -534,16 +485,19 @@ def test_every_flip_of_a_header_is_told_or_harmless(tmp_path: Path) -> None:
     assert refused > 300
 
 
-@pytest.mark.parametrize("text", ["9" * 20, "9" * 5000, "x", ""])
-def test_whole_numbers_out_of_bounds(text: str) -> None:
-    with pytest.raises(ValueError, match=r"digits|invalid literal"):
-        parse_whole(text)
+NO_SCORES = ["1e308", "-1e101", 1e-320, "nan", "inf", True, None, [], "9" * 400, 10**400]
 
 
-@pytest.mark.parametrize("value", ["1e308", "-1e101", 1e-320, "nan", "inf", True, None, [], "9" * 400, 10**400])
-def test_scores_out_of_bounds(value: object) -> None:
-    with pytest.raises(ValueError, match=r"a number is needed, 0 or of size 1e-100 to 1e\+100"):
-        parse_score(value)
+@pytest.mark.parametrize(
+    ("parse", "value", "message"),
+    [
+        *((parse_whole, text, r"digits|invalid literal") for text in ("9" * 20, "9" * 5000, "x", "")),
+        *((parse_score, value, r"a number is needed, 0 or of size 1e-100 to 1e\+100") for value in NO_SCORES),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)[:20]),
+)
+def test_numbers_out_of_bounds(parse: Callable[[Any], object], value: Any, message: str) -> None:
+    refused(ValueError, message, parse, value)
 
 
 @given(st.floats(1e-100, 1e100), st.floats(1e-100, 1e100))
@@ -555,15 +509,11 @@ def test_scores_within_bounds_have_squares(one: float, other: float) -> None:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
 def test_the_length_of_a_line(end: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(LONGEST_LINE, "10")
+    monkeypatch.setenv(reading.LONGEST_LINE, "10")
     content = b"short\n" + b"x" * 10 + end
     assert b"".join(bounded_lines(BytesIO(content), "text")) == content
     with pytest.raises(InputError, match=r"^text, line 2: a line of more than 10 bytes: .*SOFTBLEU_LONGEST_LINE"):
         list(bounded_lines(BytesIO(b"short\n" + b"x" * 11 + end), "text"))
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "many", "1e6", "9" * 30])
-def test_limits_that_are_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(LONGEST_LINE, value)
-    with pytest.raises(InputError, match="SOFTBLEU_LONGEST_LINE must be a whole number from 1 to"):
-        longest_line()
+    for value in ("0", "-1", "many", "1e6", "9" * 30):
+        monkeypatch.setenv(reading.LONGEST_LINE, value)
+        refused(InputError, "SOFTBLEU_LONGEST_LINE must be a whole number from 1 to", reading.longest_line)
