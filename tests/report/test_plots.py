@@ -4,33 +4,22 @@ import hashlib
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from softbleu.errors import InputError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
-from softbleu.report.plots import (
-    MOST_LINES,
-    MOST_SYSTEMS,
-    PICTURE_FORMATS,
-    HeatMap,
-    Histogram,
-    Lines,
-    Ranks,
-    Rows,
-    Scatter,
-    draw,
-    draw_ranks,
-    draw_sweep,
-    sweep_lines,
-    sweep_ranks,
-)
+from softbleu.report.plots import PICTURE_FORMATS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, draw
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})
@@ -50,19 +39,29 @@ def texts_of(drawn: bytes) -> list[str]:
     return ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
 
 
-PICTURES: dict[str, Any] = {
-    "behind": replace(LINES, behind={"vleu": [(0.0, 20.0), (0.5, 14.0)]}, behind_name="plain"),
-    "no lines": replace(LINES, lines={}),
-    "a line without points": replace(LINES, lines={"a": [], "b": [(0.0, 1.0)]}),
-    "no names": replace(SCATTER, names=[]),
-    "no kinds": replace(HISTOGRAM, counts={}),
-    "thirty lines": replace(LINES, lines={f"line {number}": [(0.0, number), (1.0, 2.0)] for number in range(30)}),
+NUMBERED = {name: [n] for n, name in enumerate(HOSTILE)}
+CURVE = [(float(n), 1.0 * n * n) for n in range(len(HOSTILE))]
+PICTURES: dict[str, tuple[Any, list[str]]] = {
+    "behind": (replace(LINES, behind={"vleu": [(0.0, 20.0), (0.5, 14.0)]}, behind_name="plain"), ["title"]),
+    "no lines": (replace(LINES, lines={}), ["title"]),
+    "a line without points": (replace(LINES, lines={"a": [], "b": [(0.0, 1.0)]}), ["title"]),
+    "no names": (replace(SCATTER, names=[]), ["title"]),
+    "no kinds": (replace(HISTOGRAM, counts={}), ["title"]),
+    "thirty lines": (replace(LINES, lines={f"line {n}": [(0.0, n), (1.0, 2.0)] for n in range(30)}), ["title"]),
+    "lines": (Lines("t", "x", "y", {name: [(0.0, 1.0)] for name in HOSTILE}), HOSTILE),
+    "histogram": (Histogram("t", "x", "y", [0.0, 1.0], NUMBERED), HOSTILE),
+    "scatter": (Scatter("t", "x", "y", CURVE, HOSTILE), HOSTILE),
+    "few points": (Scatter("t", "x", "y", CURVE[:2], ["$x_1$", "a & b"]), ["$x_1$", "a & b"]),
+    "ranks": (Ranks("t", "x", HOSTILE[:2], {name: [n + 1, n + 1] for n, name in enumerate(HOSTILE)}), HOSTILE),
+    "heat": (HeatMap("t", HOSTILE, [[0.03] * len(HOSTILE)] * len(HOSTILE)), HOSTILE),
 }
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-def test_anything_is_drawn(picture: str) -> None:
-    assert "title" in texts_of(draw(PICTURES[picture], "svg"))
+def test_anything_is_drawn_and_names_are_only_names(picture: str) -> None:
+    drawn, names = PICTURES[picture]
+    shown = {re.sub(r"^\d+  |  \d+$", "", text) for text in texts_of(draw(drawn, "svg"))}
+    assert set(names) <= shown
 
 
 def test_the_same_bytes_whenever_and_in_any_process() -> None:
@@ -99,30 +98,6 @@ def test_titles_are_only_titles() -> None:
     assert draw(Lines("猫", "x", "y", {"猫": [(0.0, 1.0)], "犬": [(1.0, 2.0)]}), "png").startswith(MAGIC["png"])
 
 
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        Lines("t", "x", "y", {name: [(0.0, 1.0)] for name in HOSTILE}),
-        Histogram("t", "x", "y", [0.0, 1.0], {name: [n] for n, name in enumerate(HOSTILE)}),
-        Scatter("t", "x", "y", [(float(n), 1.0 * n * n) for n in range(len(HOSTILE))], HOSTILE),
-        Scatter("t", "x", "y", [(float(n), 1.0 * n * n) for n in range(2)], ["$x_1$", "a & b"]),
-        Ranks("t", "x", HOSTILE[:2], {name: [n + 1, n + 1] for n, name in enumerate(HOSTILE)}),
-        HeatMap("t", HOSTILE, [[0.03] * len(HOSTILE)] * len(HOSTILE)),
-    ],
-    ids=["lines", "histogram", "scatter", "few points", "ranks", "heat"],
-)
-def test_names_are_only_names(drawn: Any) -> None:
-    names = drawn.names if isinstance(drawn, Scatter) else HOSTILE
-    shown = {re.sub(r"^\d+  |  \d+$", "", text) for text in texts_of(draw(drawn, "svg"))}
-    assert set(names) <= shown
-
-
-def test_what_cannot_be_drawn() -> None:
-    for call in (lambda: draw([], "svg"), lambda: draw_sweep([], "svg")):
-        with pytest.raises(InputError, match="nothing to draw"):
-            call()
-
-
 def test_style_is_nobody_elses() -> None:
     import matplotlib as mpl
 
@@ -134,10 +109,8 @@ def test_style_is_nobody_elses() -> None:
 
 
 def crowd(count: int, name: str) -> Scatter:
-    generator = np.random.default_rng(7)
-    x = generator.normal(size=count)
-    y = 0.8 * x + 0.4 * generator.normal(size=count)
-    points = [(-6.0, -6.0), *zip(x.tolist(), y.tolist(), strict=True)]
+    x, noise = np.random.default_rng(7).normal(size=(2, count))
+    points = [(-6.0, -6.0), *zip(x.tolist(), (0.8 * x + 0.4 * noise).tolist(), strict=True)]
     return Scatter("GLEU", "GLEU", "people", points, [f"{name}{n}" for n in range(count + 1)], "r = 0.8 [0.7, 0.9]")
 
 
@@ -223,97 +196,51 @@ def test_ranks_are_drawn_best_on_top() -> None:
         assert axes.lines[-1].get_color() not in grey
 
 
-def row(system: str, matcher: str, threshold: float | None, score: float, label: str = "", **varied: str) -> SweepRow:
-    return SweepRow(system, label, {"metric": "bleu", "matcher": matcher, **varied}, threshold, score, {}, "")
+SWEEPS = tomllib.loads(Path(__file__).with_name("sweeps.toml").read_text(encoding="utf-8"))
 
 
-ROWS = [
-    *(row("A", "exact", None, 10.0), row("A", "vleu", 0.9, 12.0), row("A", "vleu", 0.5, 15.0)),
-    *(row("B", "exact", None, 20.0), row("B", "vleu", 0.9, 22.0), row("B", "vleu", 0.5, 27.0)),
-]
+def rows_of(texts: list[str]) -> list[SweepRow]:
+    rows = []
+    for system, matcher, threshold, score, *more in map(str.split, texts):
+        varied = {"metric": "bleu", "matcher": matcher, **dict(each.split("=") for each in more)}
+        at = None if threshold == "-" else float(threshold)
+        rows.append(SweepRow(system, varied.pop("label", ""), varied, at, float(score), {}, ""))
+    return rows
 
 
-def test_a_panel_a_system_and_the_mean_of_many() -> None:
-    (panels,) = sweep_lines(ROWS)
-    assert [panel.title for panel in panels] == ["A", "B"]
-    assert panels[0].lines == {"exact": [(0.5, 10.0), (0.9, 10.0)], "vleu": [(0.5, 15.0), (0.9, 12.0)]}
-    assert (panels[0].x_label, panels[0].y_label) == ("threshold", "score")
-    assert {"<b>&$1", "B"} <= set(texts_of(draw_sweep([*ROWS[3:], replace(ROWS[0], system="<b>&$1")], "svg")))
-    many = [replace(each, system=name, score=each.score + n) for n, name in enumerate("ABCDE") for each in ROWS[:3]]
-    ((panel,),) = sweep_lines(many)
-    assert panel.title == "mean of 5 systems"
-    assert panel.lines == {"exact": [(0.5, 12.0), (0.9, 12.0)], "vleu": [(0.5, 17.0), (0.9, 14.0)]}
-    few = [each for each in many if each.system in "ABCDE"[:MOST_SYSTEMS]]
-    assert [len(panels) for panels in sweep_lines(few)] == [MOST_SYSTEMS]
+@pytest.mark.parametrize("case", SWEEPS["lines"], ids=itemgetter("name"))
+def test_panels_of_lines(case: dict[str, Any]) -> None:
+    (panels,) = plots.sweep_lines(rows_of(case["rows"]))
+    assert {(panel.x_label, panel.y_label) for panel in panels} == {("threshold", "score")}
+    expected = [(panel["title"], list(panel["lines"])) for panel in case["panels"]]
+    assert [(panel.title, list(panel.lines)) for panel in panels] == expected
+    for panel, wanted in zip(panels, case["panels"], strict=True):
+        assert {name: [*map(list, points)] for name, points in panel.lines.items()} == wanted["lines"]
 
 
-VARIED = [row("A", "vleu", 0.5, 1.0, order="1"), row("A", "vleu", 0.6, 4.0, quantile="p99", order="1")]
-VARIED += [row("A", "vleu", 0.5, 2.0, order="2"), row("A", "vleu", 0.5, 3.0, "my variant", order="3")]
-QUANTILES = [row("A", "vleu", 0.0, 30.0), row("A", "vleu", 0.0, 30.0, quantile="p50"), row("A", "vleu", 0.5, 20.0)]
-MEASURES = [replace(ROWS[0], varied={"metric": name, "matcher": "exact"}, score=n) for n, name in enumerate("ab")]
+@pytest.mark.parametrize("case", SWEEPS["ranks"], ids=itemgetter("name"))
+def test_panels_of_ranks(case: dict[str, Any]) -> None:
+    def told(rows: list[SweepRow]) -> list[dict[str, Any]]:
+        panels = [panel for (panel,) in plots.sweep_ranks(rows)]
+        return [{name: getattr(panel, name) for name in ("title", "x_label", "places", "ranks")} for panel in panels]
 
-
-LINES_OF = {"order 1": [(0.5, 1), (0.6, 4)], "order 2": [(0.5, 2)], "my variant": [(0.5, 3)]}
-
-
-@pytest.mark.parametrize(
-    ("rows", "lines"),
-    [
-        (VARIED, {f"vleu, {name}": line for name, line in LINES_OF.items()}),
-        # A quantile that is a threshold already counts once.
-        (QUANTILES, {"vleu": [(0.0, 30.0), (0.5, 20.0)]}),
-        ([ROWS[0]], {"exact": [(0.0, 10.0), (1.0, 10.0)]}),
-        # Metrics are not averaged.
-        (MEASURES, {"exact, a": [(0.0, 0), (1.0, 0)], "exact, b": [(0.0, 1), (1.0, 1)]}),
-    ],
-    ids=["what differs", "quantiles", "no thresholds", "metrics"],
-)
-def test_lines_are_named_by_what_differs(rows: list[SweepRow], lines: dict[str, Any]) -> None:
-    ((panel,),) = sweep_lines(rows)
-    assert panel.lines == lines
-
-
-def test_many_variants_have_panels_of_their_own() -> None:
-    names = ("sleu", "vleu", "xleu")
-    rows = [row("A", name, at, 1.0, order=order) for name in names for at in (0.5, 0.9) for order in ("1", "2", "4")]
-    assert len(names) * 3 > MOST_LINES
-    (panels,) = sweep_lines(rows)
-    assert [panel.title for panel in panels] == ["A, order 1", "A, order 2", "A, order 4"]
-    assert [list(panel.lines) for panel in panels if isinstance(panel, Lines)] == [list(names)] * 3
-
-
-SCORES = {("exact", None): (30, 20, 20), ("vleu", 0.9): (30, 35, 20), ("vleu", 0.5): (50, 60, 70)}
-RANKED = [
-    *(row(name, *key, score) for key, scores in SCORES.items() for name, score in zip("ABC", scores, strict=True)),
-    *(row(name, "vleu", 0.5, score, quantile="p99") for name, score in zip("ABC", (50, 60, 70), strict=True)),
-]
-
-
-def test_ranks_are_those_of_the_scores() -> None:
-    ((panel,),) = sweep_ranks(RANKED)
-    assert (panel.title, panel.x_label, panel.places) == ("vleu", "threshold", ["exact", "0.5", "0.9"])
-    assert panel.ranks == {"A": [1, 3, 2], "B": [2, 2, 1], "C": [2, 1, 3]}
-    ((panel,),) = sweep_ranks([replace(each, higher_is_better=False) for each in RANKED])
-    assert panel.ranks == {"A": [3, 1, 2], "B": [1, 2, 3], "C": [1, 3, 1]}
-    assert {"A  1", "2  A"} <= set(texts_of(draw_ranks(RANKED, "svg")))
-
-
-def test_ranks_of_each_variant_and_what_it_is_compared_with() -> None:
-    orders = [
-        *(row("AB"[n], "exact", None, n, order=order) for n in (0, 1) for order in ("1", "2")),
-        *(row("AB"[n], "vleu", 0.5, n, order=order) for n in (0, 1) for order in ("1", "2", "3")),
-    ]
-    places = [(panel.title, panel.places) for (panel,) in sweep_ranks(orders)]
-    both = ["exact", "0.5"]
-    assert places == [("vleu, order 1", both), ("vleu, order 2", both), ("vleu, order 3", ["0.5"])]
-    ((panel,),) = sweep_ranks([each for each in orders if each.threshold is None])
-    assert (panel.places, panel.ranks) == (["exact, order 1", "exact, order 2"], {"A": [2, 2], "B": [1, 1]})
+    rows = rows_of(case["rows"])
+    assert told(rows) == case["panels"]
+    if "turned" in case:
+        assert told([replace(each, higher_is_better=False) for each in rows]) == case["turned"]
 
 
 def test_what_moves_most_has_colours() -> None:
-    rows = [row(f"s{n}", "vleu", at, score) for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))]
-    ((panel,),) = sweep_ranks(rows)
+    rows = rows_of([f"s{n} vleu {at} {score}" for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))])
+    ((panel,),), ((still,),) = plots.sweep_ranks(rows), plots.sweep_ranks(rows[::2])
     assert len(panel.coloured) == plots.MOST_COLOURS
     assert {"s0", "s19", "s1", "s18"} <= set(panel.coloured)
-    ((still,),) = sweep_ranks([each for each in rows if each.threshold == 0.5])
     assert list(still.coloured) == []
+
+
+def test_sweeps_are_drawn() -> None:
+    rows = rows_of(["<b>&$1 exact - 10", "B exact - 20", "<b>&$1 vleu 0.5 28", "B vleu 0.5 27"])
+    assert {"<b>&$1", "B"} <= set(texts_of(plots.draw_sweep(rows, "svg")))
+    assert {"B  1", "2  B", "1  <b>&$1"} <= set(texts_of(plots.draw_ranks(rows, "svg")))
+    for call in (draw, plots.draw_sweep):
+        refused(InputError, "nothing to draw", call, [], "svg")
