@@ -25,25 +25,24 @@ VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
 
 
 class Elements(HTMLParser):
-    """What a browser would see: elements, and the text of scripts and styles."""
+    """What a browser would see: elements, policies, and the text of scripts and styles."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.names: list[str] = []
-        self.attributes: list[tuple[str, str, str | None]] = []
+        self.policies: list[str] = []
         self.raw: list[tuple[str, str]] = []
         self.feed(page)
+        hashes = (hashlib.sha256(text.encode()).digest() for _, text in self.raw)
+        self.digests = [f"'sha256-{base64.b64encode(each).decode()}'" for each in hashes]
 
     def handle_starttag(self, tag, attrs):
         self.names.append(tag)
-        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.policies += [value for _, value in attrs if value and "default-src" in value]
 
     def handle_data(self, data):
         if self.names and self.names[-1] in ("script", "style") and data.strip():
             self.raw.append((self.names[-1], data))
-
-    def value(self, tag, name):
-        return [value for of, key, value in self.attributes if (of, key) == (tag, name)]
 
 
 def page_of(candidates, references, **settings) -> str:
@@ -59,10 +58,8 @@ def test_a_page_of_odd_lines_has_them_as_text_alone() -> None:
     plain, hostile = checked("A", "Sure!"), checked(HOSTILE, HOSTILE)
     assert plain.names == hostile.names
     assert plain.names.count("details") == 2
-    ((_, style),) = plain.raw
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    (policy,) = [value for value in plain.value("meta", "content") if value and "style-src" in value]
-    assert f"default-src 'none'; style-src 'sha256-{digest}'" in policy
+    ((policy,), (style,)) = plain.policies, plain.digests
+    assert f"default-src 'none'; style-src {style}" in policy
 
 
 def data_of(html: str):
@@ -90,14 +87,10 @@ def soft():
 
 def test_the_policy_names_what_may_run(soft):
     seen = Elements(soft)
-    (policy,) = [value for value in seen.value("meta", "content") if "default-src" in value]
-    kinds = [kind for kind, _ in seen.raw]
-    assert kinds == ["style", *["script"] * 6]
-    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for _, text in seen.raw)
-    style, _, *scripts = (f"'sha256-{digest}'" for digest in digests)
+    assert [kind for kind, _ in seen.raw] == ["style", *["script"] * 6]
+    style, _, *scripts = seen.digests
     allowed = f"default-src 'none'; script-src {' '.join(scripts)}; style-src {style}"
-    assert policy == f"{allowed}; base-uri 'none'; form-action 'none'"
-    assert "unsafe" not in policy
+    assert seen.policies == [f"{allowed}; base-uri 'none'; form-action 'none'"]
 
 
 def test_hostile_text_is_data():
