@@ -10,11 +10,13 @@ from functools import partial
 from inspect import unwrap
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from complete import complete
 from declarations import every_measure
 from made_up_executor import Strangers
+from refusing import refused
 
 from softbleu import InputError, __version__
 from softbleu.analysis.pages import make_page
@@ -50,29 +52,17 @@ def lines(seed: int) -> list[str]:
     return [" ".join(choose.choices(WORDS, k=choose.randint(0, 7))) for _ in range(SEGMENTS)]
 
 
-def gold_of(text: str) -> GoldSegment:
-    """A text of which one of three annotators changes the first word, and the others nothing."""
-    edits = (Edit(0, 1, "Word", ("sat",)),) if text.split() else ()
-    return GoldSegment(text, (Annotation(0, edits), Annotation(1, ()), Annotation(2, ())))
-
-
 def make_corpus() -> Segments:
     """Three systems and two references; many lines come again, in other places too."""
-    one, two, references = lines(1), lines(2), list(zip(lines(3), lines(4), strict=True))
-    three = [*one[: SEGMENTS // 2], *(texts[0] for texts in references[SEGMENTS // 2 :])]
-    source = [*lines(5)[: SEGMENTS // 2], *two[SEGMENTS // 2 :]]
-    return Segments.of({"one": one, "two": two, "three": three}, references, source)
-
-
-def with_gold(corpus: Segments) -> Segments:
-    assert corpus.source is not None
-    return replace(corpus, gold=[gold_of(text) for text in corpus.source])
+    one, two, references, half = lines(1), lines(2), list(zip(lines(3), lines(4), strict=True)), SEGMENTS // 2
+    three = [*one[:half], *(texts[0] for texts in references[half:])]
+    return Segments.of({"one": one, "two": two, "three": three}, references, [*lines(5)[:half], *two[half:]])
 
 
 def all_lines(corpus: Segments, *, source: bool) -> list[str]:
     """Every line of a corpus, as often as it is there."""
-    found = [text for texts in (*corpus.candidates.values(), *corpus.references) for text in texts]
-    return [*found, *(corpus.source or ())] if source else found
+    texts = [*corpus.candidates.values(), *corpus.references, *([corpus.source or ()] if source else ())]
+    return [line for each in texts for line in each]
 
 
 VLEU = make_metric("vleu", threshold=0.3, vectors=VECTORS, tokenize="none")
@@ -126,16 +116,14 @@ def page_of(metric: Metric) -> Callable[[Segments], None]:
 
 
 OPERATIONS: dict[str, tuple[bool, Callable[[Segments], object]]] = {
-    **{
-        name: (any(each.requires.source for each in metrics), partial(score_corpus, metrics=metrics))
-        for name, metrics in TOGETHER.items()
-    },
     "comparison": (False, lambda corpus: compare_corpus(corpus, VLEU)),
     "sweep": (False, sweep_all),
     # A page shows the source, whether a metric looks at it or not.
     "exact page": (True, page_of(BLEU)),
     "soft page": (True, page_of(VLEU)),
 }
+for _name, _metrics in TOGETHER.items():
+    OPERATIONS[_name] = any(each.requires.source for each in _metrics), partial(score_corpus, metrics=_metrics)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -196,20 +184,23 @@ def test_all_workers_have_work(measure: Metric, workers: int | None, monkeypatch
 
 def opened(folder: Path, corpus: Segments) -> ParallelFiles:
     def written(name: str, texts: Any) -> str:
-        path = folder / name
-        path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-        return str(path)
+        (folder / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        return str(folder / name)
 
     candidates = {name: written(name, texts) for name, texts in corpus.candidates.items()}
     references = [written(f"r{number}", texts) for number, texts in enumerate(zip(*corpus.references, strict=True))]
-    source = None if corpus.source is None else written("source", corpus.source)
-    return ParallelFiles.open(candidates, references, source)
+    return ParallelFiles.open(candidates, references, written("source", corpus.source))
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 def test_measures_in_one_run_are_those_one_by_one(level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 8)
-    corpus = with_gold(make_corpus())
+    corpus, gold = make_corpus(), []
+    for text in corpus.source or ():
+        # One of three annotators changes the first word, and the others nothing.
+        edits = (Edit(0, 1, "Word", ("sat",)),) if text.split() else ()
+        gold.append(GoldSegment(text, (Annotation(0, edits), Annotation(1, ()), Annotation(2, ()))))
+    corpus = replace(corpus, gold=gold)
     # Of refless: tests/test_refless.py; of scores: tests/results/test_outside_scores.py.
     every = [VLEU, XLEU, *(each for each in every_measure(VECTORS) if each.name != "refless")]
     single = [result for measure in every for result in score_corpus(corpus, measure, level=level)]
@@ -240,52 +231,35 @@ def test_a_tokenizer_that_was_used_before_still_travels() -> None:
 
 
 def test_errors_of_workers_arrive(tmp_path: Path) -> None:
-    path = tmp_path / "bad.txt"
-    path.write_bytes(b"a\n" * 20 + b"\xff\n")
-    with (
-        ParallelFiles.open([str(path)], [str(path)]) as corpus,
-        pytest.raises(InputError, match=r"bad\.txt, line 21, byte 1: not UTF-8"),
-    ):
-        score_corpus(corpus, BLEU, jobs=2)
+    (tmp_path / "bad.txt").write_bytes(b"a\n" * 20 + b"\xff\n")
+    with ParallelFiles.open([str(tmp_path / "bad.txt")], [str(tmp_path / "bad.txt")]) as corpus:
+        refused(InputError, r"bad\.txt, line 21, byte 1: not UTF-8", score_corpus, corpus, BLEU, jobs=2)
 
 
 def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
-    class Idle(Executor):
-        _max_workers = 1
-        futures: list[Future[Any]] = []  # noqa: RUF012
-
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            future: Future[Any] = Future()
-            if not self.futures:
-                # Several tasks make one batch.
-                future.set_result([7])
-            self.futures.append(future)
-            return future
-
-    executor = Idle()
+    first, second = Future[Any](), Future[Any]()
+    # Several tasks make one batch.
+    first.set_result([7])
+    executor = Mock(Executor, _max_workers=1, submit=Mock(side_effect=[first, second]))
     results = run_in_order(len, ["a"] * 9, executor)
     assert next(results) == 7
     results.close()  # type: ignore[attr-defined]
-    assert len(executor.futures) == 2
-    assert executor.futures[1].cancelled()
+    assert second.cancelled()
 
 
-def test_coverage_where_vectors_were_looked_at() -> None:
+def test_coverage_counts_tokens_with_a_vector_where_vectors_were_looked_at() -> None:
     """It must not turn into an exact one in silence."""
     result = score_corpus(make_corpus(), Bleu(make_matcher("vleu", threshold=0.3)))[0]
     assert parse_signature(result.signature)["vectors"].startswith(f"{DEFAULT_VECTORS}#")
     assert result.coverage is not None
     for measure in (BLEU, make_metric("vleu", threshold=1.0, vectors=VECTORS)):
         assert score_corpus(make_corpus(), measure)[0].coverage is None
-
-
-def test_coverage_counts_tokens_with_a_vector() -> None:
     corpus = Segments.of(["cat oov DOG", "", "nil cat"], [["cat cat", "x"], [""], ["nil dog"]])
     vectors = {"cat": [1.0, 1.0], "dog": [2.0, 1.0], "nil": [0.0, 0.0]}
     choices = [VectorChoice(vectors, case) for case in ("fallback", "exact")]
     found, exact = (score_corpus(corpus, replace(VLEU, vector_choice=each))[0].coverage for each in choices)
-    assert found is not None
     sides = {"candidate": {"tokens": 5, "known": 3}, "reference": {"tokens": 5, "known": 3}}
+    assert found is not None
     assert found.as_dict() == {**sides, "zero_words": 1}
     assert exact is not None
     assert exact.candidate_known == 2
