@@ -4,7 +4,7 @@ import math
 import tracemalloc
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import product
+from itertools import compress, product
 from typing import ClassVar
 
 import numpy as np
@@ -41,12 +41,10 @@ def chunk_of(case):
     vocabulary = Vocabulary()
     references = vocabulary.encode([text for texts in case.references for text in texts])
     candidates = vocabulary.encode(case.candidates)
-    offsets = np.cumsum([0, *map(len, case.references)])
     selected = open_vectors(case.vectors).select(list(vocabulary), case.vector_case)
     counts = np.bincount(references.codes, minlength=len(selected.norms)).astype(float)
-    frequencies = counts / max(counts.sum(), 1)
-    vectors = TokenVectors(selected.rows, selected.norms, frequencies=frequencies)
-    return Chunk(candidates, references, offsets), vectors
+    vectors = TokenVectors(selected.rows, selected.norms, frequencies=counts / max(counts.sum(), 1))
+    return Chunk(candidates, references, np.cumsum([0, *map(len, case.references)])), vectors
 
 
 @st.composite
@@ -129,19 +127,9 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it():
     assert 0 < halved[0, 0, 0] < whole[0, 0, 0]
 
 
-def matches_alone(matcher, case):
-    chunk, vectors = chunk_of(case)
-    found = []
-    for order, matches in enumerate(matcher.matches(chunk, vectors, case.order), start=1):
-        columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
-        found += [(order, *row) for row in zip(*(column.tolist() for column in columns), strict=True) if row[1] > 0]
-    return sorted(found)
-
-
-def matches_alive(lives, number):
-    alive = (lives.first <= number) & (number < lives.end)
-    columns = (lives.order, lives.starts, lives.matched, lives.partner_starts, lives.partner_orders)
-    return sorted(zip(*(column[alive].tolist() for column in columns), strict=True))
+def columns_of(matches, orders):
+    columns = (orders, matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
+    return zip(*map(np.ndarray.tolist, columns), strict=True)
 
 
 @pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
@@ -158,22 +146,22 @@ def test_lives(name, assignment, consumption, case, more, composition):
     chunk, vectors = chunk_of(case)
     lives = match_intervals(matcher, thresholds, chunk, vectors, case.order)
     assert (lives.first < lives.end).all()
+    every = list(columns_of(lives, lives.order))
     for number, threshold in enumerate(thresholds):
-        alone = matches_alone(replace(matcher, threshold=threshold), case)
-        assert matches_alive(lives, number) == alone, threshold
+        alive = (lives.first <= number) & (number < lives.end)
+        by_order = replace(matcher, threshold=threshold).matches(chunk, vectors, case.order)
+        rows = (row for n, each in enumerate(by_order, 1) for row in columns_of(each, np.full_like(each.starts, n)))
+        assert sorted(compress(every, alive)) == sorted(row for row in rows if row[2] > 0), threshold
 
 
 def test_lives_of_a_long_segment_are_refused():
     case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
-    chunk, vectors = chunk_of(case)
-    matcher = VleuMatcher()
+    given_ = (VleuMatcher(), [0.0, 0.5], *chunk_of(case), 2)
     with limits({"softbleu.matching.matchers.LONG_CELLS": 6}):
-        assert len(match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
-    with (
-        limits({"softbleu.matching.matchers.LONG_CELLS": 5}),
-        pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
-    ):
-        match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)
+        assert len(match_intervals(*given_).order) == 3
+    with limits({"softbleu.matching.matchers.LONG_CELLS": 5}):
+        said = r"3 candidate and 2 reference tokens is too long.*: split it"
+        refused(InputError, said, match_intervals, *given_)
 
 
 @pytest.mark.parametrize("matcher", ["exact", "xleu"])
@@ -226,27 +214,22 @@ class Shorter(SoftMatcher):
         return (order - 1,) if order > 1 else ()
 
 
-VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
-
-
-def masses(matcher, candidate, reference, order=2):
-    measure = make_metric(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
+def masses(matcher, candidate, reference):
+    vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
+    measure = make_metric(matcher=replace(matcher, threshold=0.0), order=2, vectors=vectors)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
     return result.numbers.matches
 
 
-def test_a_matcher_may_leave_out_orders():
-    assert masses(Pairs(), "a cat", "a dog") == [1, 0.8]
-
-
 @pytest.mark.parametrize("matcher", [Pairs, Shorter])
 @pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
-@pytest.mark.parametrize(("candidate", "reference"), [("cat", "dog"), ("cat", "a dog"), ("a cat", "dog")])
-def test_lines_shorter_than_every_soft_order(matcher, assignment, candidate, reference):
-    found = masses(matcher(assignment=assignment), candidate, reference)
-    # "a cat" against "dog": (0 + 0.6) / sqrt(2)
-    soft = matcher is Shorter and candidate == "a cat"
-    assert found == [0, pytest.approx(0.424264) if soft else 0]
+def test_a_matcher_may_leave_out_orders_and_lines_may_be_shorter_than_soft_ones(matcher, assignment):
+    assert masses(Pairs(assignment=assignment), "a cat", "a dog") == [1, 0.8]
+    for candidate, reference in (("cat", "dog"), ("cat", "a dog"), ("a cat", "dog")):
+        found = masses(matcher(assignment=assignment), candidate, reference)
+        # "a cat" against "dog": (0 + 0.6) / sqrt(2)
+        soft = matcher is Shorter and candidate == "a cat"
+        assert found == [0, pytest.approx(0.424264) if soft else 0]
 
 
 @pytest.mark.parametrize("long", [False, True])
