@@ -32,20 +32,17 @@ def assert_coded_as_split(lines, split=str.split):
     text = "".join(f"{line}\n" for line in lines).encode()
     coder = kernels_of("numba").coder(marks=split is not str.split)
     tokens = coder.code(text)
-    codes, offsets = tokens.codes, tokens.offsets
     expected = [split(line) for line in lines]
-    assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
-    words = [word for line in expected for word in line]
-    assert len(codes) == len(words)
-    word_of = dict(zip(codes.tolist(), words, strict=True))
-    assert [word_of[code] for code in codes.tolist()] == words, "equal codes, equal words"
+    assert tokens.offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+    words, codes = [word for line in expected for word in line], tokens.codes.tolist()
+    word_of = dict(zip(codes, words, strict=True))
+    assert [word_of[code] for code in codes] == words, "equal codes, equal words"
     assert len(word_of) == len(set(words)), "equal words, equal codes"
     assert coder.words() == [word_of[code] for code in range(len(word_of))]
     assert coder.words(1) == coder.words()[1:]
     # What is known keeps its codes.
     again = coder.code(text)
-    assert again.codes.tolist() == codes.tolist()
-    assert again.offsets.tolist() == offsets.tolist()
+    assert (again.codes.tolist(), again.offsets.tolist()) == (codes, tokens.offsets.tolist())
     assert len(coder) == len(word_of)
 
 
@@ -122,29 +119,28 @@ def test_many_references_of_which_few_have_an_ngram(monkeypatch):
     assert expected.matches[0] > 0
 
 
-def both():
-    return [kernels_of("numpy"), kernels_of("numba")]
-
-
-LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
+SEVERAL = [(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3
 
 
 @given(
-    lengths=LENGTHS,
+    lengths=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5),
     values=st.sampled_from([[0.0, 1.0], [0.0, 0.3, 0.5, 1.0], list(np.linspace(0, 1, 50))]),
     order=st.integers(1, 4),
     greedy=st.sampled_from([0.0, 0.5, 1.0]),
     seed=st.integers(0, 2**32 - 1),
 )
-@example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.0, 7)
-@example([(70, 50), (1, 80), (0, 3), (40, 60)], [each / 100 for each in range(101)], 3, 0.5, 7)
+@example(*SEVERAL, 0.0, 7)
+@example(*SEVERAL, 0.5, 7)
 @settings(max_examples=20)
 def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
     draw, pairs = np.random.default_rng(seed), TokenPairs(rows, columns)
     similarities = draw.choice(values, int(pairs.cells[-1]))
     sides = [draw.choice([0.0, 0.5, 1.0, 2.25], int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
-    one, other = (each.matched_weights(similarities.copy(), pairs, *sides, order, greedy).tolist() for each in both())
+    kernels = [kernels_of("numpy"), kernels_of("numba")]
+    one, other = (
+        each.matched_weights(similarities.copy(), pairs, *sides, order, greedy).tolist() for each in kernels
+    )
     assert one == other
 
 
@@ -155,15 +151,13 @@ def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
 )
 @settings(max_examples=7)
 def test_soft_matches(case, consumption, composition):
+    def rows_by(kernels):
+        kernels_of(kernels)
+        (found,) = collect_statistics(case.segments, [case.measure], RunOptions(kernels=kernels), keep_rows=True)
+        return found.rows.tolist()
+
     case = case.with_options(consumption=consumption, composition=composition)
-    one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
-    assert one == other
-
-
-def rows_by(kernels, segments, measure):
-    kernels_of(kernels)
-    (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
-    return statistics.rows.tolist()
+    assert rows_by("numpy") == rows_by("numba")
 
 
 @pytest.mark.parametrize("name", ["numpy", "numba"])
