@@ -19,7 +19,6 @@ from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.imeasure import IMeasure
 from softbleu.metrics.m2.metric import M2
 from softbleu.metrics.result import Result
-from softbleu.results.api import make_results
 
 # What one test counts, the next looks at.
 pytestmark = pytest.mark.xdist_group("corrections")
@@ -52,7 +51,7 @@ def statistics(name: str, count: int) -> Statistics:
 @cache
 def results(name: str, count: int) -> dict[str, Result]:
     found = replace(statistics(name.partition(",")[0], count), metric=complete(METRICS[name]))
-    return {result.name: result for result in make_results(found, "segment")}
+    return {result.name: result for result in found.results("segment")}
 
 
 def published_segments(name: str, count: int) -> Iterator[tuple[str, int, float]]:
@@ -139,7 +138,7 @@ def gleu_statistics(*names: str) -> Statistics:
 
 @cache
 def gleu_results(metric: Gleu, level: Level = "corpus", names: tuple[str, ...] = SYSTEMS) -> dict[str, Result]:
-    found = make_results(replace(gleu_statistics(*names), metric=complete(metric)), level)
+    found = replace(gleu_statistics(*names), metric=complete(metric)).results(level)
     return {result.name: result for result in found}
 
 

@@ -8,6 +8,7 @@ import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -46,10 +47,11 @@ REFERENCES = list(zip(CORPUS["first"], CORPUS["second"], strict=True))
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus as files, and vectors."""
     made = tmp_path_factory.mktemp("texts")
-    rows = np.random.default_rng(9).normal(0.4, 1, (len(WORDS), 5))
-    vectors = [f"{word} {' '.join(f'{x:.4f}' for x in row)}" for word, row in zip(WORDS, rows, strict=True)]
-    for name, lines in {**CORPUS, "vectors": vectors}.items():
+    for name, lines in CORPUS.items():
         (made / name).write_text("".join(f"{line}\n" for line in lines))
+    rows = np.random.default_rng(9).normal(0.4, 1, (len(WORDS), 5))
+    lines = [f"{word} {' '.join(f'{x:.4f}' for x in row)}\n" for word, row in zip(WORDS, rows, strict=True)]
+    (made / "vectors").write_text("".join(lines))
     return made
 
 
@@ -62,8 +64,10 @@ def score_at(level: Any, *metrics: str) -> Callable[..., Any]:
 
 
 def compare_all(corpus: Any, vectors: Path, **how: Any) -> Any:
-    how["significance"] = SignificanceSettings(samples=20)
-    return [table.records() for table in compare_corpus(corpus, measures(vectors, "bleu", SOFT), **how)]
+    tables = compare_corpus(
+        corpus, measures(vectors, "bleu", SOFT), significance=SignificanceSettings(samples=20), **how
+    )
+    return [table.records() for table in tables]
 
 
 def sweep_all(corpus: Any, vectors: Path, **how: Any) -> Any:
@@ -72,12 +76,16 @@ def sweep_all(corpus: Any, vectors: Path, **how: Any) -> Any:
 
 
 def matrix_of(corpus: Any, vectors: Path, **how: Any) -> Any:
-    found = []
-    for each in measures(vectors, "chrf", "softbleu"):
-        found.append(score_systems(pair_systems(corpus), [[*SYSTEMS], ["first", "second"]], each, **how))
-        found.append(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how))
-        found += score_pairs(pair_systems(corpus), each, **how)
-    return [each.records() for each in found]
+    lists = pair_systems(corpus)
+    metrics = measures(vectors, "chrf", "softbleu")
+    whole = [score_systems(lists, [[*SYSTEMS], ["first", "second"]], each, **how).records() for each in metrics]
+    return [*whole, *(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how).records() for each in metrics)]
+
+
+def pairs_of_lists(corpus: Any, vectors: Path, **how: Any) -> Any:
+    metrics = measures(vectors, "chrf", "softbleu")
+    lists = pair_systems(corpus)
+    return [each.records() for metric in metrics for each in score_pairs(lists, metric, **how)]
 
 
 def metaeval_all(corpus: Any, vectors: Path, **how: Any) -> Any:
@@ -114,6 +122,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "comparison": compare_all,
     "sweep": sweep_all,
     "matrix": matrix_of,
+    "lists": pairs_of_lists,
     "meta-evaluation": metaeval_all,
     "spurious matches": spurious_all,
     "page": page_of,
@@ -125,8 +134,9 @@ each_operation = pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several tasks of each operation."""
-    for name, size in (("corpora.corpus.BLOCK", 16), ("engine.runner.BLOCK", 16), ("meta.spurious.MINI_BATCH", 30)):
-        monkeypatch.setattr(f"softbleu.{name}", size)
+    for module in ("corpora.corpus", "engine.runner"):
+        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 16)
+    monkeypatch.setattr("softbleu.meta.spurious.MINI_BATCH", 30)
 
 
 @pytest.fixture(scope="module")
@@ -176,9 +186,11 @@ def test_operations(operation, kernels, how, folder, expected, monkeypatch):
 def test_jobs_are_workers(operation: str, folder: Path, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def local(jobs: int, **_: Any) -> Executor:
+    @contextmanager
+    def local(jobs: int, **_: Any) -> Iterator[Executor]:
         asked.append(jobs)
-        return ThreadPoolExecutor(jobs)
+        with ThreadPoolExecutor(jobs) as executor:
+            yield executor
 
     before = expected(operation)
     monkeypatch.setattr(executors, "local_executor", local)

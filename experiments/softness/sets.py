@@ -23,7 +23,6 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.meta.evidence import name_outputs
 from softbleu.metrics.base import make_metric
-from softbleu.results.api import make_results
 from softbleu.version import __version__
 
 HERE = Path(__file__).resolve().parent
@@ -103,7 +102,7 @@ class Set:
         for text, scored in zip(new, statistics, strict=True):
             for beta in dict.fromkeys(beta for other, beta in asked if other == text) or (None,):
                 weighed = scored if beta is None else replace(scored, metric=replace(scored.metric, beta=beta))
-                results = make_results(weighed, "segment")
+                results = weighed.results("segment")
                 rows = np.array([[part.score for part in result.segments or ()] for result in results])
                 sign = 1.0 if scored.metric.higher_is_better else -1.0
                 np.savez_compressed(self._place(text, beta), scores=sign * rows.astype(np.float64))

@@ -26,7 +26,7 @@ from softbleu.analysis.differences import (
 )
 from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.encode import CodedBlock
-from softbleu.engine.plan import GivenMetrics, Plan, make_plan, with_threshold
+from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.runner import MINI_BATCH, Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
@@ -45,7 +45,6 @@ from softbleu.metrics.protocols import (
     ShowsSimilarities,
     matcher_of,
 )
-from softbleu.results.api import make_results
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -554,25 +553,27 @@ def make_page(
     At level `segment` the corpus is scored as segments are (BLEU: with effective order). The page is about the first
     metric; lines show scores by the others, too.
     """
-    if level not in ("corpus", "segment"):
-        raise InputError(
-            f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out ", Parameter("level")
-        )
+    if level in ("macro", "reference", "document"):
+        said = f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out "
+        raise InputError(said, Parameter("level"))
     options = RunOptions(jobs, executor, kernels, progress=progress)
-    with _collected(corpus, make_plan(metrics), options) as collected:
+    with _collected(corpus, metrics, options, level) as collected:
         return _page_of(*collected, level, title, spans=spans)
 
 
 @contextmanager
-def _collected(corpus: Corpus, plan: Plan, options: RunOptions) -> Iterator[tuple[Runner, list[Statistics]]]:
+def _collected(
+    corpus: Corpus, wanted: GivenMetrics, options: RunOptions, level: Level = "corpus"
+) -> Iterator[tuple[Runner, list[Statistics]]]:
     """Run the metrics of a page, of which the first may be swept."""
-    metrics = plan.metrics
-    swept = [with_threshold(metrics[0], threshold) for threshold in _slider(metrics[0])[0][:1]]
+    plan = make_plan(wanted)
+    metrics, (thresholds, _) = plan.metrics, _slider(plan.metrics[0])
+    swept = [metrics[0].revised({"threshold": threshold}) for threshold in thresholds[:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
         kernels = choose_kernels(options.kernels, _SLOWNESS * corpus.bytes).NAME
         options = replace(options, kernels=kernels)
-    plan = replace(plan, metrics=(*metrics, *swept)).over(corpus, keep_rows=True, whole=True)
+    plan = replace(plan, metrics=(*metrics, *swept)).over(corpus, level=level, keep_rows=True, whole=True)
     metrics = plan.metrics[: len(metrics)]
     with running(corpus, plan, options) as runner, single_threaded_blas():
         # Lines that are prepared first are known to what scores them.
@@ -590,13 +591,13 @@ def _page_of(
 ) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
-    others = [make_results(scored, level) for scored in more]
+    others = [scored.results(level) for scored in more]
     corpus, metric = runner.corpus, statistics.metric
     prepared = runner.prepared(metric.tokenizer)
-    results = make_results(statistics, level)
+    results = statistics.results(level)
     most = min(len(corpus), max(1, ROWS // len(results)))
     shown = shown_segments(prepared, most, tables=isinstance(metric, ShowsSimilarities))
-    by_segment = results if level == "segment" else make_results(_first(statistics, shown), "segment")
+    by_segment = results if level == "segment" else _first(statistics, shown).results("segment")
     # Whoever is shown at a level is scored as at that level; the rows are the same.
     shown_metric: Any = metric.at_level(level)
     order: int = 0 if matcher_of(metric) is None else shown_metric.order
@@ -686,7 +687,7 @@ def _matched(
     vectors = None if table is None else table.words.vectors
     matches, clipped, too_long = match_text(text, matcher, order, thresholds, run, vectors, runner.kernels)
     if isinstance(metric, BleuFormula) and thresholds and (too_long or len(text) < len(runner.corpus)):
-        swept = runner.collect([with_threshold(metric, threshold) for threshold in thresholds], keep_rows=False)
+        swept = runner.collect([metric.revised({"threshold": each}) for each in thresholds], keep_rows=False)
         clipped = np.stack([metric.parts_of(statistics.rows[:, 0])[0] for statistics in swept], axis=1)
     return matches, clipped, too_long
 
@@ -704,7 +705,7 @@ def _slider(metric: Metric) -> tuple[tuple[float, ...], int]:
     matcher = matcher_of(metric)
     if not isinstance(metric, BleuFormula) or not isinstance(matcher, SoftMatcher):
         return (), 0
-    if not with_threshold(metric, 0.0).requires.vectors:
+    if not metric.revised({"threshold": 0.0}).requires.vectors:
         return (), 0
     steps = STEPS if matcher.assignment != "optimal" and matcher.consumption == "unit" else COARSE_STEPS
     thresholds = tuple(sorted({*(step / steps for step in range(steps + 1)), matcher.least_similarity}))
@@ -739,7 +740,7 @@ def make_comparison_page(
     `spans` are marked in its lines, and the other parameters are those of `compare_corpus`.
     """
     options = RunOptions(jobs, executor, progress=progress)
-    with _collected(corpus, make_plan(metrics), options) as (runner, statistics):
+    with _collected(corpus, metrics, options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         tables = [compare_systems(scored, baseline, settings, progress) for scored in statistics]

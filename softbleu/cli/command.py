@@ -150,7 +150,8 @@ class Given:
 
         read = [read_settings(expression)[1] for expression in self.get("metric", ())]
         settings = [value for option, value in self.chosen_settings() if option.setting.hashed]
-        settings += [value for texts in read for value in texts.values() if isinstance(value, str)]
+        texts = [text for each in read for name, text in each.items() if name != "called"]
+        settings += [text for text in texts if isinstance(text, str)]
         return [
             *self.files("pairs"),
             *(split_file(text)[1] for text in self.files("scores", "spans")),
@@ -234,11 +235,11 @@ class Given:
             from softbleu.metrics.protocols import ReadsRows
             from softbleu.metrics.scores import corpus_of
 
-            if any(isinstance(metric, ReadsRows) for metric in measures):
-                return nullcontext(corpus_of(measures))
-            sample = open_sample(measures)
-            note("no input given (see --help), so this scores the bundled sample corpus")
-            return sample
+            if not any(isinstance(metric, ReadsRows) for metric in measures):
+                sample = open_sample(measures)
+                note("no input given (see --help), so this scores the bundled sample corpus")
+                return sample
+            return nullcontext(corpus_of(measures))
         if not self.candidate:
             said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
             raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
@@ -259,11 +260,11 @@ class Given:
 
         Options without effect are noted, unless `also` names them.
         """
-        from softbleu.config.declare import all_settings
-        from softbleu.embeddings.choice import VectorChoice
-        from softbleu.engine.plan import distinct, make_plan, threshold_of, with_threshold
-        from softbleu.metrics.base import Metric, make_metric, metric_from_signature, read_settings
-        from softbleu.metrics.protocols import matcher_of
+        from softbleu.engine.plan import distinct, make_given, make_plan
+        from softbleu.metrics.base import metric_from_signature
+
+        def chosen(metric: str, matcher: str | None, tokenizer: str | None) -> dict[str, Any]:
+            return self.settings_of((metric, self.get("matcher") or matcher, tokenizer))
 
         keys = self.signed
         if self.get("signature") is not None:
@@ -279,24 +280,10 @@ class Given:
             from softbleu.metrics.scores import read_outside
 
             metrics = [*read_outside(self.scores, self.lower, self.encoding), *metrics]
-        measures, idle = [], []
-        for wanted in metrics:
-            head, texts = (wanted.name, {}) if isinstance(wanted, Metric) else read_settings(wanted)
-            over = matcher_of(wanted) if isinstance(wanted, Metric) else None
-            matcher = over.name if over else texts.get("matcher")
-            tokenizer = wanted.tokenizer.name if isinstance(wanted, Metric) else texts.get("tokenize")
-            settings = self.settings_of((head, self.get("matcher") or matcher, tokenizer))
-            if isinstance(wanted, Metric) and threshold_of(wanted) is not None and "threshold" in settings:
-                # What is given is no quantile of the signature's.
-                wanted = with_threshold(wanted, 0.0)
-            unused: list[str] = []
-            measures.append(make_metric(wanted, unused=unused, **settings))
-            if not measures[-1].requires.vectors:
-                unused += [setting.name for setting in all_settings(VectorChoice)]
-            idle.append(set(unused))
-        self._check_idle(measures, set.intersection(*idle) - set(also))
+        measures, idle = make_given(metrics, chosen)
         plan = make_plan(measures)
         plan = replace(plan, metrics=tuple(distinct(plan.metrics)))
+        self._check_idle(measures, idle - set(also))
         return replace(plan, metrics=(plan.only,)) if one else plan
 
     def _check_idle(self, measures: Sequence[Metric], idle: set[str]) -> None:

@@ -1,6 +1,6 @@
 """`softbleu score`: corpora in, scores out."""
 
-from typing import Any, get_args
+from typing import Any
 
 from softbleu.cli.command import Given, command
 
@@ -17,9 +17,8 @@ def score(given: Given) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.errors import InputError, known_name
+    from softbleu.errors import InputError
     from softbleu.io.progress import note
-    from softbleu.metrics.base import Level
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
     from softbleu.results.api import score_corpus
@@ -32,14 +31,13 @@ def score(given: Given) -> None:
         raise InputError("--spans are marked on a page: add --format html")
     if given.score_only and given.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
-    output = given.open_output(given.input_files(), write_numbers if given.score_only else write, ".score")
-    level = given.signed.get("level", "corpus") if given.level is None else given.level
-    run: dict[str, Any] = {"level": known_name("level", level, get_args(Level)), **given.values("jobs executor")}
-    run["kernels"] = given.kernels.lower()
+    inputs = given.input_files()
+    output = given.open_output(inputs, write_numbers if given.score_only else write, ".score")
+    level = (given.level or given.signed.get("level", "corpus")).lower()
+    run: dict[str, Any] = {"level": level, "kernels": given.kernels.lower(), **given.values("jobs executor")}
     shown: Any
     plan = given.plan()
-    by_document = run["level"] == "document"
-    with given.open_corpus(plan, by_document=by_document) as corpus, given.progress() as progress:
+    with given.progress() as progress, given.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
             from softbleu.analysis.pages import make_page
             from softbleu.meta.evidence import read_marks
@@ -52,7 +50,7 @@ def score(given: Given) -> None:
     if given.signature is not None:
         from softbleu.results.runs import broken_promises
 
-        for broken in broken_promises(given.signature, results[0].signature):
+        for broken in broken_promises(given.signed, results[0].signature):
             note(broken)
     if page_wanted and len(page.text) < page.segments:
         note(f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")

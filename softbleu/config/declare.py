@@ -139,6 +139,17 @@ class Setting:
         except (KeyError, ValueError):
             raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
 
+    def parse_signed(self, text: str) -> Any:
+        """Read the value from a signature, which knows of a file its name and content, not where it lies."""
+        if not self.hashed:
+            return self.parse(text)
+        try:
+            return self.parse(text.rpartition("#")[0] or text)
+        except InputError as error:
+            if self.name == "table" or "#" not in text:  # Scores, and what is no file
+                raise
+            raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(self.name)) from None
+
 
 def _as_float(value: Real) -> float:
     try:

@@ -649,12 +649,7 @@ class VectorChoice(Declared):
     def key(self) -> tuple[str | int, VectorChoice]:
         """Identity among choices, however the threshold came about; vectors in memory are told by their object."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
-        return where, self._elsewhere
-
-    @cached_property
-    def _elsewhere(self) -> VectorChoice:
-        """The same choice of vectors that have no place."""
-        return replace(self, vectors=NO_VECTORS if self.without_vectors else "", quantile=None)
+        return where, replace(self, vectors=NO_VECTORS if self.without_vectors else "", quantile=None)
 
     @cached_property
     def in_context(self) -> bool:

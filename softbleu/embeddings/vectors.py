@@ -64,8 +64,8 @@ class WordVectors:
 
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
     >>> vectors = WordVectors(rows, "made up", "0" * 64, zero_words=0)
-    >>> vectors.norms.tolist(), vectors.known.tolist(), vectors.mean_norm
-    ([5.0, 0.0], [True, False], 5.0)
+    >>> vectors.norms.tolist(), vectors.known.tolist()
+    ([5.0, 0.0], [True, False])
     """
 
     rows: NDArray[np.float32]
@@ -84,12 +84,6 @@ class WordVectors:
     def known(self) -> NDArray[np.bool_]:
         """Shape (words,): whether each word has a vector."""
         return self.norms > 0
-
-    @property
-    def mean_norm(self) -> float:
-        """Mean Euclidean length over the words that have a vector; 1.0 if none has."""
-        lengths = self.norms[self.known]
-        return float(lengths.mean()) if lengths.size else 1.0
 
 
 @dataclass(frozen=True)

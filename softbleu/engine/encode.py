@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +17,7 @@ from softbleu.corpora.edits import EditedSegment, TextEdit
 from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
 from softbleu.io.executors import count_workers, shares_files
+from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.edits import extract_edits
@@ -29,6 +30,7 @@ from softbleu.text.tokens import (
     Tokens,
     Vocabulary,
     WordParts,
+    sorted_once,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class ListCorpus:
     systems: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[None] = None
     gold: ClassVar[None] = None
+    documents: ClassVar[None] = None
     has_references: ClassVar[bool] = True
     bytes: ClassVar[int] = 0
 
@@ -498,6 +501,11 @@ class BlockCoder:
         self._texts: TextCoder | None = None
         self._last: tuple[object, CodedBlock | None] = (None, None)
 
+    @cached_property
+    def _coder(self) -> Callable[..., WordCoder] | None:
+        """What makes a coder of text as it stands in files."""
+        return choose_kernels(self._kernels).coder
+
     def code_again(self, block: Segments | FileBlock) -> CodedBlock:
         """Code a block, of which parts are asked for one after the other."""
         last, coded = self._last
@@ -510,9 +518,8 @@ class BlockCoder:
         """Code a block."""
         plain = self._tokenizer.by_word and not (self._needed.context or self._needed.by_annotator)
         if plain and isinstance(block, FileBlock) and block.gold is None:
-            coder = choose_kernels(self._kernels).coder
-            if coder is not None and (self._texts is None or self._texts.size > MOST_WORDS):
-                self._texts = TextCoder(self._tokenizer, coder, self.vocabulary)
+            if self._coder is not None and (self._texts is None or self._texts.size > MOST_WORDS):
+                self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
             if self._texts is not None:
                 return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
@@ -548,6 +555,64 @@ class TaskBatch:
         blocks: Any = self.blocks
         for block in blocks if isinstance(blocks[0], ListCorpus) else read_together(blocks):
             yield coder.code(block) if self.part is None else coder.code_again(block).part(*self.part)
+
+
+@dataclass
+class WordCounts:
+    """The words of a text in the order in which they appear, and how often references have them."""
+
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    counts: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    """(2, words): tokens, and lines that have the word, where these are counted."""
+    references: int = 0  # Lines of references
+
+    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
+        """Count the words of references in blocks, which this vocabulary codes; lines with each, too, if `needed`."""
+        for block in blocks:
+            # With room for more: most blocks bring some new words.
+            self._grow(self.counts.shape[1])
+            np.add.at(self.counts[0], block.references.codes, 1)
+            if needed.idf == "references":
+                np.add.at(self.counts[1], once_a_line(block.references, len(self.vocabulary)), 1)
+            self.references += len(block.references.lengths)
+        self.counts = self.counts[:, : len(self.vocabulary)]
+
+    def sort(self) -> NDArray[np.int32]:
+        """Sort the words, those of the references first, and give their new codes by the old ones."""
+        words, referred = list(self.vocabulary), self.counts[0] > 0
+        parts = np.flatnonzero(referred).tolist(), np.flatnonzero(~referred).tolist()
+        order = [code for part in parts for code in sorted(part, key=words.__getitem__)]
+        codes = np.zeros(len(words), np.int32)
+        codes[order] = np.arange(len(words))
+        self.counts = self.counts[:, order]
+        self.vocabulary = KnownWords((words[code], place) for place, code in enumerate(order))
+        return codes
+
+    def add(self, other: WordCounts) -> None:
+        """Add what was counted elsewhere."""
+        codes = np.fromiter(map(self.vocabulary.__getitem__, other.vocabulary), np.int64, len(other.vocabulary))
+        self._grow()
+        self.counts[:, codes] += other.counts
+        self.references += other.references
+
+    def _grow(self, room: int = 0) -> None:
+        new = len(self.vocabulary) - self.counts.shape[1]
+        if new > 0:
+            self.counts = np.concatenate((self.counts, np.zeros((2, new + room), np.int64)), axis=1)
+
+
+def count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
+    """Count the words of some blocks, in a worker; nothing else travels back."""
+    words = WordCounts()
+    words.count(batch.coded(BlockCoder(tokenizer, needed, kernels, words.vocabulary)), needed)
+    return words
+
+
+def once_a_line(lines: Tokens, size: int) -> Integers:
+    """Codes of lines, each below `size`, and once for each line that has it."""
+    owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
+    codes: Integers = sorted_once(owner * size + lines.codes) % max(size, 1)
+    return codes
 
 
 def task_batches(

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from softbleu.config.declare import all_settings
 from softbleu.config.languages import find_language
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.encode import ListCorpus
-from softbleu.errors import InputError, Parameter
-from softbleu.io.platform import cached_property
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.matchers import SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking, make_metric
+from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking, make_metric, read_settings
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.text.tokens import Tokenizer
 
 M = TypeVar("M", bound="Metric")
 
@@ -33,17 +31,6 @@ class Plan:
     keep_rows: bool = False
     """Whether the rows of all segments are kept, not only what scores of the level take of them."""
     prepared: Requirements | None = None  # What is prepared beside what the metrics need
-
-    @cached_property
-    def needed(self) -> Mapping[Tokenizer, Requirements]:
-        """Join the requirements of the metrics of each tokenizer."""
-        more = [] if self.prepared is None else [self.prepared]
-        if self.context:
-            more.append(Requirements(references=False, context=self.context))
-        return {
-            tokenizer: reduce(or_, (*(self.metrics[number].requires for number in numbers), *more))
-            for tokenizer, numbers in by_tokenizer(self.metrics).items()
-        }
 
     @property
     def context(self) -> int:
@@ -69,6 +56,10 @@ class Plan:
         With `whole`, references and source of the corpus are prepared even where no metric needs them. Words of edits
         that are given stand, and not those of a tokenizer that a language chose.
         """
+        if level not in get_args(Level):
+            raise UnknownNameError("level", level, get_args(Level))
+        if level == "document" and corpus.documents is None:
+            raise InputError("scores of documents need these: name them with ", Parameter("documents"))
         metrics = tuple(_in_words_given(metric) if _has_edits(corpus) else metric for metric in self.metrics)
         for metric in metrics:
             check_requirements(corpus, metric)
@@ -105,6 +96,32 @@ def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
     return made
 
 
+def make_given(
+    metrics: Iterable[GivenMetric], chosen: Callable[[str, str | None, str | None], dict[str, Any]]
+) -> tuple[list[Metric], set[str]]:
+    """Make metrics with settings that are `chosen` by the names of a metric, its matcher and its tokenizer.
+
+    Names of settings that none of the metrics uses come with them.
+    """
+    made, idle = [], []
+    for wanted in metrics:
+        if isinstance(wanted, Metric):
+            over = matcher_of(wanted)
+            settings = chosen(wanted.name, over.name if over else None, wanted.tokenizer.name)
+            if threshold_of(wanted) is not None and "threshold" in settings:
+                # What is given is no quantile of the signature's.
+                wanted = with_threshold(wanted, 0.0)
+        else:
+            wanted, texts = read_settings(wanted)
+            settings = texts | chosen(wanted, texts.get("matcher"), texts.get("tokenize"))
+        unused: list[str] = []
+        made.append(make_metric(wanted, unused=unused, **settings))
+        if not made[-1].requires.vectors:
+            unused += [setting.name for setting in all_settings(VectorChoice)]
+        idle.append(set(unused))
+    return made, set.intersection(*idle)
+
+
 def make_plan(metrics: GivenMetrics, /, **settings: Any) -> Plan:
     """Make metrics with these settings, see `make_metrics`, and resolve them; a plan stays as it is."""
     if isinstance(metrics, Plan):
@@ -118,15 +135,6 @@ def make_plan(metrics: GivenMetrics, /, **settings: Any) -> Plan:
     pairs = ((threshold_of(metric), threshold_of(other)) for metric, other in zip(wanted, resolved, strict=True))
     recommended = dict.fromkeys(float(usual) for asked, usual in pairs if asked is None and usual is not None)
     return Plan(resolved, tuple(recommended))
-
-
-def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dict[Tokenizer, list[int]]:
-    """Number the metrics of each tokenizer, which are computed together; numbers in `without` are left out."""
-    groups: dict[Tokenizer, list[int]] = {}
-    for number, metric in enumerate(metrics):
-        if number not in without:
-            groups.setdefault(metric.tokenizer, []).append(number)
-    return groups
 
 
 def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
@@ -37,7 +37,9 @@ from softbleu.engine.encode import (
     KnownWords,
     LineCoder,
     ListCorpus,
-    TaskBatch,
+    WordCounts,
+    count_words,
+    once_a_line,
     task_batches,
 )
 from softbleu.engine.plan import check_requirements, make_plan
@@ -63,7 +65,6 @@ from softbleu.text.tokens import (
     Vocabulary,
     chosen_places,
     lines_before,
-    sorted_once,
     word_features,
 )
 
@@ -259,15 +260,17 @@ def broadcast(
     by key.
     """
     in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors | ComparedWords)
-    if executor is not None and not shares_memory(executor):
-        sent, content = hold(value)
-        yield Broadcast(sent=sent), {sent.key: content}
-    elif executor is None or in_context:
+    if executor is None:
         yield Broadcast(value), {}
-    else:
+    elif shares_memory(executor) and not in_context:
         with TemporaryFolder() as name:
             _write(value, Path(name))
             yield Broadcast(folder=name), {}
+    elif shares_memory(executor):
+        yield Broadcast(value), {}
+    else:
+        sent, content = hold(value)
+        yield Broadcast(sent=sent), {sent.key: content}
 
 
 def _write(value: WordTable | Vocabulary, folder: Path) -> None:
@@ -340,50 +343,6 @@ def compare_words(
     similarity = float(products[0, 0, 0])
     random = random_similarities(source, measure)
     return WordSimilarity(one, other, similarity, float((random < similarity).mean() * 100))
-
-
-@dataclass
-class WordCounts:
-    """The words of a text in the order in which they appear, and how often references have them."""
-
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    counts: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
-    """(2, words): tokens, and lines that have the word, where these are counted."""
-    references: int = 0  # Lines of references
-
-    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
-        """Count the words of references in blocks, which this vocabulary codes; lines with each, too, if `needed`."""
-        for block in blocks:
-            # With room for more: most blocks bring some new words.
-            self._grow(self.counts.shape[1])
-            np.add.at(self.counts[0], block.references.codes, 1)
-            if needed.idf == "references":
-                np.add.at(self.counts[1], _once_a_line(block.references, len(self.vocabulary)), 1)
-            self.references += len(block.references.lengths)
-        self.counts = self.counts[:, : len(self.vocabulary)]
-
-    def sort(self) -> NDArray[np.int32]:
-        """Sort the words, those of the references first, and give their new codes by the old ones."""
-        words, referred = list(self.vocabulary), self.counts[0] > 0
-        parts = np.flatnonzero(referred).tolist(), np.flatnonzero(~referred).tolist()
-        order = [code for part in parts for code in sorted(part, key=words.__getitem__)]
-        codes = np.zeros(len(words), np.int32)
-        codes[order] = np.arange(len(words))
-        self.counts = self.counts[:, order]
-        self.vocabulary = KnownWords((words[code], place) for place, code in enumerate(order))
-        return codes
-
-    def add(self, other: WordCounts) -> None:
-        """Add what was counted elsewhere."""
-        codes = np.fromiter(map(self.vocabulary.__getitem__, other.vocabulary), np.int64, len(other.vocabulary))
-        self._grow()
-        self.counts[:, codes] += other.counts
-        self.references += other.references
-
-    def _grow(self, room: int = 0) -> None:
-        new = len(self.vocabulary) - self.counts.shape[1]
-        if new > 0:
-            self.counts = np.concatenate((self.counts, np.zeros((2, new + room), np.int64)), axis=1)
 
 
 @dataclass
@@ -464,7 +423,7 @@ class PreparedCorpus:
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:
             pieces = encoder.tokenize(some)
-            np.add.at(counts, _once_a_line(Tokens(pieces.ids, pieces.offsets), len(counts)), 1)
+            np.add.at(counts, once_a_line(Tokens(pieces.ids, pieces.offsets), len(counts)), 1)
             lines += len(some)
         weights: Floats = np.log((lines + 1) / (counts + 1))
         return weights
@@ -480,25 +439,11 @@ class PreparedCorpus:
         return rarity_of(np.array([lines_with.get(word, 0) for word in self.words], np.int64), words.references)
 
 
-def _once_a_line(lines: Tokens, size: int) -> Integers:
-    """Codes of lines, each below `size`, and once for each line that has it."""
-    owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
-    codes: Integers = sorted_once(owner * size + lines.codes) % max(size, 1)
-    return codes
-
-
 def _lines_of(idf: IdfCorpus) -> list[str]:
     texts = list(open_text(idf.location))
     if not texts:
         raise InputError(f"{idf.location}: an empty text cannot say how rare words are")
     return texts
-
-
-def _count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
-    """Count the words of some blocks, in a worker; nothing else travels back."""
-    words = WordCounts()
-    words.count(batch.coded(BlockCoder(tokenizer, needed, kernels, words.vocabulary)), needed)
-    return words
 
 
 def prepare_corpus(
@@ -518,7 +463,7 @@ def prepare_corpus(
     if executor is None:
         words.count((coder.code(block) for block in corpus.blocks()), needed)
     else:
-        work = partial(_count_words, tokenizer=tokenizer, needed=needed, kernels=kernels)
+        work = partial(count_words, tokenizer=tokenizer, needed=needed, kernels=kernels)
         for counted in run_in_order(work, task_batches(corpus, executor), executor, together=False):
             words.add(counted)
     coder.renumber(words.sort(), words.vocabulary)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tempfile
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import islice, tee
+from operator import or_
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast, overload
 from weakref import finalize
@@ -23,7 +24,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
-from softbleu.engine.plan import GivenMetrics, Plan, by_tokenizer, make_plan
+from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
@@ -35,8 +36,8 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Level, Metric, Requirements, checked_rows
 from softbleu.metrics.protocols import ReadsRows, shares_matches
-from softbleu.metrics.result import Coverage, Score, check_widths
-from softbleu.text.tokens import Tokenizer
+from softbleu.metrics.result import Coverage, DocumentScore, Result, Score, failure_of
+from softbleu.text.tokens import Tokenizer, Vocabulary
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -193,13 +194,56 @@ class Statistics:
         in_context = self.metric.requires.vectors and self.metric.vector_choice.context
         if self.documents is not None and self.documents.count > 1 and (in_context or level == "document"):
             counted["documents"] = str(self.documents)
-        metric = scored_at(self.metric, level)
+        metric = self._scorer(level)
         return metric.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
 
+    def _scorer(self, level: Level) -> Metric:
+        """The metric as it scores at a level; documents are scored as corpora."""
+        return self.metric.at_level("corpus" if level == "document" else level)
 
-def scored_at(metric: Metric, level: Level) -> Metric:
-    """The metric as it scores at a level; documents are scored as corpora."""
-    return metric.at_level("corpus" if level == "document" else level)
+    def results(self, level: Level = "corpus") -> list[Result]:
+        """Score every system; for levels see `softbleu.score`."""
+        # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
+        scorer, offsets = self._scorer(level), self.offsets
+        signature, short = (self.signature(level, short=short) for short in (False, True))
+        aggregation = scorer.aggregation
+        documents = self._document_scores() if level == "document" else None
+        macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
+        label = (scorer.called or scorer.label) + " (macro)" * (level == "macro")
+        streamed = None if self.streamed is None else self.streamed.scores()
+        results = []
+        for number, system in enumerate(self.systems):
+            rows = self.rows[number]
+            coverage = None if self.coverage is None else self.coverage[number]
+            if streamed is not None:
+                score = streamed[number]
+            elif macro:
+                scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
+                score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
+            else:
+                with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
+                    score = aggregation.score(rows, offsets)
+            parts: dict[str, Any] = {}
+            if level == "segment" and self.streamed is not None:
+                parts["segments"] = self.streamed.segments(number)
+            elif level == "segment":
+                parts["segments"] = tuple(aggregation.segment_scores(rows, offsets))
+            elif level == "reference":
+                parts["references"] = tuple(aggregation.reference_scores(rows, offsets))
+            elif documents is not None:
+                parts["documents"] = documents[number]
+            named = str(self.metric), label, signature, short, scorer.higher_is_better
+            results.append(Result(system, score, *named, coverage, **parts))
+        return results
+
+    def _document_scores(self) -> list[tuple[DocumentScore, ...]]:
+        """Score the documents, for each system."""
+        documents = self.documents or Documents.of([""] * len(self.counts))
+        parts = list(self.scores_of_parts(documents.fitting(len(self.counts))))
+        return [
+            tuple(DocumentScore(documents.names[number], size, scores[system]) for number, size, scores in parts)
+            for system in range(len(self.systems))
+        ]
 
 
 @dataclass(frozen=True)
@@ -353,6 +397,13 @@ def _statistics_of_chunks(
     return BlockStatistics(np.stack(by_system), counts, coverage, (int(references.min()), int(references.max())))
 
 
+def check_widths(metric: Metric, parts: Sequence[Integers]) -> None:
+    """See that the rows of a metric have as many numbers in all parts. Raises an error that names the metric."""
+    widths = sorted({rows.shape[-1] for rows in parts})
+    if len(widths) > 1:
+        raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
+
+
 def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
     """Put the rows of consecutive blocks together."""
     return BlockStatistics(
@@ -427,10 +478,22 @@ class Runner:
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
     _sent: dict[int, tuple[Broadcast, dict[str, bytes]]] = field(default_factory=dict, repr=False)
 
+    @cached_property
+    def needed(self) -> Mapping[Tokenizer, Requirements]:
+        """Join the requirements of the metrics of each tokenizer."""
+        plan = self.plan
+        more = [] if plan.prepared is None else [plan.prepared]
+        if plan.context:
+            more.append(Requirements(references=False, context=plan.context))
+        return {
+            tokenizer: reduce(or_, (*(plan.metrics[number].requires for number in numbers), *more))
+            for tokenizer, numbers in by_tokenizer(plan.metrics).items()
+        }
+
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
         """The corpus in the tokens of a tokenizer, with all that any metric of it needs."""
         if tokenizer not in self._prepared:
-            needed = self.plan.needed[tokenizer]
+            needed = self.needed[tokenizer]
             self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor, self.kernels)
         return self._prepared[tokenizer]
 
@@ -509,7 +572,7 @@ class Runner:
     def _work(self, metrics: Sequence[Metric], keeps: Sequence[bool]) -> _Work:
         """Make the worker that computes metrics of one tokenizer, and send workers elsewhere what it looks at."""
         tokenizer = metrics[0].tokenizer
-        needed = self.plan.needed[tokenizer]
+        needed = self.needed[tokenizer]
         tables: list[CorpusWords] = []
         tasks = []
         for metric, keep in zip(metrics, keeps, strict=True):
@@ -520,23 +583,21 @@ class Runner:
                 tables += [table] if number == len(tables) else []
             # Workers are given tables of vectors: those of the metric need not travel.
             tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
-        prepared = self._prepared.get(tokenizer)
-        sent: dict[str, bytes] = {}
-        places = tuple(self._broadcast(table.words, sent) for table in tables)
-        words = coder = None
+        prepared, coder = self._prepared.get(tokenizer), None
+        values: list[WordTable | Vocabulary] = [table.words for table in tables]
         if self.executor is None:
             coder = BlockCoder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
         elif prepared is not None and tables:
-            words = self._broadcast(prepared.counts.vocabulary, sent)
-        return _Work(Worker(tuple(tasks), tokenizer, needed, self.kernels, places, words), tables, sent, coder)
-
-    def _broadcast(self, value: Any, sent: dict[str, bytes]) -> Broadcast:
-        """Where workers find a table or the words of the corpus; what they must be sent is added to `sent`."""
-        if id(value) not in self._sent:
-            self._sent[id(value)] = self._stack.enter_context(broadcast(value, self.executor))
-        place, contents = self._sent[id(value)]
-        sent |= contents
-        return place
+            values.append(prepared.counts.vocabulary)
+        sent: dict[str, bytes] = {}
+        for value in values:
+            if id(value) not in self._sent:
+                self._sent[id(value)] = self._stack.enter_context(broadcast(value, self.executor))
+            sent |= self._sent[id(value)][1]
+        places = tuple(self._sent[id(value)][0] for value in values)
+        words = places[-1] if len(places) > len(tables) else None
+        worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, places[: len(tables)], words)
+        return _Work(worker, tables, sent, coder)
 
     def _add_up(
         self,
@@ -548,7 +609,8 @@ class Runner:
         key: Sequence[object],
     ) -> list[BlockStatistics]:
         tasks, checkpoint = work.worker.tasks, self.checkpoint
-        done_before, name, since = 0, "", Sums(tasks)
+        done_before, name = 0, ""
+        since = Sums(tasks)
         total = Sums(
             [
                 replace(task, keep_rows=task.keep_rows and stream is None)
@@ -583,6 +645,15 @@ class Runner:
         if progress is not None and begun and done == begun:
             progress(done, len(corpus))
         return total.taken()
+
+
+def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dict[Tokenizer, list[int]]:
+    """Number the metrics of each tokenizer, which are computed together; numbers in `without` are left out."""
+    groups: dict[Tokenizer, list[int]] = {}
+    for number, metric in enumerate(metrics):
+        if number not in without:
+            groups.setdefault(metric.tokenizer, []).append(number)
+    return groups
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ from softbleu.metrics.base import Level, Metric, make_metric, metric_from_signat
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
-from softbleu.results.api import make_results
 from softbleu.results.explain import unmatched_spans
 from softbleu.results.notes import note_coverage, note_text
 from softbleu.types import Progress
@@ -263,7 +262,7 @@ def make_score_tables(
     metrics: Mapping[str, Metric],
     level: Level = "corpus",
     *,
-    signed: Mapping[str, str] | None = None,
+    signed: Mapping[str, Mapping[str, str]] | None = None,
     options: RunOptions | None = None,
 ) -> tuple[list[ScoreTable], dict[str, Result]]:
     """Score a corpus with several metrics, by name: its segments, or else its systems; with the first result of each.
@@ -279,7 +278,7 @@ def make_score_tables(
     level
         Whether segments are scored, too, or documents, which stand in their place.
     signed
-        Signatures that some of the metrics were read from, by name.
+        Entries of the signatures that some of the metrics were read from, by name.
     options
         How the work is done.
     """
@@ -294,7 +293,7 @@ def make_score_tables(
         collected = collect_statistics(texts, some, options or RunOptions(), keep_rows=level != "corpus")
         statistics |= zip(names, collected, strict=True)
     for name in metrics:
-        results = make_results(statistics[name], level)
+        results = statistics[name].results(level)
         firsts[name] = results[0]
         coverages += [(result.name, name, result.coverage) for result in results]
         parts = {result.name: np.array([part.score for _, part in result.parts()]) for result in results}
@@ -306,17 +305,17 @@ def make_score_tables(
     return tables, firsts
 
 
-def _against(signed: Mapping[str, str], name: str) -> Any:
+def _against(signed: Mapping[str, Mapping[str, str]], name: str) -> Any:
     """What the signature of a metric, if it has one, says that outputs are compared with."""
-    return parse_signature(signed[name]).get("against", "references") if name in signed else "references"
+    return signed.get(name, {}).get("against", "references")
 
 
 def read_metrics(
-    metrics: Metrics, language: str | None = None, signed: dict[str, str] | None = None
+    metrics: Metrics, language: str | None = None, signed: dict[str, dict[str, str]] | None = None
 ) -> dict[str, Metric]:
     """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
 
-    The language of the texts chooses defaults of what is no signature; signatures are added to `signed`.
+    The language of the texts chooses defaults of what is no signature; their entries are added to `signed`.
 
     >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
     >>> list(read), read["soft"].threshold
@@ -335,7 +334,7 @@ def read_metrics(
             raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
         named_metrics[name] = metric
         if signature is not None and signed is not None:
-            signed[name] = signature
+            signed[name] = parse_signature(signature)
     return named_metrics
 
 
@@ -485,7 +484,7 @@ def gather_marks(
     if outputs is not None:
         with outputs() as corpus:
             texts = loaded(corpus).candidates
-            signed: dict[str, str] = {}
+            signed: dict[str, dict[str, str]] = {}
             for name, metric in read_metrics(metrics, language, signed).items():
                 compared = compared_with(corpus, _against(signed, name))
                 tables.append(unmatched_spans(compared, metric, name=name).table)

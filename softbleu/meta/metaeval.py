@@ -268,7 +268,7 @@ def metaeval(
     )
     judges = judges.turned(lower).by_document(named, whole=by_document)
     tables = [*judges.metrics]
-    signed: dict[str, str] = {}
+    signed: dict[str, dict[str, str]] = {}
     scorers = read_metrics(metrics, language, signed)
     # Outputs also say of which lines the assessments are.
     placing = assessments is not None and (scores or question == "annotators")
@@ -284,9 +284,9 @@ def metaeval(
         with outputs(documents=named) if texts is None else nullcontext(texts) as corpus:
             computed, firsts = make_score_tables(corpus, scorers, at, signed=signed, options=options)
         tables += computed
-        for name, signature in signed.items():
-            promised = broken_promises(signature, firsts[name].signature, _OF_RUN)
-            notes += [f"{name}: {said}" for said in promised]
+        for name, promised in signed.items():
+            broken = broken_promises(promised, firsts[name].signature, _OF_RUN)
+            notes += [f"{name}: {said}" for said in broken]
     tables = merge_scores(tables)
     if aggregate is not None:
         tables = [aggregate_scores(table, aggregate, settings, progress) for table in tables]

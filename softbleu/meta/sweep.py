@@ -23,7 +23,6 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting, make_metric
 from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Coverage, Result
-from softbleu.results.api import make_results
 from softbleu.results.notes import note_coverage
 from softbleu.types import Progress
 
@@ -234,12 +233,10 @@ def sweep_corpus(
     varied, rows = _varied(points), SweepRows()
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
-            for tokenizer in plan.needed:
+            for tokenizer in runner.needed:
                 runner.prepared(tokenizer)
             scored = zip(points, runner.collect(plan.metrics, system=system), strict=True)
-            rows += [
-                _row(point, statistics.metric, make_results(statistics)[0], varied) for point, statistics in scored
-            ]
+            rows += [_row(point, statistics.metric, statistics.results()[0], varied) for point, statistics in scored]
             if progress is not None:
                 progress(number, len(corpus.systems))
     note_coverage((row.system, str(row.varied.get("matcher", row.varied["metric"])), row.coverage) for row in rows)

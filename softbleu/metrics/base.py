@@ -384,6 +384,20 @@ class Metric(PartFields, metaclass=MetricClass):
         return self.name.upper()
 
     @property
+    def data_language(self) -> str | None:
+        """Language of the data and vectors that it stands on; None where there are none, or they do not say.
+
+        Examples
+        --------
+        >>> import softbleu
+        >>> [m.data_language for m in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
+        [None, 'en', 'en']
+        """
+        of_vectors = self.vector_choice.language if self.requires.vectors else None
+        # Some metrics stand on data or rules of one language, beside vectors.
+        return getattr(self, "language", None) if of_vectors is None else of_vectors
+
+    @property
     def requires(self) -> Requirements:
         """Inputs that it must have."""
         return Requirements()
@@ -547,7 +561,7 @@ def make_metric(
     """
     if isinstance(metric, str):
         name, settings = read_settings(metric)
-        metric, changed = METRICS.find(name)(called=split_name(metric)[0] or ""), {**settings, **changed}
+        metric, changed = METRICS.find(name)(), {**settings, **changed}
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
     return with_settings(metric, changed, unused, plain=plain)
@@ -570,18 +584,19 @@ def read_metric(text: str, **settings: Any) -> Metric:
 
 
 def read_settings(text: str) -> tuple[str, dict[str, Any]]:
-    """Read the name of the metric and the settings of an expression, maybe behind a name: `NAME=METRIC`.
+    """Read the name of the metric and the settings of an expression, and what it is `called`: `NAME=METRIC`.
 
-    >>> read_settings("xleu(threshold=0.5, lowercase=yes)")
-    ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
+    >>> read_settings("soft=xleu(threshold=0.5, lowercase=yes)")
+    ('bleu', {'called': 'soft', 'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
     """
-    head, texts = parse_expression(split_name(text)[1])
+    called, expression = split_name(text)
+    head, texts = parse_expression(expression)
     if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
         head, texts = "bleu", {"matcher": head.lower(), **texts}
     elif not METRICS.has(head):
         raise METRICS.unknown(head, MATCHERS.names())
     known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {} if called is None else {"called": called}
     for name, value in texts.items():
         if name not in known and name not in ("preset", "language"):
             valid = [*known, "preset", "language"]
@@ -608,6 +623,8 @@ def with_settings(
     `unused`, or refused without it. `plain` leaves out what the metric takes for vectors in context.
     """
     settings = dict(settings)
+    if "called" in settings:
+        metric = replace(metric, called=settings.pop("called"))
     preset = settings.pop("preset", None)
     if preset is not None and preset not in preset_names():
         raise UnknownNameError("preset", preset, preset_names())
@@ -616,6 +633,7 @@ def with_settings(
     tag = settings.pop("language", None)
     language = None if tag is None else find_language(tag)
     parts = {"matcher": getattr(metric, "matcher", None), "tokenize": metric.tokenizer, **settings}
+    spoken = {} if language is None else _language_settings(metric, settings, parts, language, plain=plain)
     known = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     for name in settings:
         if name in known:
@@ -632,7 +650,6 @@ def with_settings(
         unused.append(name)
     # A preset says nothing about what a metric or matcher does not have.
     encoder = is_encoder(settings.get("vectors"))
-    spoken = {} if language is None else _language_settings(metric, settings, language, known, plain=plain)
     similarity = {**spoken, **settings}.get("similarity")
     compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
     usual = {} if plain else _taken(metric, encoder, compared)
@@ -651,9 +668,10 @@ def _taken(metric: Metric, in_context: bool, without_vectors: bool) -> Mapping[s
 
 
 def _language_settings(
-    metric: Metric, settings: Mapping[str, Any], language: Language, names: Sequence[str], *, plain: bool
+    metric: Metric, settings: Mapping[str, Any], parts: Mapping[str, Any], language: Language, *, plain: bool
 ) -> dict[str, Any]:
-    """Settings, of those of `names`, that a language implies: itself, and unless `plain` tokens and similarity."""
+    """Settings that a language implies, where there are such: itself, and unless `plain` tokens and similarity."""
+    names = [setting.name for setting in all_settings(type(metric), parts, shared=True)]
     spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
     if plain:
         return spoken
@@ -667,21 +685,9 @@ def _language_settings(
     return {name: value for name, value in spoken.items() if name not in settings}
 
 
-def language_of(metric: Metric) -> str | None:
-    """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
-
-    >>> import softbleu
-    >>> [language_of(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
-    [None, 'en', 'en']
-    """
-    of_vectors = metric.vector_choice.language if metric.requires.vectors else None
-    # Some metrics stand on data or rules of one language, beside vectors.
-    return getattr(metric, "language", None) if of_vectors is None else of_vectors
-
-
 def _check_language(metric: Metric, language: Language) -> None:
     """See that what a metric stands on is of a language."""
-    code, function_words = language_of(metric), metric.vector_choice.measure.function_words
+    code, function_words = metric.data_language, metric.vector_choice.measure.function_words
     if code is None and metric.requires.vectors and function_words == "exact" and language.code != "en":
         code = "en"
     if code is not None and find_language(code).code != language.code:
@@ -753,7 +759,7 @@ def metric_from_signature(signature: str, **settings: Any) -> Metric:
         if key not in _NOT_SETTINGS and not key.startswith("test-")
     }
     metric = METRICS.find(pairs.pop("metric", "bleu"))
-    by_key = {key: one for one in settings_of({**pairs, "metric": metric.name}) for key in (one.key, *one.earlier)}
+    by_key = {key: one for one in all_settings(metric, pairs, shared=True) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
     earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact"}
     signed: dict[str, Any] = {name: value for name, value in earlier.items() if name in by_key}
@@ -762,7 +768,7 @@ def metric_from_signature(signature: str, **settings: Any) -> Metric:
             raise UnknownNameError("signature key", key, sorted(by_key))
         declared = by_key[key]
         if declared.name not in settings:
-            signed[declared.name] = _signed(declared, value)
+            signed[declared.name] = declared.parse_signed(value)
     return make_metric(metric.name, plain=True, **{**signed, **settings})
 
 
@@ -793,18 +799,6 @@ def _of_sacrebleu(signature: str) -> str | None:
 def _said(pairs: Mapping[str, str], settings: Mapping[tuple[str, str], str]) -> dict[str, str]:
     """Settings that are chosen by entries of a signature."""
     return {setting: "yes" for entry, setting in settings.items() if entry in pairs.items()}
-
-
-def _signed(declared: Setting, value: str) -> Any:
-    """Read the value of a setting from a signature, which knows of a file its name and content, not where it lies."""
-    if not declared.hashed:
-        return declared.parse(value)
-    try:
-        return declared.parse(value.rpartition("#")[0] or value)
-    except InputError as error:
-        if declared.name == "table" or "#" not in value:  # Scores, and what is no file
-            raise
-        raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(declared.name)) from None
 
 
 def checked_rows(

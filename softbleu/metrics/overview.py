@@ -9,7 +9,7 @@ from typing import Any
 from softbleu.errors import InputError
 from softbleu.io.tabular import Records
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.base import METRICS, language_of, make_metric
+from softbleu.metrics.base import METRICS, make_metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.text.tokens import TOKENIZERS
 
@@ -71,7 +71,7 @@ def _metric_row(metric: Any) -> tuple[str | None, ...]:
     if matcher_of(metric) is not None and not requires.vectors:
         needs.append("vectors for soft matchers")
     better = "higher" if metric.higher_is_better else "lower"
-    language, rewards = language_of(metric) or "any", metric.also_rewards or None
+    language, rewards = metric.data_language or "any", metric.also_rewards or None
     return metric.name, _about(metric), ", ".join(needs), better, language, rewards
 
 

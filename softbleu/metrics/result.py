@@ -261,13 +261,6 @@ _NORMAL_95 = 1.959963984540054
 _MOST_STREAMS = 4096  # Samples whose generators are held at once, of 2.5 KB each
 
 
-def check_widths(metric: Scorer, parts: Sequence[Integers]) -> None:
-    """See that the rows of a metric have as many numbers in all parts. Raises an error that names the metric."""
-    widths = sorted({rows.shape[-1] for rows in parts})
-    if len(widths) > 1:
-        raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
-
-
 def scored(metric: Scorer, row: Integers) -> Score:
     """Score a row; an `InputError` says of which row a metric of another package cannot tell the score."""
     try:

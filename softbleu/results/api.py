@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
-from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
-from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics
+from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics, make_plan
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
-from softbleu.engine.runner import RunOptions, Statistics, collect_statistics, scored_at
-from softbleu.errors import InputError, Parameter, UnknownNameError
-from softbleu.io.platform import single_threaded_blas
+from softbleu.engine.runner import RunOptions, collect_statistics, running
+from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric, make_metric
-from softbleu.metrics.result import DocumentScore, Result, Results
+from softbleu.metrics.result import Result, Results
 from softbleu.results.notes import note_coverage
 from softbleu.results.significance import (
     ComparisonTable,
@@ -110,13 +105,10 @@ def score_corpus(
     InputError, VectorError
         The text or a setting is invalid; the vectors cannot be read.
     """
-    check_level(level)
-    keep_rows = level in ("macro", "reference", "document")
-    if level == "document" and corpus.documents is None:
-        raise InputError("scores of documents need these: name them with ", Parameter("documents"))
-    options = RunOptions(jobs, executor, kernels, checkpoint, progress)
-    statistics = collect_statistics(corpus, metrics, options, keep_rows=keep_rows, level=level)
-    results = Results(result for scored in statistics for result in make_results(scored, level))
+    plan = make_plan(metrics).over(corpus, level=level, keep_rows=level in ("macro", "reference", "document"))
+    with running(corpus, plan, RunOptions(jobs, executor, kernels, checkpoint, progress)) as runner:
+        statistics = runner.collect(plan.metrics)
+    results = Results(result for scored in statistics for result in scored.results(level))
     note_coverage((result.name, result.label, result.coverage) for result in results)
     return results
 
@@ -322,62 +314,6 @@ def compare(
         run: Any = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
     return tables if isinstance(metrics, list | tuple) else tables[0]
-
-
-def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
-    """Score the statistics of every system; for levels see `softbleu.score`."""
-    check_level(level)
-    # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
-    scorer, offsets = scored_at(statistics.metric, level), statistics.offsets
-    signature, short = (statistics.signature(level, short=short) for short in (False, True))
-    aggregation = scorer.aggregation
-    documents = _document_scores(statistics) if level == "document" else None
-    macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
-    label = scorer.called or scorer.label
-    label = f"{label} (macro)" if level == "macro" else label
-    streamed = None if statistics.streamed is None else statistics.streamed.scores()
-    results = []
-    for number, system in enumerate(statistics.systems):
-        rows = statistics.rows[number]
-        coverage = None if statistics.coverage is None else statistics.coverage[number]
-        if streamed is not None:
-            score = streamed[number]
-        elif macro:
-            scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
-            score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
-        else:
-            with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
-                score = aggregation.score(rows, offsets)
-        parts: dict[str, Any] = {}
-        if level == "segment" and statistics.streamed is not None:
-            parts["segments"] = statistics.streamed.segments(number)
-        elif level == "segment":
-            parts["segments"] = tuple(aggregation.segment_scores(rows, offsets))
-        elif level == "reference":
-            parts["references"] = tuple(aggregation.reference_scores(rows, offsets))
-        elif documents is not None:
-            parts["documents"] = documents[number]
-        named = str(statistics.metric), label, signature, short, scorer.higher_is_better
-        results.append(Result(system, score, *named, coverage, **parts))
-    return results
-
-
-def _document_scores(statistics: Statistics) -> list[tuple[DocumentScore, ...]]:
-    """Score the documents, for each system."""
-    documents = statistics.documents
-    if documents is None:
-        raise InputError("scores of documents need these: name them with ", Parameter("documents"))
-    parts = list(statistics.scores_of_parts(documents.fitting(len(statistics.counts))))
-    return [
-        tuple(DocumentScore(documents.names[number], size, scores[system]) for number, size, scores in parts)
-        for system in range(len(statistics.systems))
-    ]
-
-
-def check_level(level: str) -> None:
-    """See that there is such a level."""
-    if level not in get_args(Level):
-        raise UnknownNameError("level", level, get_args(Level))
 
 
 class Accumulator:

@@ -11,7 +11,7 @@ from softbleu.config.languages import UNSPACED
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter
 from softbleu.io.progress import note
-from softbleu.metrics.base import Metric, language_of
+from softbleu.metrics.base import Metric
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
@@ -26,7 +26,7 @@ _TOKENISED = (" .", " ,", " !", " ?")
 def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., None] = note) -> None:
     """Note what the first lines of a corpus show to users of metrics: blank text, tokenised text, or no English."""
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
-    english = list(dict.fromkeys(metric.label for metric in metrics if language_of(metric) == "en"))
+    english = list(dict.fromkeys(metric.label for metric in metrics if metric.data_language == "en"))
     first = next(block.load() for block in corpus.blocks())
     texts: dict[str, Sequence[str]] = dict(first.candidates)
     for system, lines in texts.items() if again else ():

@@ -18,11 +18,11 @@ from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import settings_of
 
 
-def broken_promises(signature: str, made: str, but: Collection[str] = ()) -> Iterator[str]:
-    """Say in what the signature of a run, `but` for some keys, differs from the one that it was to run again."""
+def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str] = ()) -> Iterator[str]:
+    """Say in what the signature of a run, `but` for some keys, differs from what was `promised`: entries by key."""
     signed = parse_signature(made)
     earlier = {key: setting.key for setting in settings_of(signed) for key in setting.earlier}
-    promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
+    promised = {earlier.get(key, key): value for key, value in promised.items()}
     if "vectors" in promised and promised["vectors"] != signed.get("vectors"):
         raise InputError(
             f"the signature is of vectors {promised['vectors']}, these are {signed.get('vectors', 'none')}: "
