@@ -1,6 +1,6 @@
 """Accuracies of pairs: literal versions, laws, what the command shows, and levels of tests of differences."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from itertools import combinations, permutations
 
@@ -13,24 +13,9 @@ from oracles import metaeval as oracle
 import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
-from softbleu.meta.accuracy import (
-    JudgedPairs,
-    flip_p_values,
-    output_accuracies,
-    preference_taus,
-    segment_accuracies,
-    soft_accuracy,
-)
-from softbleu.meta.agreement import (
-    COEFFICIENTS,
-    Estimate,
-    agreements,
-    correlate,
-    correlate_within,
-    difference,
-    join_assessments,
-    williams,
-)
+from softbleu.meta import agreement
+from softbleu.meta.accuracy import JudgedPairs, output_accuracies, preference_taus, segment_accuracies, soft_accuracy
+from softbleu.meta.agreement import Estimate
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
 PAIRS = st.tuples(st.integers(0, 3), st.sampled_from(["AB", "BC", "AC"]), st.integers(-1, 1))
@@ -83,12 +68,11 @@ def test_samples_are_of_whole_segments() -> None:
     values = [oracle.optimized_accuracy([segments[n] for n in each])[0] for each in drawn]
     assert found.drawn == pytest.approx(values)
     assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))))
-    (agreement,) = agreements(join_assessments([table], "people", people), samples=6, seed=7)
+    joined = agreement.join_assessments([table], "people", people)
+    (each,) = agreement.agreements(joined, samples=6, seed=7)
     for name, pairs in (("pearson", list), ("pearson_within", differences)):
-        values = [
-            np.corrcoef(np.array([pair for n in each for pair in pairs(segments[n])]).T)[0, 1] for each in drawn
-        ]
-        assert agreement.correlations[name].drawn == pytest.approx(values)
+        points = [np.array([pair for n in some for pair in pairs(segments[n])]) for some in drawn]
+        assert each.correlations[name].drawn == pytest.approx([np.corrcoef(some.T)[0, 1] for some in points])
 
 
 def differences(row: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -117,8 +101,7 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
     rows = [(n, one, other, sign(said[one][n] - said[other][n]), "x") for n, one, other in pairs]
     given = (Comparisons.of(rows), "rankings", 50, seed)
     found = soft_accuracy(ScoreTable("m", {}, scores), *given)
-    drawn = np.rint(np.random.default_rng(seed).random((50, 4), np.float32))
-    flips = (drawn == 0).tolist()
+    flips = (np.rint(np.random.default_rng(seed).random((50, 4), np.float32)) == 0).tolist()
     literal = oracle.soft_pairwise_accuracy([*said.values()], [*scores.values()], flips)
     assert found.value == pytest.approx(literal)
     turned = {name: -column for name, column in scores.items()}
@@ -126,7 +109,7 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
     # The same from scores, of which a system lacks one and a metric another.
     graded = assessed((said[name][n], name, n) for name in "ABC" for n in range(4) if (name, n) != ("B", 2))
     lacking = {name: np.where((np.arange(4) == 1) & (name == "C"), np.nan, column) for name, column in scores.items()}
-    (soft,) = [soft_accuracy(ScoreTable("m", {}, lacking), graded, "people", 50, seed)]
+    soft = soft_accuracy(ScoreTable("m", {}, lacking), graded, "people", 50, seed)
     shared = {"AB": [0, 1, 3], "AC": [0, 2, 3], "BC": [0, 3]}
     errors = []
     for (one, other), segments in shared.items():
@@ -147,51 +130,32 @@ def test_accuracies_between_segments(people: list[int], metric: list[int], seed:
     assert soft.value == pytest.approx(oracle.soft_pairwise_accuracy(said.T.tolist(), scores.T.tolist(), flips))
     counts = [np.bincount(drawn, minlength=4) for drawn in np.random.default_rng(seed).integers(4, size=(50, 4))]
     pairs = list(combinations(range(4), 2))
-    errors = [
-        1 - oracle.soft_pairwise_accuracy(said.T[[*pair]].tolist(), scores.T[[*pair]].tolist(), flips)
-        for pair in pairs
-    ]
+    both = [(said.T[[*pair]].tolist(), scores.T[[*pair]].tolist()) for pair in pairs]
+    errors = [1 - oracle.soft_pairwise_accuracy(*sides, flips) for sides in both]
     for drawn, count in zip(soft.drawn, counts, strict=True):
         weights = [count[one] * count[other] for one, other in pairs]
-        assert drawn == pytest.approx(
-            1 - np.average(errors, weights=weights) if any(weights) else np.nan, nan_ok=True
-        )
+        expected = 1 - np.average(errors, weights=weights) if any(weights) else np.nan
+        assert drawn == pytest.approx(expected, nan_ok=True)
     human, said_by = said.mean(axis=0), scores.mean(axis=0)
     group = [(sign(human[a] - human[b]), float(said_by[a] - said_by[b])) for a, b in pairs]
     assert (means.value, means.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
+    plain = JudgedPairs.among(human, said_by).samples(9, seed, calibrated=False)
+    for *drawn, count in zip(means.drawn[:9], plain, counts[:9], strict=True):
+        sample = [pair for pair, (a, b) in zip(group, pairs, strict=True) for _ in range(count[a] * count[b])]
+        right = np.mean([said == sign(by) for said, by in sample]) if sample else np.nan
+        expected = (oracle.calibrated_accuracy([sample])[0] if sample else np.nan, right)
+        assert drawn == pytest.approx(expected, nan_ok=True)
 
 
-def test_p_values_of_flips() -> None:
-    differences = np.array([[1.0] * 10, [-1.0] * 10, [0.0] * 10, [3.0] + [0.0] * 9])
-    ahead, behind, level, once = flip_p_values(differences, 4000, 7)
-    assert ahead < 0.01
-    assert behind > 0.99
-    assert level == 1
-    assert once == pytest.approx(0.5, abs=0.03)
-
-
-def test_chance_is_what_a_blind_metric_has() -> None:
-    generator = np.random.default_rng(3)
-    for tied in (0.1, 0.6):
-        people = np.where(generator.random(4000) < tied, 0, np.sign(generator.random(4000) - 0.5)).astype(np.int64)
-        numbers = np.arange(4000)
-        pairs = JudgedPairs(people, generator.standard_normal(4000), numbers, numbers, np.ones(4000))
-        found = pairs.accuracy(calibrated=True)
-        assert found is not None
-        assert found[0] == pytest.approx(pairs.chance, abs=0.03)
-        low, high = np.percentile(pairs.samples(100, 1, calibrated=True), (2.5, 97.5))
-        assert low <= found[0] <= high
-
-
-def test_interval_of_systems_is_of_systems() -> None:
-    """One system of which the metric is wrong about everything: it is in some samples and not in others."""
-    people = np.arange(12.0)
-    wrong = np.append(people[:-1], -1.0)
-    pairs = JudgedPairs.among(people, wrong)
-    assert pairs.accuracy(calibrated=False) == (pytest.approx(55 / 66), 0.0)
-    low, high = np.percentile(pairs.samples(400, 1, calibrated=False), (2.5, 97.5))
-    assert low < 0.75
-    assert high == 1
+@pytest.mark.parametrize("tied", [0.1, 0.6])
+def test_chance_is_what_a_blind_metric_has(tied: float) -> None:
+    generator, numbers = np.random.default_rng(3), np.arange(4000)
+    people = np.where(generator.random(4000) < tied, 0, np.sign(generator.random(4000) - 0.5)).astype(np.int64)
+    pairs = JudgedPairs(people, generator.standard_normal(4000), numbers, numbers, np.ones(4000))
+    found, _ = pairs.accuracy(calibrated=True) or (0, 0)
+    assert found == pytest.approx(pairs.chance, abs=0.03)
+    low, high = np.percentile(pairs.samples(100, 1, calibrated=True), (2.5, 97.5))
+    assert low <= found <= high
 
 
 def test_notes_say_what_was_left_out_and_what_says_nothing() -> None:
@@ -226,12 +190,11 @@ def test_metaeval_answers_by_what_there_is() -> None:
 
 SYSTEMS, SEGMENTS, TRIALS, SAMPLES = "ABC", 80, 800, 199
 SEGMENT_OF_POINTS = np.tile(np.arange(SEGMENTS), len(SYSTEMS))  # The segment of each output
-Made = tuple[np.ndarray, list[np.ndarray]]
-Measure = Callable[[np.ndarray, np.ndarray, int], Estimate]
+MEASURES = ("tau", "accuracy", "accuracy by segment", "pearson within", *agreement.COEFFICIENTS)
 
 
 @cache
-def made_up() -> list[Made]:
+def made_up() -> list[tuple[np.ndarray, list[np.ndarray]]]:
     """Human scores and two metrics of the same worth; what is hard in a segment is hard for all systems and both."""
     generator = np.random.default_rng(11)
     found = []
@@ -243,29 +206,16 @@ def made_up() -> list[Made]:
     return found
 
 
-def compared(people: np.ndarray, scores: np.ndarray) -> tuple[Comparisons, ScoreTable]:
+def measure(name: str, people: np.ndarray, scores: np.ndarray, seed: int) -> Estimate:
     said, found = (dict(zip(SYSTEMS, side.reshape(len(SYSTEMS), -1), strict=True)) for side in (people, scores))
-    return Comparisons.of_scores(said), ScoreTable("m", {}, found)
-
-
-def accuracy_by_segment(people: np.ndarray, scores: np.ndarray, seed: int) -> Estimate:
-    pairs = JudgedPairs.within(people, scores, SEGMENT_OF_POINTS)
-    assert pairs is not None
-    found = pairs.accuracy(calibrated=True)
-    return Estimate(found and found[0], pairs.samples(SAMPLES, seed, calibrated=True))
-
-
-def of_correlation(name: str) -> Measure:
-    return lambda people, scores, seed: correlate(scores, people, name, SAMPLES, seed, SEGMENT_OF_POINTS)
-
-
-MEASURES: dict[str, Measure] = {
-    "tau": lambda people, scores, seed: preference_taus(*compared(people, scores), SAMPLES, seed)[1],
-    "accuracy": lambda people, scores, seed: output_accuracies(*compared(people, scores)[::-1], "", SAMPLES, seed)[0],
-    "accuracy by segment": accuracy_by_segment,
-    "pearson within": lambda people, scores, seed: correlate_within(scores, people, SAMPLES, seed, SEGMENT_OF_POINTS),
-    **{name: of_correlation(name) for name in COEFFICIENTS},
-}
+    comparisons, table = Comparisons.of_scores(said), ScoreTable("m", {}, found)
+    if name == "tau":
+        return preference_taus(comparisons, table, SAMPLES, seed)[1]
+    if name.startswith("accuracy"):
+        return output_accuracies(table, comparisons, "", SAMPLES, seed)[name != "accuracy"]
+    if name == "pearson within":
+        return agreement.correlate_within(scores, people, SAMPLES, seed, SEGMENT_OF_POINTS)
+    return agreement.correlate(scores, people, name, SAMPLES, seed, SEGMENT_OF_POINTS)
 
 
 @pytest.mark.slow
@@ -276,8 +226,8 @@ def test_levels(name: str) -> None:
         if name == "williams":
             # Of means of systems, which are alone: the first 20 points are of as many segments.
             r = np.corrcoef(np.stack([people, *metrics])[:, :20])
-            p_values.append(williams(r[0, 1], r[0, 2], r[1, 2], 20).p_value)
-            continue
-        found = difference(*(MEASURES[name](people, scores, seed) for scores in metrics))
-        p_values.append(found.p_value or 0.0)
+            p_values.append(agreement.williams(r[0, 1], r[0, 2], r[1, 2], 20).p_value)
+        else:
+            found = agreement.difference(*(measure(name, people, scores, seed) for scores in metrics))
+            p_values.append(found.p_value or 0.0)
     assert 0.03 <= np.mean(np.array(p_values) < 0.05 + 1e-9) <= 0.07
