@@ -17,21 +17,9 @@ import softbleu
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements import Assessments, Comparisons, MarkedOutput, MarkedSpan, ScoreTable, SpanTable
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta import rankings
+from softbleu.meta import agreement, rankings
 from softbleu.meta.accuracy import TAUS, preference_taus
-from softbleu.meta.agreement import (
-    COEFFICIENTS,
-    Marks,
-    agreements,
-    annotator_agreement,
-    correlate,
-    difference,
-    join_systems,
-    leave_one_out,
-    mean_agreement,
-    span_agreements,
-    williams,
-)
+from softbleu.meta.agreement import COEFFICIENTS, Marks, correlate, join_systems, span_agreements, williams
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
 from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
 from softbleu.metrics.bleu import Bleu
@@ -42,23 +30,24 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, m
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
-def columns(points: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+@given(POINTS, st.sampled_from(list(COEFFICIENTS)), st.integers(1, 3))
+def test_coefficients_and_intervals_are_scipys(points: list[tuple[int, int]], name: str, together: int) -> None:
+    """Of points that are drawn alone or in segments, which may have any numbers."""
     one, other = np.array(points, np.float64).T
-    return one, other
-
-
-@given(POINTS, st.sampled_from(list(COEFFICIENTS)))
-def test_coefficients_and_intervals_are_scipys(points: list[tuple[int, int]], name: str) -> None:
-    one, other = columns(points)
-    found = correlate(one, other, name, samples=40, seed=3)
-    drawn = np.random.default_rng(3).integers(len(one), size=(40, len(one)))
-    kept = [each for each in drawn if np.ptp(one[each]) > 0 and np.ptp(other[each]) > 0]
+    segments = np.arange(len(one)) // together
+    clusters = None if together == 1 else segments * 5
+    found = correlate(one, other, name, samples=40, seed=3, clusters=clusters)
+    sizes = segments[-1] + 1
+    drawn = np.random.default_rng(3).integers(sizes, size=(40, sizes))
+    rows = [np.concatenate([np.flatnonzero(segments == number) for number in each]) for each in drawn]
+    kept = [each for each in rows if np.ptp(one[each]) > 0 and np.ptp(other[each]) > 0]
     constant = np.ptp(one) == 0 or np.ptp(other) == 0
     assert found.value == (None if constant else pytest.approx(SCIPY[name](one, other)[0], abs=1e-12))
     if len(kept) < 20 or constant:
         assert found.interval is None
     else:
         values = [SCIPY[name](one[each], other[each])[0] for each in kept]
+        assert found.drawn[~np.isnan(found.drawn)] == pytest.approx(values, abs=1e-9)
         assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))), abs=1e-9)
 
 
@@ -93,43 +82,19 @@ def test_tau(rows: list[oracle.Row], grid: list[int]) -> None:
     turned = {name: -scores for name, scores in segments.items()}
     opposite = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, turned), samples=20)
     assert [each.variant for each in found] == list(TAUS)
+    places = sorted({row[0] for row in rows})
+    drawn = np.random.default_rng(12345).integers(len(places), size=(20, len(places)))
+    samples = [[row for n in each for row in rows if row[0] == places[n]] for each in drawn]
     for each in found:
-        literal = oracle.tau(rows, {name: list(scores) for name, scores in segments.items()}, each.variant)
+        literal, *sampled = (oracle.tau(some, segments, each.variant) for some in (rows, *samples))
         assert each.value == (None if literal is None else pytest.approx(literal, abs=1e-12))
+        assert each.drawn == pytest.approx(np.array(sampled, np.float64), nan_ok=True, abs=1e-12)
         if each.value is not None:
             assert each.value == pytest.approx((each.concordant - each.discordant) / each.pairs)
-            if each.interval is not None:
-                assert -1 <= each.interval[0] <= each.interval[1] <= 1
     noties = TAUS.index("noties")
     if found[noties].value is not None:
         assert opposite[noties].value == pytest.approx(-found[noties].value)
     assert found[noties].untied == found[0].untied <= found[noties].pairs
-
-
-def test_tau_interval() -> None:
-    """Ten comparisons of a segment that all say the same are worth one: 400 say no more than 40 segments of one."""
-    segments = np.arange(400) // 10
-    table = ScoreTable("m", {}, {"A": np.full(40, 2.0), "B": np.full(40, 1.0)})
-    widths = []
-    for hang in (segments, np.arange(400)):
-        rows = [(int(n), "A", "B", 1 if k % 4 else -1, "x") for n, k in zip(segments, hang, strict=True)]
-        (_, found) = preference_taus(Comparisons.of(rows), table)
-        assert found.value == 0.5
-        low, high = found.interval or (0, 0)
-        widths.append(high - low)
-    # Twice the standard error of a share of 3/4, on a scale of 2.
-    assert widths[0] == pytest.approx(8 * np.sqrt(0.75 * 0.25 / 40), rel=0.15)
-    assert widths[1] < widths[0] / 3
-
-
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_points_of_a_segment_are_drawn_together(name: str) -> None:
-    one, other = np.random.default_rng(4).integers(0, 9, (2, 24)).astype(np.float64)
-    segments = np.repeat(np.arange(8) * 5, 3)
-    found = correlate(one, other, name, samples=30, seed=3, clusters=segments)
-    drawn = np.random.default_rng(3).integers(8, size=(30, 8))
-    rows = [np.concatenate([np.flatnonzero(segments == 5 * number) for number in each]) for each in drawn]
-    assert found.drawn == pytest.approx([SCIPY[name](one[each], other[each])[0] for each in rows], abs=1e-9)
 
 
 def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
@@ -191,40 +156,32 @@ def test_rankings_past_the_corpus() -> None:
 PEOPLE = {"A": 1.0, "B": 2.0, "C": 3.0, "D": 5.0}
 
 
-def test_join_names_what_is_missing() -> None:
+def test_join_names_what_is_missing_also_where_a_metric_has_the_name_of_the_human_scores() -> None:
     joined = join_systems([ScoreTable("m", {**PEOPLE, "E": 1.0})], "people", {**PEOPLE, "F": 2.0, "G": 1.0})
     assert joined.points == ("A", "B", "C", "D")
     assert joined.left_out == {"people": ("E",), "m": ("F", "G")}
-
-
-def test_a_metric_may_have_the_name_of_the_human_scores() -> None:
     metrics = [ScoreTable("scores", {"A": 1.0, "B": 3.0, "C": 2.0}), ScoreTable("m", PEOPLE)]
     joined = join_systems(metrics, "scores", PEOPLE)
     assert joined.left_out == {"scores": ("D",)}
-    found = {each.metric: each.correlations["spearman"].value for each in agreements(joined, samples=10)}
+    found = {each.metric: each.correlations["spearman"].value for each in agreement.agreements(joined, samples=10)}
     assert found == {"scores": pytest.approx(0.5), "m": 1.0}
 
 
-def test_leaving_out() -> None:
+def test_leaving_out_and_windows_of_neighbours() -> None:
     scores = {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0}
-    joined = join_systems([ScoreTable("m", scores)], "people", PEOPLE)
-    found = dict(leave_one_out(joined))
+    table = ScoreTable("m", scores)
+    found = dict(agreement.leave_one_out(join_systems([table], "people", PEOPLE)))
     assert list(found) == list("ABCD")
-    rest = [name for name in "ABCD" if name != "B"]
-    literal = stats.pearsonr([scores[name] for name in rest], [PEOPLE[name] for name in rest])[0]
+    literal = stats.pearsonr([scores[name] for name in "ACD"], [PEOPLE[name] for name in "ACD"])[0]
     assert found["B"].correlations["pearson"].value == pytest.approx(literal)
     assert all(found[name].points == 3 for name in "ABCD")
     three = join_systems([ScoreTable("m", {name: scores[name] for name in "ABC"})], "people", PEOPLE)
-    refused(InputError, "4 systems are needed, here are 3", lambda: list(leave_one_out(three)))
-
-
-def test_windows_of_neighbours() -> None:
-    scores = [ScoreTable("m", {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0})]
-    given: dict[str, Any] = {"scores": scores, "human": {"people": PEOPLE}}
+    refused(InputError, "4 systems are needed, here are 3", lambda: list(agreement.leave_one_out(three)))
+    given: dict[str, Any] = {"scores": [table], "human": {"people": PEOPLE}}
     rows = softbleu.metaeval("windows", **given, window=3).table.rows
     assert [[*row[1:5], row[6]] for row in rows] == [["m", 1, 3, "D, C, B", 0.5], ["m", 2, 4, "C, B, A", 0.5]]
-    whole = softbleu.metaeval("systems", **given).table.records()[0]
-    (window,) = softbleu.metaeval("windows", **given).table.records()
+    whole = softbleu.metaeval("systems", **given).records()[0]
+    (window,) = softbleu.metaeval("windows", **given).records()
     assert [window[name] for name in COEFFICIENTS] == [whole[name] for name in COEFFICIENTS]
     for size in (2, 5):
         refused(InputError, "window is of 3 to 4 systems", softbleu.metaeval, "windows", **given, window=size)
@@ -232,15 +189,10 @@ def test_windows_of_neighbours() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=6))
 def test_wins_of_segments_make_scores_of_systems(segments: list[list[int]]) -> None:
-    columns = {
-        name: np.array(column, np.float64) for name, column in zip("ABCD", zip(*segments, strict=True), strict=True)
-    }
+    columns = dict(zip("ABCD", np.array(segments, np.float64).T, strict=True))
     table, settings = ScoreTable("m", {"A": 9.0}, columns), IntervalSettings(samples=1, runs=2)
-    rows = [
-        (number, one, other, int(np.sign(columns[one][number] - columns[other][number])), "m")
-        for number in range(len(segments))
-        for one, other in combinations("ABCD", 2)
-    ]
+    places = [(number, *pair) for number in range(len(segments)) for pair in combinations("ABCD", 2)]
+    rows = [(n, one, other, int(np.sign(columns[one][n] - columns[other][n])), "m") for n, one, other in places]
     literal = oracle.expected_wins(rows)
     found = aggregate_scores(table, "expected-wins", settings)
     # Who only ties is as likely to win as not.
@@ -250,8 +202,8 @@ def test_wins_of_segments_make_scores_of_systems(segments: list[list[int]]) -> N
 
 
 def test_aggregates_are_asked_for() -> None:
-    ways = ("expected-wins", None)
-    found, plain = (softbleu.metaeval(metrics=["bleu"], **GIVEN, aggregate=way, samples=9) for way in ways)
+    found = softbleu.metaeval(metrics=["bleu"], **GIVEN, aggregate="expected-wins", samples=9)
+    plain = softbleu.metaeval(metrics=["bleu"], **GIVEN, samples=9)
     segments = {name: softbleu.score(lines, REFERENCES, level="segment").segments for name, lines in TEXTS.items()}
     scores = {name: np.array([each.score for each in own]) for name, own in segments.items()}
     expected = aggregate_scores(ScoreTable("bleu", {}, scores), "expected-wins", IntervalSettings()).systems
@@ -297,9 +249,8 @@ def test_signatures_say_what_outputs_are_compared_with() -> None:
     metrics = {"source": signature, "reference": "chrf", "again": signature.replace("|against:source", "")}
     found = softbleu.metaeval(metrics=metrics, source=source, **GIVEN)
     results = [softbleu.score(TEXTS, given, metric="chrf") for given in (source, REFERENCES, REFERENCES)]
-    tables = [
-        ScoreTable(name, {one.name: one.score for one in each}) for name, each in zip(metrics, results, strict=True)
-    ]
+    scores = [{one.name: one.score for one in each} for each in results]
+    tables = [ScoreTable(*each) for each in zip(metrics, scores, strict=True)]
     assert found.table.rows == softbleu.metaeval(scores=tables, human=GIVEN["human"]).table.rows
     assert (found.signatures["source"], found.notes) == (signature, ())
     said = "compared with the source, and there is none"
@@ -340,7 +291,7 @@ def test_differences_about_systems_are_of_the_same_samples() -> None:
     assert [row["corrected"] for row in found] == [row["p_value"] for row in found]
     judged = np.array(list(people.values()))
     estimates = [correlate(np.array(each), judged, "spearman", samples=60) for each in values.values()]
-    apart = difference(*estimates)
+    apart = agreement.difference(*estimates)
     (row,) = [each for each in found if each["measure"] == "spearman of systems"]
     assert (row["better"], row["worse"], row["difference"]) == ("one", "other", pytest.approx(apart.value))
     assert (row["low"], row["high"]) == pytest.approx(apart.interval)
@@ -357,15 +308,14 @@ def test_expected_wins(rows: list[oracle.Row]) -> None:
     literal = oracle.expected_wins(rows)
     comparisons = Comparisons.of(rows)
     if any(np.isnan(score) for score in literal.values()):
-        with pytest.raises(InputError, match="has ties only"):
-            expected_wins(comparisons)
+        refused(InputError, "has ties only", expected_wins, comparisons)
     else:
         assert expected_wins(comparisons) == pytest.approx(literal, abs=1e-12)
 
 
 @given(COMPARED)
 def test_kappa(rows: list[oracle.Row]) -> None:
-    found = {(each.one, each.other): each for each in annotator_agreement(Comparisons.of(rows))}
+    found = {(each.one, each.other): each for each in agreement.annotator_agreement(Comparisons.of(rows))}
     for one, other in (("x", "x"), ("x", "y"), ("y", "z")):
         literal = oracle.kappa(rows, one, other)
         if literal is None:
@@ -377,13 +327,24 @@ def test_kappa(rows: list[oracle.Row]) -> None:
             assert literal[1] == 1
         else:
             assert each.kappa == pytest.approx((literal[0] - literal[1]) / (1 - literal[1]))
+    few = agreement.annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
+    assert agreement.mean_agreement(few, within=False) is None
 
 
-def test_clear_order() -> None:
-    ranked = rank_by_wins(Comparisons.of(CLEAR), samples=200)
+def test_a_clear_order_has_no_ties_of_ranks_and_skill_is_seeded() -> None:
+    comparisons = Comparisons.of(CLEAR)
+    ranked = rank_by_wins(comparisons, samples=200)
     found = [(each.name, each.best, each.worst, each.cluster) for each in ranked]
     assert found == [("A", 1, 1, 1), ("B", 2, 2, 2), ("C", 3, 3, 3)]
     assert [(each.wins, each.ties, each.losses) for each in ranked] == [(60, 0, 0), (30, 0, 30), (0, 0, 60)]
+    one, same, other = (rank_by_skill(comparisons, runs=5, seed=seed) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert [each.name for each in one] == ["A", "B", "C"]
+    # Systems meet only whom they were compared with.
+    apart = Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")])
+    assert np.isfinite(rankings.play_matches(apart, runs=4)).all()
+    refused(InputError, "number of samples", rank_by_skill, comparisons, 0)
 
 
 def test_samples_are_of_segments() -> None:
@@ -394,10 +355,6 @@ def test_samples_are_of_segments() -> None:
     for each, tallies in zip(drawn, found, strict=True):
         chosen = np.concatenate([np.flatnonzero(comparisons.segment == number) for number in each])
         assert (comparisons.at(chosen).tallies() == tallies).all()
-    # All that is said of a segment is said once: the ranges of ranks are as wide as those of one comparison each.
-    ten = Comparisons.of([row for row in rows for _ in range(10)])
-    ranges = [[(each.best, each.worst) for each in rank_by_wins(of, samples=300)] for of in (comparisons, ten)]
-    assert ranges[0] == ranges[1]
 
 
 def test_ranges_leave_out_what_is_rare() -> None:
@@ -429,34 +386,16 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
         assert np.abs(mine - before).max() > 1e-8
 
 
-def test_skill_is_seeded_and_meets_only_whom_it_was_compared_with() -> None:
-    comparisons = Comparisons.of(CLEAR)
-    one, same, other = (rank_by_skill(comparisons, runs=5, seed=seed) for seed in (1, 1, 2))
-    assert one == same
-    assert one != other
-    assert [each.name for each in one] == ["A", "B", "C"]
-    apart = Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")])
-    assert np.isfinite(rankings.play_matches(apart, runs=4)).all()
-
-
-def test_bad_settings_and_too_few_judgements() -> None:
-    refused(InputError, "number of samples", rank_by_skill, Comparisons.of(CLEAR), 0)
-    found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
-    assert mean_agreement(found, within=False) is None
-
-
 LENGTH = 12
 PLACES = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(sorted)
-SPANS = st.lists(
-    st.tuples(PLACES, st.sampled_from(["minor", "major"])).map(lambda s: MarkedSpan(*s[0], s[1])), max_size=3
-)
+SEVERE = st.tuples(PLACES, st.sampled_from(["minor", "major"]))
+SPANS = st.lists(SEVERE.map(lambda span: MarkedSpan(*span[0], span[1])), max_size=3)
 OUTPUTS = st.lists(st.tuples(st.lists(SPANS, min_size=1, max_size=2), SPANS), min_size=1, max_size=5)
 
 
 def table(outputs: list[list[list[MarkedSpan]]]) -> SpanTable:
-    return SpanTable(
-        "m", {"A": {n: [MarkedOutput("", tuple(s)) for s in marked] for n, marked in enumerate(outputs)}}
-    )
+    marked = [[MarkedOutput("", tuple(spans)) for spans in judges] for judges in outputs]
+    return SpanTable("m", {"A": dict(enumerate(marked))})
 
 
 @given(OUTPUTS)
@@ -498,7 +437,6 @@ def test_computed_spans_are_compared_with_those_of_a_file(tmp_path: Path) -> Non
     a, r, judged = (str(tmp_path / name) for name in files)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    (row,) = softbleu.metaeval(
-        "spans", assessments=judged, candidates=[a], references=[r], metrics=["bleu"]
-    ).records()
+    given: dict[str, Any] = {"candidates": [a], "references": [r], "metrics": ["bleu"]}
+    (row,) = softbleu.metaeval("spans", assessments=judged, **given).records()
     assert (row["precision"], row["recall"], row["f1"], row["marked"], row["judgements"]) == (0.5, 0.5, 0.5, 4, 2)
