@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,7 +65,7 @@ def test_what_one_owner_allows_no_other_forbids(owner: type[Declared], setting: 
 
 @each_setting
 def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
-    """The keyword, the expression, the long signature and the short one say the value, and are read back."""
+    """The keyword, the expression, signatures, also with earlier keys, say the value, and are read back."""
 
     @given(value=values_of(setting))
     @settings(max_examples=10)
@@ -80,6 +81,10 @@ def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
             elif value != setting.default or not (short or setting.signed_if_set):
                 assert pairs[setting.key] == format_value(value)
             assert metric_from_signature(signature) == measure
+            for earlier in setting.earlier:
+                older = signature.replace(f"|{setting.key}:", f"|{earlier}:")
+                assert short or older != signature
+                assert metric_from_signature(older) == measure
 
     check()
 
@@ -119,38 +124,21 @@ def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
     assert all(choice in made.help for choice in setting.names)
 
 
-@each_setting
-def test_earlier_keys_are_read(owner: type[Declared], setting: Setting) -> None:
-    for earlier in setting.earlier:
-        measure = base_of(owner, setting)
-        signature = measure.signature(vectors=f"{measure.vector_choice.vectors}#0123456789ab")
-        older = signature.replace(f"|{setting.key}:", f"|{earlier}:")
-        assert older != signature
-        assert metric_from_signature(older) == measure
-
-
 @pytest.mark.parametrize(
     ("owner", "setting", "value"),
     [(owner, each, value) for owner, each in every_setting() for value in wrong_values(each)],
     ids=lambda value: setting_id(value) if isinstance(value, Setting | type) else repr(value),
 )
 def test_what_is_wrong_is_named(owner: type[Declared], setting: Setting, value: Any) -> None:
-    said = refused(InputError, "", base_of, owner, setting, **{setting.name: value})
-    assert setting.name.replace("_", " ") in said.replace("_", " ")
-
-
-@each_setting
-def test_what_no_text_can_mean_is_named(owner: type[Declared], setting: Setting) -> None:
-    """In a signature as in an expression."""
-    for value in wrong_values(setting):
-        if isinstance(value, list) or (setting.choices and not isinstance(value, str)) or value in ("yes", 5):
-            continue
+    """And what no text can mean: in a signature as in an expression."""
+    calls: list[list[Any]] = [[partial(base_of, owner, setting, **{setting.name: value})]]
+    if not (isinstance(value, list) or (setting.choices and not isinstance(value, str)) or value in ("yes", 5)):
         text = "maybe" if setting.kind == "yes or no" else str(value)
-        base = base_of(owner, setting)
-        pairs = parse_signature(base.signature(vectors="glove-6b-100d#0"))
+        pairs = parse_signature(base_of(owner, setting).signature(vectors="glove-6b-100d#0"))
         signature = "|".join(f"{key}:{entry}" for key, entry in {**pairs, setting.key: text}.items())
-        said = refused(InputError, "", metric_from_signature, signature)
-        assert setting.name.replace("_", " ") in said.replace("_", " ")
+        calls.append([metric_from_signature, signature])
+    for call in calls:
+        assert setting.name.replace("_", " ") in refused(InputError, "", *call).replace("_", " ")
 
 
 @dataclass(frozen=True)
