@@ -26,7 +26,9 @@ from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, every_setting
 from softbleu.text.tokens import Tokenizer
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+README, DOCS = ROOT / "README.md", ROOT / "docs"
+MADE = DOCS / "reference" / "cli.md"
 
 
 def options_of(page: str) -> list[str]:
@@ -34,43 +36,30 @@ def options_of(page: str) -> list[str]:
     return re.findall(r"^(?:##+ `softbleu .*`|\* `-.*)$", page, re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def made() -> dict[str, str]:
-    """The pages that are made of declarations."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS / "reference"))
-        maker = import_module("make_cli")
-    return {"cli": maker.make_page(), "settings": maker.make_settings_page(), "keywords": maker.make_keywords()}
-
-
-def test_all_options_are_documented(made: dict[str, str]) -> None:
-    expected = options_of(made["cli"])
+def test_all_options_and_settings_are_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS / "reference"))
+    maker, stub = import_module("make_cli"), ROOT / "softbleu" / "metrics" / "keywords.pyi"
+    expected = options_of(maker.make_page())
     assert len(expected) > 60
-    shown = options_of((DOCS / "reference" / "cli.md").read_text(encoding="utf-8"))
-    assert shown == expected, "run: python docs/reference/make_cli.py"
-
-
-def test_all_settings_are_documented(made: dict[str, str]) -> None:
-    page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
-    assert page == made["settings"], "run: python docs/reference/make_cli.py"
-    stub = (DOCS.parent / "softbleu" / "metrics" / "keywords.pyi").read_text(encoding="utf-8")
-    assert stub == made["keywords"], "run: python docs/reference/make_cli.py"
+    assert options_of(MADE.read_text(encoding="utf-8")) == expected, "run: python docs/reference/make_cli.py"
+    for page, made in ((MADE.with_name("settings.md"), maker.make_settings_page()), (stub, maker.make_keywords())):
+        assert page.read_text(encoding="utf-8") == made, "run: python docs/reference/make_cli.py"
 
 
 def test_the_first_page_shows_commands_of_the_readme() -> None:
     shown = re.findall(r"^\$ .*$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(shown) == 2
-    assert set(shown) <= set((DOCS.parent / "README.md").read_text(encoding="utf-8").splitlines())
+    assert set(shown) <= set(README.read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
 
 
 def test_every_dependency_of_a_user_has_its_licence() -> None:
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = {"always": project["dependencies"], **project["optional-dependencies"]}
     for of_developers in ("test", "slow", "docs", "dev", "benchmarks"):
         del extras[of_developers]
@@ -125,21 +114,16 @@ def test_the_paper_is_built_and_finds_every_source(tmp_path: Path) -> None:
 
 
 def test_files_for_citation_name_the_version() -> None:
-    cited = re.findall(r"^version: (.+)$", (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    described = json.loads((DOCS.parent / "codemeta.json").read_text(encoding="utf-8"))
+    cited = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    described = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     assert cited == [described["version"]] == [softbleu.__version__]
 
 
 # Options, defaults and keys of signatures that pages name are those of the declarations.
 
 
-ROOT = Path(__file__).resolve().parents[1]
-MADE = ROOT / "docs" / "reference" / "cli.md"  # test_docs compares it with the declarations
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
-PAGES = [
-    ROOT / "README.md",
-    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in ("cli.md", "settings.md")),
-]
+PAGES = [README, *(page for page in sorted(DOCS.rglob("*.md")) if page.name not in ("cli.md", "settings.md"))]
 OWNERS = [*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice]
 SETTINGS = [TOKENIZE, *(setting for owner in OWNERS for setting in all_settings(owner, shared=owner is Tokenizer))]
 KEYS = {"metric", "level", "nrefs", "version", *(setting.key for setting in SETTINGS)}
@@ -233,12 +217,21 @@ def defaults_of(option: str) -> set[str]:
     return set(chain(declared, *(re.split(r"[;, ]+", each) for each in said)))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_options_are_there(page: Path) -> None:
-    assert [each for code in code_of(page) for each in unknown_options(code)] == []
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each_page
+def test_options_keywords_and_keys_of_experiments_are_declared(page: Path) -> None:
+    blocks, text = code_of(page), page.read_text(encoding="utf-8")
+    assert [each for code in blocks for each in unknown_options(code)] == []
+    found = [each for code in blocks for each in unknown_keywords(code)]
+    assert found == (["Vleu(treshold=…)"] if page.name == "python.md" else [])  # That page shows what a typo gives
+    source = "".join(module.read_text("utf-8") for module in (ROOT / "softbleu" / "meta").glob("*.py"))
+    for rest in re.findall(r"`\[\w+\]` has ([^.]*)\.", text):
+        assert [key for key in re.findall(r"`([a-z_]+)`", rest) if f'"{key}"' not in source] == []
+
+
+@each_page
 def test_defaults_are_those_declared(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = re.findall(r"`(--[\w-]+)`(?: \(| )(\d*\.?\d+)\b(?! pairs)", text)
@@ -247,24 +240,10 @@ def test_defaults_are_those_declared(page: Path) -> None:
         number = float(value) if re.fullmatch(r"\d*\.?\d+", value) else value
         allowed = {float(each) if re.fullmatch(r"\d*\.?\d+", each) else each for each in defaults_of(option)}
         assert number in allowed, f"{option} {value}: {defaults_of(option)}"
-
     assert wrong_values(text) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_keywords_are_declared(page: Path) -> None:
-    found = [each for code in code_of(page) for each in unknown_keywords(code)]
-    assert found == (["Vleu(treshold=…)"] if page.name == "python.md" else [])  # That page shows what a typo gives
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_keys_of_experiments_are_read(page: Path) -> None:
-    source = "".join(module.read_text("utf-8") for module in (ROOT / "softbleu" / "meta").glob("*.py"))
-    for rest in re.findall(r"`\[\w+\]` has ([^.]*)\.", page.read_text(encoding="utf-8")):
-        assert [key for key in re.findall(r"`([a-z_]+)`", rest) if f'"{key}"' not in source] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each_page
 def test_keys_of_signatures_are_known(page: Path) -> None:
     signatures = [
         re.sub(r"\|?(?:\.\.\.|…)$", "", each)
@@ -279,7 +258,7 @@ def test_keys_of_signatures_are_known(page: Path) -> None:
 
 
 def test_the_page_of_formats_names_keys_as_they_are() -> None:
-    page = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     section = page.partition("## Signatures\n")[2].partition("\n## ")[0]
     named = [code for code in re.findall(r"`([^`]+)`", section) if re.fullmatch(r"[a-z][a-z-]+", code)]
     assert len(named) >= 5
@@ -299,11 +278,10 @@ def test_what_is_stale_is_found() -> None:
 # Figures on which pages stand have a row in ``real/headlines.toml`` that makes them; what they are is said there.
 
 
-ROOT = Path(__file__).resolve().parents[1]
 ROWS = read_rows("headlines.toml")
 CLAIMS = tomllib.loads((ROOT / "experiments" / "softness" / "claims.toml").read_text(encoding="utf-8"))["claim"]
-STUDIES = sorted((ROOT / "docs" / "study").glob("*.md"))
-FIGURED = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md")), *STUDIES]
+STUDIES = sorted((DOCS / "study").glob("*.md"))
+FIGURED = [README, *sorted((DOCS / "guide").glob("*.md")), *STUDIES]
 FIGURE = re.compile(r"(?<![\w.])[-−]?\d*\.\d+(?![\w.])")
 HEADLINE = re.compile(r"(?<![\w.])\d*\.\d{2,}")
 
@@ -313,12 +291,8 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_text_stands_in_its_page(row: Row) -> None:
+def test_a_text_stands_in_its_page_and_every_figure_of_it_is_made(row: Row) -> None:
     assert plain(row.text) in plain((ROOT / row.page).read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_every_figure_of_a_text_is_made(row: Row) -> None:
     made = {abs(number(figure)) for figure in [*row.expect.values(), *row.not_made]}
     figures = FIGURE.findall(row.text)
     assert figures
@@ -336,7 +310,7 @@ def test_every_headline_has_a_row(page: Path) -> None:
     name = page.relative_to(ROOT).as_posix()
     texts = [plain(row.text) for row in ROWS if row.page == name]
     texts += [plain(claim["text"]) for claim in CLAIMS if claim["page"] == name]
-    assert texts or page not in (ROOT / "README.md", *STUDIES)
+    assert texts or page not in (README, *STUDIES)
     for place in map(plain, places):
         if not any(place in each for each in texts):
             spans = [found.span() for each in texts for found in re.finditer(re.escape(each), place)]
