@@ -29,16 +29,12 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
-def reference() -> Path:
-    return shared("data", "wmt13-de-en", "reference.en")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("tokenize", "kernels"), [("none", "numba"), ("13a", "numpy")])
 def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    path = reference()
+    path = shared("data", "wmt13-de-en", "reference.en")
     assert len(SYSTEMS) == 23
     with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
         results = score_corpus(corpus, complete(Bleu(), make_tokenizer(tokenize)), kernels=kernels)
@@ -81,27 +77,21 @@ def test_morgan_printed_matches_give_printed_scores(name: str) -> None:
     assert found.score == pytest.approx(100 * printed["score"], abs=1e-4)
 
 
-def soft_score(corpus: Segments, entry: dict[str, Any]) -> BleuScore:
+def soft(count: int | None, entry: dict[str, Any]) -> Any:
+    """A case of so many lines, or of all, in the second tier."""
+    name = "-".join(str(value) for key, value in entry.items() if key not in ("score", "matches"))
+    return pytest.param(count, entry, id=f"{count or 'all'}-{name}", marks=[] if count else [pytest.mark.slow])
+
+
+SOFT = [soft(150, entry) for entry in SOFT_SCORES["first_150_lines"]]
+SOFT += [soft(None, entry) for entry in SOFT_SCORES["all_lines"]]
+
+
+@pytest.mark.parametrize(("count", "entry"), SOFT)
+def test_soft_scores(count: int | None, entry: dict[str, Any]) -> None:
     options = {name: entry[name] for name in ("threshold", "assignment") if name in entry}
     options |= {"tokenize": "none", "vector_case": entry["case"]}
     path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    found = score_corpus(corpus, make_metric(entry["matcher"], vectors=path, **options))[0].numbers
-    assert isinstance(found, BleuScore)
-    return found
-
-
-def name_of(entry: dict[str, Any]) -> str:
-    return "-".join(str(value) for key, value in entry.items() if key not in ("score", "matches"))
-
-
-@pytest.mark.parametrize("entry", SOFT_SCORES["first_150_lines"], ids=name_of)
-def test_soft_scores_of_150_lines(entry: dict[str, Any]) -> None:
-    found = soft_score(morgan(150), entry)
-    assert found.score == pytest.approx(entry["score"], abs=5.1e-6)
+    found = score_corpus(morgan(count), make_metric(entry["matcher"], vectors=path, **options))[0].numbers
+    assert found.score == pytest.approx(entry["score"], abs=5.1e-6 if count else 1e-8)
     assert found.matches == pytest.approx(entry.get("matches", found.matches), abs=5.1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("entry", SOFT_SCORES["all_lines"], ids=name_of)
-def test_soft_scores_of_all_lines(entry: dict[str, Any]) -> None:
-    assert soft_score(morgan(), entry).score == pytest.approx(entry["score"], abs=1e-8)

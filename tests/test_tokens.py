@@ -62,20 +62,9 @@ def test_tokens_of_lines_are_those_of_sacrebleu(name: str, lowercase: bool, line
     assert [tokenizer.split(line) for line in lines] == expected
 
 
-WRITTEN = {
-    "ja-mecab": """
-    昨日は雨が降ったので、家で本を読んでいた。 東京タワーの高さは333メートルです。 彼女は「すぐ行く」と言った。
-    ＡＢＣ株式会社は2024年に設立された。 食べられないものはありますか？ システムを再起動してください。
-    """,
-    "ko-mecab": """
-    어제는 비가 와서 집에서 책을 읽었다. 서울타워의 높이는 236.7미터입니다. 그녀는 “곧 갈게요”라고 말했다.
-    ABC 주식회사는 2024년에 설립되었다. 못 먹는 음식이 있나요? 시스템을 다시 시작하십시오.
-    """,
-    "zh": """
-    昨天下雨，所以我在家里看书。 东京塔高333.5米。 她说：“我马上就去。” ABC公司成立于2024年。
-    你有不能吃的东西吗？ 等...5分钟后重启系统。
-    """,
-}
+WRITTEN = dict(
+    line.split(": ") for line in Path(__file__).with_name("written.txt").read_text(encoding="utf-8").splitlines()[2:]
+)
 
 
 @pytest.mark.slow
