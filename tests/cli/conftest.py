@@ -15,18 +15,37 @@ from vector_files import write_store
 
 from softbleu.cli.app import run
 
-CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
-REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
-SECOND = ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"]
-VECTORS = ["small 1.0 0.1 0.0", "little 0.9 0.2 0.0", "dog 0.0 1.0 0.1", "hound 0.0 0.9 0.2", "a 0.1 0.0 1.0"]
-VECTORS += ["the 0.2 0.0 0.9"]
-LINES: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("files.toml").read_text(encoding="utf-8"))
+
+def read_toml(name: str | Path) -> dict[str, Any]:
+    """A table beside this file, or elsewhere."""
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
-def lines_of(name: str) -> list[str]:
+def rows(name: str) -> list[tuple[str, str, str]]:
+    """Lines of a file beside this one: what stands in brackets above, and what stands before and behind =>."""
+    found, above = [], ""
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()[1:]:
+        if line.startswith("["):
+            above = line[1:-1]
+        elif line:
+            typed, _, said = line.partition("=>")
+            found.append((above, typed.strip(), said.strip()))
+    return found
+
+
+def lines_of(name: str) -> list[tuple[str, str]]:
     """Lines of `lines.txt` below a name in brackets."""
-    text = Path(__file__).with_name("lines.txt").read_text(encoding="utf-8")
-    return text.split(f"\n[{name}]\n")[1].partition("\n\n")[0].splitlines()
+    return [(typed, said) for above, typed, said in rows("lines.txt") if above == name]
+
+
+LINES: dict[str, list[str]] = read_toml("files.toml")
+TOKENISED, GERMAN = "a cat sat .", "Der Rat stimmte dem neuen Vertrag zu, aber die Minister warten noch auf das Geld."
+LINES |= {"tokenised.txt": [TOKENISED] * 30, "again.txt": [TOKENISED] * 30, "ten.txt": [TOKENISED] * 10}
+LINES |= {"untokenised.txt": ["a cat sat."] * 30, "german.txt": [GERMAN] * 6}
+DEFINITIONS = read_toml("definitions.toml")
+BASIC = ("candidate.txt", "reference.txt", "second.txt", "vectors.txt")
+CANDIDATE, REFERENCE, SECOND = (LINES[name] for name in BASIC[:3])
+TEXTS = ("-c", "candidate.txt", "-r", "reference.txt")
 
 
 @dataclass(frozen=True)
@@ -103,13 +122,18 @@ class Files:
         path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())
         return path
 
+    def lay(self, *names: str) -> None:
+        """Write files that `files.toml` has."""
+        for name in names:
+            self.write(name, LINES[name])
+
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
-    texts = {"candidate": CANDIDATE, "reference": REFERENCE, "second": SECOND, "vectors": VECTORS}
-    made = Files(tmp_path, *(tmp_path / f"{name}.txt" for name in texts))
-    for name, lines in texts.items():
-        made.write(f"{name}.txt", lines)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
+    """Where the test works."""
+    monkeypatch.chdir(tmp_path)
+    made = Files(tmp_path, *map(tmp_path.joinpath, BASIC))
+    made.lay(*BASIC)
     return made
 
 
@@ -123,9 +147,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def refused(command: Command, files: Files, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def refused(command: Command, files: Files) -> Callable[..., str]:
     """Run a command that must fail, in the folder of the files; give its one line. All files stay as they were."""
-    monkeypatch.chdir(files.folder)
 
     def call(*arguments: object, output: str | None = "out.txt", stdin: bytes = b"") -> str:
         before, folders = contents(files.folder), sorted(files.folder.rglob("*"))

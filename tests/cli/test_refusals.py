@@ -1,27 +1,29 @@
 """What is refused: one line, exit code 2, nothing on standard output, and every file as it was, inputs among them.
 
-`refusals.txt` has a row for each case; what its rows name lies in the folder where they run.
+`refusals.txt` has a row for each case; what its rows name lies in the folder where they run. `notes.txt` has what is
+noted, in the same way.
 """
 
 import gzip
 import json
 import os
+import re
 import shlex
 import sys
-import tomllib
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pyarrow.parquet
 import pytest
-from cli.conftest import LINES
+from cli.conftest import DEFINITIONS, LINES, rows
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
 from softbleu.io.arguments import FACTOR, Limit
 from softbleu.language import VALUES
 from softbleu.metrics.bleu import Bleu
+from softbleu.version import __version__
 
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"
 WITHOUT_OUTPUT = ("embeddings convert", "experiments run")
@@ -44,18 +46,7 @@ FILES: dict[str, list[str] | bytes] = {
 }
 
 
-def rows(name: str = "refusals.txt") -> list[tuple[str, str, str]]:
-    found, above = [], ""
-    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()[1:]:
-        if line.startswith("["):
-            above = line[1:-1]
-        elif line:
-            typed, _, said = line.partition("=> ")
-            found.append((above, typed.strip(), said))
-    return found
-
-
-@pytest.mark.parametrize(("above", "typed", "said"), rows())
+@pytest.mark.parametrize(("above", "typed", "said"), rows("refusals.txt"))
 def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
     monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
@@ -76,8 +67,17 @@ def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, mo
 
 
 def test_there_are_rows() -> None:
-    assert len(rows()) > 250
-    assert all(said for _, _, said in rows())
+    assert len(rows("refusals.txt")) > 250
+    assert all(said for _, _, said in rows("refusals.txt"))
+
+
+@pytest.mark.parametrize(("above", "typed", "notes"), rows("notes.txt"))
+def test_what_is_noted(command: Any, files: Any, above: str, typed: str, notes: str) -> None:
+    files.lay(*{*re.split("[ =]", f"{above} {typed}")} & LINES.keys())
+    done = command(*shlex.split(f"{above} {typed}"))
+    assert done.code == 0
+    expected = notes.replace("VERSION", __version__).split(" … ") if notes else []
+    assert done.err.splitlines() == [f"softbleu: note: {note}" for note in expected]
 
 
 def test_traceback_only_for_debugging(command, files):
@@ -167,9 +167,6 @@ def test_every_command_allows_more(command, refused, files, monkeypatch):
     assert command(*arguments, "--limits", "100").code == 0
 
 
-DEFINITIONS = tomllib.loads(Path(__file__).with_name("definitions.toml").read_text(encoding="utf-8"))["texts"]
-
-
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("encoder") / "made"
@@ -213,7 +210,7 @@ def test_another_file_of_a_store_may_be_written(command: Any, place: Path) -> No
 def test_experiments(refused: Any, files: Any, candidate: str) -> None:
     options = ["-f", "tsv"] if candidate == "x.tsv" else []
     files.write(candidate.replace("*", "x"), files.candidate.read_bytes())
-    files.write("x.toml", DEFINITIONS["sweep"].replace("candidate.txt", candidate).encode())
+    files.write("x.toml", DEFINITIONS["texts"]["sweep"].replace("candidate.txt", candidate).encode())
     message = refused("experiments", "run", "x.toml", "--no-picture", *options, output=None)
     assert "is an input: write to another file" in message
 
@@ -221,7 +218,7 @@ def test_experiments(refused: Any, files: Any, candidate: str) -> None:
 @pytest.mark.parametrize("kind", ["sweep", "spurious"])
 @pytest.mark.parametrize("link", [False, True])
 def test_notes_where_a_journal_would_lie(refused: Any, files: Any, kind: str, link: bool) -> None:
-    files.write("x.toml", DEFINITIONS[kind].encode())
+    files.write("x.toml", DEFINITIONS["texts"][kind].encode())
     path = files.write("notes" if link else "x.unfinished", ["my notes"])
     if link:
         (files.folder / "x.unfinished").symlink_to(path)
