@@ -38,6 +38,7 @@ from softbleu.errors import SoftbleuError
 PAGE = HERE.parents[1] / "docs" / "reference" / "reliability.md"
 BEGIN, END = "<!-- made by just campaign -->\n", "<!-- end -->\n"
 CPU, WALL, MEMORY = 60, 300, 1 << 30
+HANGS = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 LOADED = ["app", "score", "explain", "compare", "metaeval", "matrix", "sweep"]
 COLOURS = re.compile("\x1b\\[[0-9;]*[mK]")
 FORMS: dict[str, Callable[[str], bytes]] = {
@@ -239,34 +240,28 @@ def run(case: Case, samples: Path) -> Outcome:
         return Outcome(code, out, err, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, odd)
 
 
-def judge(case: Case, done: Outcome) -> str | None:  # noqa: C901
+def judge(case: Case, done: Outcome) -> str | None:
     """What is wrong with the way in which a command ended."""
     last = (done.err.strip().splitlines() or [""])[-1][:200]
-    if done.code == -signal.SIGALRM or done.code == -signal.SIGXCPU or done.code == -signal.SIGKILL:
-        return f"no end in {CPU} s of CPU time, or {WALL} s: {done.err}"
-    if "Traceback" in done.err or re.search(r"\wWarning: ", done.err):
-        return f"a traceback or a warning: {last}"
-    if done.code not in {"result": [0], "refused": [2], "either": [0, 2]}[case.expect]:
-        return f"exit code {done.code}: {last}"
-    if done.code == 2 and not (
-        done.err.startswith("softbleu: error: ") and done.err.count("\n") == 1 and not done.out
-    ):
-        return f"not one line: {done.err[:200]!r} {done.out[:50]!r}"
-    if case.says and done.code == 2 and case.says not in done.err:
-        return f"another message: {last}"
+    expected = {"result": [0], "refused": [2], "either": [0, 2]}[case.expect]
+    one_line = done.err.startswith("softbleu: error: ") and done.err.count("\n") == 1 and not done.out
     data = re.search(r" -f (jsonl?|csv)\b", case.command)
     texts = [COLOURS.sub("", text) if case.terminal else text for text in (done.err, "" if data else done.out)]
-    if any(map(CONTROL.search, texts)):
-        return "a control character"
-    if done.odd:
-        return ", ".join(done.odd)
-    if done.size > MEMORY:
-        return f"{done.size >> 20} MB"
-    if data and done.code == 0 and re.search(r"\b(NaN|Infinity)\b", done.out):
-        return "numbers that are not finite"
-    if case.segments and any(len(parts) != case.segments for _, parts in done.scores):
+    faults: list[tuple[str, Any]] = [
+        (f"no end in {CPU} s of CPU time, or {WALL} s: {done.err}", -done.code in HANGS),
+        (f"a traceback or a warning: {last}", re.search(r"Traceback|\wWarning: ", done.err)),
+        (f"exit code {done.code}: {last}", done.code not in expected),
+        (f"not one line: {done.err[:200]!r} {done.out[:50]!r}", done.code == 2 and not one_line),
+        (f"another message: {last}", done.code == 2 and case.says not in done.err),
+        ("a control character", any(map(CONTROL.search, texts))),
+        (", ".join(done.odd), done.odd),
+        (f"{done.size >> 20} MB", done.size > MEMORY),
+        ("numbers that are not finite", data and not done.code and re.search(r"\b(NaN|Infinity)\b", done.out)),
+    ]
+    said = next((fault for fault, found in faults if found), None)
+    if not said and case.segments and any(len(parts) != case.segments for _, parts in done.scores):
         return "another number of segments"
-    return None
+    return said
 
 
 def draw(cases: dict[str, Case], part: int, seed: int) -> dict[str, Case]:

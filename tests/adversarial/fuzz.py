@@ -19,8 +19,9 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -29,8 +30,7 @@ import atheris
 from softbleu.metrics.base import make_metric, metric_from_signature, read_settings
 
 TESTS = Path(__file__).resolve().parents[1]
-SECONDS = 60
-"""Of one input; more is a hang."""
+SECONDS = 60  # Of one input; more is a hang
 PACKED = b"\x1f\x8b"
 
 
@@ -123,14 +123,11 @@ PARSERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
 }
 
 
-def targets(wanted: str) -> Iterator[tuple[str, Callable[[], Target]]]:
+def targets(wanted: str) -> dict[str, Callable[[], Target]]:
     """What is tried, by name, where a pattern is found; each is made where it runs."""
-    for name, (parse, seeds) in PARSERS.items():
-        if re.search(wanted, name):
-            yield name, lambda name=name, parse=parse, seeds=seeds: parsing(name, parse, *seeds)  # type: ignore[misc]
-    for reader in READERS:
-        if re.search(wanted, str(reader)):
-            yield str(reader), lambda reader=reader: reading(reader)  # type: ignore[misc]
+    every = {name: partial(parsing, name, parse, *seeds) for name, (parse, seeds) in PARSERS.items()}
+    every |= {str(reader): partial(reading, reader) for reader in READERS}
+    return {name: make_target for name, make_target in every.items() if re.search(wanted, name)}
 
 
 def digest(text: str) -> str:
@@ -193,7 +190,7 @@ def fuzz(make_target: Callable[[], Target], seconds: float, folder: Path) -> Non
 def main() -> None:
     """Try all targets, or those whose names have a pattern, for so many minutes of CPU time together."""
     minutes, wanted = float(sys.argv[1]), " ".join(sys.argv[2:])
-    chosen = dict(targets(wanted))
+    chosen = targets(wanted)
     place = Path(os.environ.get("SOFTBLEU_FUZZ") or tempfile.mkdtemp(prefix="softbleu-fuzz-")).resolve()
     shutil.rmtree(place / "samples", ignore_errors=True)
     (place / "samples").mkdir(parents=True)

@@ -43,13 +43,11 @@ THREADS, PROCESSES = 8, 2
 LINES, CORPORA, EACH = 60, 5, 12
 GROWTH, LONG = 1.05, 5
 """What is resident at the end, by what was after a quarter of the time; minutes after which all is warm by then."""
-FORGOTTEN = 200
-"""One call of so many throws away what functions have kept."""
+FORGOTTEN = 200  # One call of so many throws away what functions have kept
 FORKED, PATIENCE = 500, 100
 """One call of so many is made by a process forked for it; seconds after which that counts as hung."""
 CACHES: list[Any] = []
-INHERITED: list[Any] = []
-"""Metrics that forked processes have of their parent."""
+INHERITED: list[Any] = []  # Metrics that forked processes have of their parent
 
 
 def write_texts(folder: Path) -> None:

@@ -21,16 +21,13 @@ WRITERS = dict(line.split(": ", 1) for line in Path(__file__).with_name("writers
 JOURNALS = (".o.json.score", ".o.json.compare", ".o.csv.sweep", "out/sweep.unfinished")
 """What an interrupted run keeps on purpose."""
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "sqlite3.connect"}
-SIZES = (0, 1, 100, 1000, 3000)
-"""Bytes that no file may exceed, as if the disk were full."""
+SIZES = (0, 1, 100, 1000, 3000)  # Bytes that no file may exceed, as if the disk were full
 SIGNALS = {"SIGKILL": -9, "SIGTERM": 143, "SIGINT": 130}
 FULL, LIMIT, TWICE = "full", "limit", "twice"
 TRIAL = re.compile("tmp/[a-z0-9_]{8}")
 """What Python's own module writes to see whether the folder of temporary files is one."""
-COPY = re.compile("^cache/remote/[0-9a-f]{32}")
-"""Its name has the times of what was copied."""
-PATIENCE = 60
-"""Seconds of CPU time for a command."""
+COPY = re.compile("^cache/remote/[0-9a-f]{32}")  # Its name has the times of what was copied
+PATIENCE = 60  # Seconds of CPU time for a command
 LOADED = ("softbleu", "scipy", "gensim", "faiss", "sacrebleu", "safetensors", "fsspec")
 """Packages that take long to load."""
 
@@ -40,8 +37,7 @@ class Case(NamedTuple):
 
     writer: str
     way: str
-    at: int
-    """The step before which it ends, or the size that files may have."""
+    at: int  # The step before which it ends, or the size that files may have
 
     def __str__(self) -> str:
         return f"{self.writer}, {self.way} at {self.at}"

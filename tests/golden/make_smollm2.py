@@ -15,18 +15,7 @@ import transformers
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 START = "<|endoftext|>"
-LINES = [
-    "I like it .",
-    "He go to the school yesterday .",
-    "He went to school yesterday .",
-    "This are good informations .",
-    "This is one of the most important things in the world .",
-    "Nobody know , whether the moon are made from cheese .",
-    'She said : " I do n\'t think so ! "',
-    "In 1998 , 3.5 % of them recieved 42 letters ( or fewer ) .",
-    "the the the the",
-    "Zürich",
-]
+LINES = Path(__file__).with_name("smollm2.txt").read_text(encoding="utf-8").splitlines()
 
 
 def main() -> None:

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-TextEdit = tuple[int, int, tuple[str, ...]]
-"""Source words from one place up to another become these."""
+TextEdit = tuple[int, int, tuple[str, ...]]  # Source words from one place up to another become these
 
 
 @dataclass(frozen=True)

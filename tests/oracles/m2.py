@@ -5,8 +5,7 @@ from itertools import pairwise, permutations
 
 Vertex = tuple[int, int]
 Arc = tuple[Vertex, Vertex]
-Gold = tuple[int, int, tuple[str, ...]]
-"""Start, end, and the corrections that are right."""
+Gold = tuple[int, int, tuple[str, ...]]  # Start, end, and the corrections that are right
 EPSILON = 0.001
 
 
@@ -183,8 +182,7 @@ def running_choice(segments: Sequence[Sequence[tuple[int, int, int]]], beta: flo
 
 
 Similarity = Callable[[str, str], float]
-Placed = tuple[int, int, list[str]]
-"""Start, end, and the words that stand there instead."""
+Placed = tuple[int, int, list[str]]  # Start, end, and the words that stand there instead
 
 
 def paired(one: list[str], other: list[str], similarity: Similarity) -> float:

@@ -38,8 +38,7 @@ class Measure:
     components: int = 0
     neighbours: int | None = None
     scope: int = SCOPE
-    lone: tuple[str, ...] = ()
-    """Words that are like themselves alone."""
+    lone: tuple[str, ...] = ()  # Words that are like themselves alone
 
     def spelling(self, word: str) -> str | None:
         """Spelling that a word is found under, if any."""

@@ -13,8 +13,7 @@ from .soft import TokenProduct, ngrams
 
 Weight = Callable[[str], float]
 Table = list[list[float]]
-NEAR = 1e-5
-"""Totals that differ by less may be the greatest, similarities being rounded to 6 decimals elsewhere."""
+NEAR = 1e-5  # Totals that differ by less may be the greatest, similarities being rounded to 6 decimals elsewhere
 
 
 @dataclass(frozen=True)

@@ -236,8 +236,7 @@ FIXED: dict[str, Any] = {
 ANY = {"mean": [True, False], "components": [0, 1, 2], "neighbours": [1, 2, 5, 9], "lone": [(), LONE]}
 REMEDIES = {name: st.just(remedy) for name, remedy in FIXED.items()}
 REMEDIES["any"] = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in ANY.items()})
-SMALLEST_NORM = 0.01
-"""Squared norms nearer to 0 than this make similarities that depend on the last bits."""
+SMALLEST_NORM = 0.01  # Squared norms nearer to 0 than this make similarities that depend on the last bits
 MASS = 1e-5
 
 

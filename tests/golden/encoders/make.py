@@ -17,21 +17,6 @@ import sentencepiece
 import torch
 import transformers
 from tokenizers import BertWordPieceTokenizer, Tokenizer, models, pre_tokenizers, processors
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertModel,
-    BertTokenizerFast,
-    DistilBertConfig,
-    DistilBertForMaskedLM,
-    MPNetConfig,
-    MPNetModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    XLMRobertaConfig,
-    XLMRobertaForMaskedLM,
-    XLMRobertaTokenizer,
-)
 
 HERE = Path(__file__).resolve().parent
 SPECIAL = ["<s>", "<pad>", "</s>", "[UNK]"]
@@ -40,30 +25,18 @@ LENGTHS = (140, 1, 17)
 # RoBERTa and MPNet start at row 2 of their position embeddings.
 POSITIONS = max(LENGTHS) + 2 + 2
 SIZES = {
-    "hidden_size": 8,
-    "num_attention_heads": 2,
-    "intermediate_size": 12,
-    "num_hidden_layers": 2,
-    "vocab_size": len(WORDS),
-    "max_position_embeddings": POSITIONS,
-    "pad_token_id": 1,
+    **{"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 12, "num_hidden_layers": 2},
+    **{"vocab_size": len(WORDS), "max_position_embeddings": POSITIONS, "pad_token_id": 1},
+}
+OF_DISTILBERT = {
+    **{"dim": 8, "n_heads": 2, "hidden_dim": 12, "n_layers": 2, "activation": "relu"},
+    **{name: SIZES[name] for name in ("vocab_size", "max_position_embeddings", "pad_token_id")},
 }
 MODELS = {
-    "bert": BertModel(BertConfig(**SIZES, hidden_act="gelu")),
-    "distilbert": DistilBertForMaskedLM(
-        DistilBertConfig(
-            dim=8,
-            n_heads=2,
-            hidden_dim=12,
-            n_layers=2,
-            vocab_size=len(WORDS),
-            max_position_embeddings=POSITIONS,
-            pad_token_id=1,
-            activation="relu",
-        )
-    ),
-    "mpnet": MPNetModel(MPNetConfig(**SIZES)),
-    "roberta": RobertaForMaskedLM(RobertaConfig(**SIZES, hidden_act="gelu_new")),
+    "bert": transformers.BertModel(transformers.BertConfig(**SIZES, hidden_act="gelu")),
+    "distilbert": transformers.DistilBertForMaskedLM(transformers.DistilBertConfig(**OF_DISTILBERT)),
+    "mpnet": transformers.MPNetModel(transformers.MPNetConfig(**SIZES)),
+    "roberta": transformers.RobertaForMaskedLM(transformers.RobertaConfig(**SIZES, hidden_act="gelu_new")),
 }
 
 
@@ -104,7 +77,7 @@ def write(name: str, seed: int, whole: transformers.PreTrainedModel, pieces: lis
     )
 
 
-def by_sentencepiece(lines: Path) -> XLMRobertaTokenizer:
+def by_sentencepiece(lines: Path) -> transformers.XLMRobertaTokenizer:
     """Train the tokenizer of XLM-R and multilingual MiniLM: Unigram, with a map of characters."""
     with TemporaryDirectory() as folder:
         rules = Path(folder) / "rules.tsv"
@@ -116,14 +89,14 @@ def by_sentencepiece(lines: Path) -> XLMRobertaTokenizer:
             hard_vocab_limit=False,
             normalization_rule_tsv=str(rules),
         )
-        return XLMRobertaTokenizer.from_pretrained(folder)
+        return transformers.XLMRobertaTokenizer.from_pretrained(folder)
 
 
-def by_wordpiece(lines: Path) -> BertTokenizerFast:
+def by_wordpiece(lines: Path) -> transformers.BertTokenizerFast:
     """Train the tokenizer of multilingual BERT and LaBSE: WordPiece with cases."""
     trained = BertWordPieceTokenizer(lowercase=False, strip_accents=False)
     trained.train([str(lines)], vocab_size=150, min_frequency=1, show_progress=False)
-    return BertTokenizerFast(vocab=trained.get_vocab(), do_lower_case=False)
+    return transformers.BertTokenizerFast(vocab=trained.get_vocab(), do_lower_case=False)
 
 
 def multilingual() -> dict[str, tuple[transformers.PreTrainedModel, transformers.PreTrainedTokenizerBase]]:
@@ -131,14 +104,16 @@ def multilingual() -> dict[str, tuple[transformers.PreTrainedModel, transformers
     lines = HERE / "multilingual.txt"
     unigram, wordpiece = by_sentencepiece(lines), by_wordpiece(lines)
     sizes = {**SIZES, "max_position_embeddings": 80, "hidden_act": "gelu"}
-    of_bert = BertConfig(**{**sizes, "vocab_size": len(wordpiece), "pad_token_id": 0})
-    of_minilm = BertConfig(**{**sizes, "vocab_size": len(unigram), "pad_token_id": 0})
-    of_xlm = XLMRobertaConfig(**{**sizes, "vocab_size": len(unigram), "type_vocab_size": 1, "layer_norm_eps": 1e-5})
+    of_bert = transformers.BertConfig(**{**sizes, "vocab_size": len(wordpiece), "pad_token_id": 0})
+    of_minilm = transformers.BertConfig(**{**sizes, "vocab_size": len(unigram), "pad_token_id": 0})
+    of_xlm = transformers.XLMRobertaConfig(
+        **{**sizes, "vocab_size": len(unigram), "type_vocab_size": 1, "layer_norm_eps": 1e-5}
+    )
     return {
-        "labse": (BertModel(of_bert), wordpiece),
-        "mbert": (BertForMaskedLM(of_bert), wordpiece),
-        "multilingual-minilm": (BertModel(of_minilm), unigram),
-        "xlm-roberta": (XLMRobertaForMaskedLM(of_xlm), unigram),
+        "labse": (transformers.BertModel(of_bert), wordpiece),
+        "mbert": (transformers.BertForMaskedLM(of_bert), wordpiece),
+        "multilingual-minilm": (transformers.BertModel(of_minilm), unigram),
+        "xlm-roberta": (transformers.XLMRobertaForMaskedLM(of_xlm), unigram),
     }
 
 
