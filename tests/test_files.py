@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -131,11 +132,10 @@ def test_a_store_that_is_open_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_windows_is_sent_no_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Signal 0 is Ctrl-C there."""
-    sent: list[int] = []
-    monkeypatch.setattr(os, "kill", lambda process, _: sent.append(process))
+    monkeypatch.setattr(os, "kill", kill := Mock())
     monkeypatch.setattr(files.os, "name", "nt")
     assert files._lives(1)
-    assert sent == []
+    assert not kill.called
 
 
 def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:
@@ -360,9 +360,8 @@ def test_limits_of_the_cache(place: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 WRITE_SOME = """
 import sys
-from softbleu.io.line_cache import kept_lines, read_lines, write_lines
-start = int(sys.argv[1])
-keys = [b"%08d" % number for number in range(start, start + 30)]
+from softbleu.io.line_cache import read_lines, write_lines
+keys = [b"%08d" % (int(sys.argv[1]) + number) for number in range(30)]
 for key in keys:
     write_lines({key: key[-2:]})
 print(len(read_lines(keys)))
@@ -370,8 +369,8 @@ print(len(read_lines(keys)))
 
 
 def test_several_processes_at_once():
-    commands = [[sys.executable, "-c", WRITE_SOME, str(start)] for start in (0, 20, 40)]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    begin = [sys.executable, "-c", WRITE_SOME]
+    running = [subprocess.Popen([*begin, start], stdout=subprocess.PIPE, text=True) for start in ("0", "20", "40")]
     assert [process.communicate(timeout=60)[0] for process in running] == ["30\n"] * 3
     assert read_lines([b"%08d" % 45]) == {b"%08d" % 45: b"45"}
 
@@ -450,20 +449,17 @@ def test_headers_that_are_refused(header: str | tuple[str, bool, str], message: 
 
 
 def test_every_flip_of_a_header_is_told_or_harmless(tmp_path: Path) -> None:
-    path = tmp_path / "x.npy"
-    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    path, values, told = tmp_path / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3), 0
     np.save(path, values)
     content = path.read_bytes()
-    refused = 0
-    for place in range(128):
-        for flip in (1, 4, 16, 64):
-            path.write_bytes(content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
-            try:
-                # What passes differs by the order of bytes, by the number format, or by a blank.
-                assert map_array(path).nbytes == values.nbytes
-            except InputError:
-                refused += 1
-    assert refused > 300
+    for place, flip in product(range(128), (1, 4, 16, 64)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
+        try:
+            # What passes differs by the order of bytes, by the number format, or by a blank.
+            assert map_array(path).nbytes == values.nbytes
+        except InputError:
+            told += 1
+    assert told > 300
 
 
 NO_SCORES = ["1e308", "-1e101", 1e-320, "nan", "inf", True, None, [], "9" * 400, 10**400]

@@ -198,12 +198,11 @@ def networks(draw, most=6):
 
 
 def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeypatch):
-    candidates = ["a b", "c", "a", "b b c"]
-    networks = ["(a|b) [c] b", "c", "[a] (b|c) (b c|a)", "b (a|c) c"]
+    texts = ["a b", "c", "a", "b b c"], ["(a|b) [c] b", "c", "[a] (b|c) (b c|a)", "b (a|c) c"]
     options = {"metric": "hyter", "notation": "brackets", "level": "segment"}
-    whole = softbleu.score(candidates, networks, **options).segments
+    whole = softbleu.score(*texts, **options).segments
     monkeypatch.setattr("softbleu.kernels.lattices._MOST_CELLS", 20)
-    assert softbleu.score(candidates, networks, **options).segments == whole
+    assert softbleu.score(*texts, **options).segments == whole
 
 
 CANDIDATES = st.lists(st.sampled_from((*WORDS, "x")), max_size=6)
@@ -216,8 +215,7 @@ def hyter(candidate, network, **settings):
 
 
 def test_costs_by_hand():
-    network = WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])
-    found = hyter([], network).numbers
+    found = hyter([], WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])).numbers
     assert (found.edits, found.length) == (2.5, 1)
     for cost, shifted in ((0, 1), (0.25, 1 + 5 * 0.25)):
         network = WordNetwork.of([NetworkArc(k, k + 1, word, cost) for k, word in enumerate("abcde")])

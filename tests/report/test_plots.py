@@ -64,12 +64,17 @@ def test_anything_is_drawn_and_names_are_only_names(picture: str) -> None:
     assert set(names) <= shown
 
 
-def test_the_same_bytes_whenever_and_in_any_process() -> None:
-    rows = [[LINES, HISTOGRAM, SCATTER], [RANKS]]
+def test_the_same_bytes_whenever_in_any_process_and_style() -> None:
+    import matplotlib as mpl
+
+    rows, before = [[LINES, HISTOGRAM, SCATTER], [RANKS]], dict(mpl.rcParams)
     drawn = [draw(rows, name) for name in PICTURE_FORMATS]
+    assert dict(mpl.rcParams) == before
     for name, picture in zip(PICTURE_FORMATS, drawn, strict=True):
         assert picture.startswith(MAGIC[name])
         assert not any(date in picture for date in (b"CreationDate", b"<dc:date>"))
+    with mpl.rc_context({"axes.grid": False, "svg.hashsalt": "x", "legend.frameon": True}):
+        assert [draw(rows, name) for name in PICTURE_FORMATS] == drawn
     code = "import hashlib; from softbleu.report.plots import *; "
     code += f"print([hashlib.sha256(draw({rows!r}, name)).hexdigest() for name in PICTURE_FORMATS])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -96,16 +101,6 @@ def test_titles_are_only_titles() -> None:
     assert sum("\\" in text for text in texts_of(drawn)) == 5
     # Characters that the font lacks.
     assert draw(Lines("猫", "x", "y", {"猫": [(0.0, 1.0)], "犬": [(1.0, 2.0)]}), "png").startswith(MAGIC["png"])
-
-
-def test_style_is_nobody_elses() -> None:
-    import matplotlib as mpl
-
-    before = dict(mpl.rcParams)
-    plain = draw(RANKS, "svg")
-    assert dict(mpl.rcParams) == before
-    with mpl.rc_context({"axes.grid": False, "svg.hashsalt": "x", "legend.frameon": True}):
-        assert draw(RANKS, "svg") == plain
 
 
 def crowd(count: int, name: str) -> Scatter:
