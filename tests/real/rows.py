@@ -69,7 +69,7 @@ def furnish(folder: Path) -> Path:
         lines = (SHARED / "data" / "wmt13-fr-en" / file).read_text(encoding="utf-8").split("\n")[:3000]
         parts = {
             "first": lines[:300],
-            "half": lines[:1500],
+            "part": lines[:500],
             # 20 documents of some 1,300 words, and three of some 3,000.
             "documents": [" ".join(lines[at : at + _LINES_OF_A_DOCUMENT]) for at in range(0, 2930, 147)],
             "long": [" ".join(lines[at : at + 160]) for at in (0, 1000, 2000)],
