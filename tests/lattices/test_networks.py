@@ -45,18 +45,14 @@ def said(line, **rules):
     return texts_of(NetworkRules(**rules).network(line, str.split))
 
 
-@pytest.fixture
-def resources(tmp_path):
-    """Small synonyms, paraphrases and vectors, whose first words are those that may enter."""
+def test_rules_say_what_their_resources_say(tmp_path):
+    # The first words are those that may enter.
     angles = {"car": 0, "vehicle": 20, "truck": 35, "cars": 15, "tax": 90, "idea": 180, "little": 120, "tiny": 140}
     angles |= {"hope": 200, "hoped": 210, "hopes": 215, "dogs": 270, "doggs": 271, "small": 220}
     turns = ((word, math.radians(angle)) for word, angle in angles.items())
     vectors, data = tmp_path / "vectors.txt", write_meteor_data(tmp_path / "data")
     vectors.write_text("".join(f"{word} {math.cos(turn):.4f} {math.sin(turn):.4f}\n" for word, turn in turns))
-    return {"meteor_data": MeteorData.of(str(data)), "network_vectors": NetworkVectors.of(str(vectors))}
-
-
-def test_rules_say_what_their_resources_say(resources):
+    resources = {"meteor_data": MeteorData.of(str(data)), "network_vectors": NetworkVectors.of(str(vectors))}
     found = said("a small cat ran away", paraphrase_cost=0.3, **resources)
     costs = {"a small cat": 0, "kitten": 1, "a little cat": 1, "a small feline": 1, "a little feline": 2}
     whole = product(costs.items(), {"ran away": 0, "fled": 1, "ran off quickly": 1}.items())

@@ -80,13 +80,8 @@ def soft_page() -> str:
     return page_of(systems, references, matcher="vleu", threshold=0.8, vectors=VECTORS)
 
 
-@pytest.fixture(scope="module")
-def soft():
-    return soft_page()
-
-
-def test_the_policy_names_what_may_run(soft):
-    seen = Elements(soft)
+def test_the_policy_names_what_may_run():
+    seen = Elements(soft_page())
     assert [kind for kind, _ in seen.raw] == ["style", *["script"] * 6]
     style, _, *scripts = seen.digests
     allowed = f"default-src 'none'; script-src {' '.join(scripts)}; style-src {style}"
@@ -116,8 +111,8 @@ def test_packed_columns_come_back(columns):
     assert unpacked(json.loads(packed)) == columns
 
 
-def test_text_and_matches_are_in_the_data(soft):
-    data = data_of(soft)
+def test_text_and_matches_are_in_the_data():
+    data = data_of(soft := soft_page())
     columns = unpacked(data["packed"])
     bounds = np.cumsum([0, *columns["lengths"]])
     words = [data["words"][code] for code in columns["words"]]
