@@ -87,11 +87,6 @@ def split(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Co
     return counted
 
 
-def once(texts: list[str]) -> Counter[str]:
-    assert len(set(texts)) < len(texts), "some line must come again"
-    return Counter(set(texts))
-
-
 TOGETHER = {
     "exact": [BLEU, make_metric(order=2, tokenize="none")],
     "exact and source": [BLEU, GLEU],
@@ -129,14 +124,16 @@ for _name, _metrics in TOGETHER.items():
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_each_line_is_tokenised_once(split: Counter[str], operation: str, tmp_path: Path) -> None:
     source, run = OPERATIONS[operation]
+    texts = all_lines(make_corpus(), source=source)
+    assert len(set(texts)) < len(texts), "some line must come again"
     run(make_corpus())
-    assert split == once(all_lines(make_corpus(), source=source))
+    assert split == Counter(set(texts))
     if operation == "soft and exact":
         # Files, too.
         split.clear()
         with opened(tmp_path, make_corpus()) as files:
             run(files)
-        assert split == once(all_lines(make_corpus(), source=source))
+        assert split == Counter(set(texts))
 
 
 def test_explanations_tokenise_what_they_show(split: Counter[str]) -> None:
@@ -276,14 +273,14 @@ def test_raw_norms_of_one_system_do_not_weigh_in_another() -> None:
 
 def test_the_signature_by_its_keys() -> None:
     metric = replace(VLEU, smooth="floor", smooth_value=0.5)
-    pairs = parse_signature(score_corpus(make_corpus(), metric)[0].signature)
+    corpus, segment = (score_corpus(make_corpus(), metric, level=level)[0] for level in ("corpus", "segment"))
+    pairs = parse_signature(corpus.signature)
     name, _, digits = pairs["vectors"].partition("#")
     assert (name, len(digits), set(digits) <= set("0123456789abcdef")) == ("mapping", 12, True)
     signed = [one.key for one, value in metric.settings() if value != one.default or not one.signed_if_set]
     assert list(pairs) == ["metric", *signed, "level", "nrefs", "blank", "version"]
     assert (pairs["level"], pairs["nrefs"], pairs["version"]) == ("corpus", "var", __version__)
     # Segments are scored with effective order, the corpus without: one signature cannot be silent about that.
-    corpus, segment = (score_corpus(make_corpus(), level=level)[0] for level in ("corpus", "segment"))
     assert segment.signature != corpus.signature
 
 
