@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,6 @@ PAGES = (README, *(page for page in sorted((ROOT / "docs" / "guide").glob("*.md"
 # No environment need be activated: the program is the one beside this interpreter.
 SCRIPTS = Path(sys.executable).parent
 ENVIRONMENT = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
-# What installs or tests is the business of the gate; what comes after the installation is run here.
-_INSTALLS = ".venv/bin/"
-_TESTS = "pytest"
 
 
 def blocks(language: str, page: Path = README) -> list[str]:
@@ -37,8 +35,9 @@ def commands(page: Path) -> list[tuple[str, str]]:
     """Commands of a page's console blocks and what they are said to print."""
     parts = [part for block in blocks("console", page) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     split = [part.partition("\n") for part in parts]
-    plain = [(line.rpartition(_INSTALLS)[2], expected) for line, _, expected in split]
-    return [(line, expected) for line, expected in plain if not line.startswith((_TESTS, "pip "))]
+    # What installs or tests is the business of the gate; what comes after the installation is run here.
+    plain = [(line.rpartition(".venv/bin/")[2], expected) for line, _, expected in split]
+    return [(line, expected) for line, expected in plain if not line.startswith(("pytest", "pip "))]
 
 
 def in_shell(line: str, stdin: bytes = b"", folder: Path | None = None, **more: str) -> str:
@@ -60,9 +59,10 @@ def printed(line: str, command: Any) -> str:
     return in_shell(rest, done.out.encode()) if rest else done.out
 
 
-def pattern_of(expected: str) -> str:
-    """Three dots stand for anything."""
-    return ".*".join(re.escape(part) for part in expected.split("..."))
+def compare(line: str, expected: str, found: str) -> None:
+    """See that a line has printed what is shown, if anything is; three dots stand for anything."""
+    pattern = ".*".join(re.escape(part) for part in expected.split("..."))
+    assert not expected or re.fullmatch(pattern, found, re.DOTALL), f"{line} printed\n{found}"
 
 
 def test_there_is_something_to_run() -> None:
@@ -70,18 +70,15 @@ def test_there_is_something_to_run() -> None:
     assert len(blocks("python")) >= 1
     assert sum(bool(commands(page)) for page in PAGES) >= 20
     # What is no command of a console and no Python that runs is shown as text.
-    shown = {
-        language for page in (*PAGES, START) for language in re.findall(r"^```(\w+)$", page.read_text("utf-8"), re.M)
-    }
-    assert shown == {"console", "python", "text"}
+    text = "\n".join(page.read_text("utf-8") for page in (*PAGES, START))
+    assert {*re.findall(r"^```(\w+)$", text, re.MULTILINE)} == {"console", "python", "text"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_print_what_is_shown(command: Any, page: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     for line, expected in commands(page):
-        found = printed(line, command)
-        assert not expected or re.fullmatch(pattern_of(expected), found, re.DOTALL), f"{line} printed\n{found}"
+        compare(line, expected, printed(line, command))
 
 
 @pytest.mark.filterwarnings("default")
@@ -93,22 +90,7 @@ def test_python_runs(code: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -
 
 
 # Tasks of a new user, each from its section of the page alone, by at most three commands as they stand there.
-
-
-# Each task of the page, and what its last command prints.
-TASKS = {
-    "Score systems": "C       ",
-    "Use a soft metric": "kids    ~  0.65  children",
-    "Choose a threshold": "0.9",
-    "Use your own word vectors": "vectors:my-vectors#",
-    "Use your own BERT": "vectors:my-encoder#",
-    "Compare two systems": "95%",
-    "Measure agreement with human judgements": "softbleu",
-    "Score corrections": "refless",
-    "Generate an artificial corpus": "VLEU",
-    "Add a metric": "WER",
-    "Make a page": "",
-}
+TASKS: dict[str, str] = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text(encoding="utf-8"))
 
 
 def files_of(folder: Path) -> None:
@@ -148,31 +130,21 @@ def test_a_task_is_done_from_its_page(command: Any, task: str, tmp_path: Path, m
     pip = {"PIP_TARGET": str(tmp_path / "installed"), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": path}
     found = ""
     for line, expected in tasks()[task]:
-        if task == "Add a metric":
-            program = [sys.executable, "-m", *line.replace("install", "install --no-build-isolation").split()]
-            environment = {**os.environ, **pip}
-            done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment)
-            assert done.returncode == 0, done.stderr
-            found = done.stdout
-        else:
-            found = printed(line, command)
-        assert not expected or re.fullmatch(pattern_of(expected), found, re.DOTALL), f"{line} printed\n{found}"
+        there = f"{shlex.quote(sys.executable)} -m {line.replace('install', 'install --no-build-isolation')}"
+        found = in_shell(there, **pip) if task == "Add a metric" else printed(line, command)
+        compare(line, expected, found)
     assert TASKS[task] in found
     assert task != "Make a page" or "<title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 # What the table of equivalents puts side by side prints what it says, there and here.
-
-
 EQUIVALENTS = ROOT / "docs" / "guide" / "coming-from.md"
-Row = tuple[str, str, list[str]]
 
 
-def rows() -> list[Row]:
+def rows() -> list[tuple[str, str, list[str]]]:
     """Rows that say what both print."""
-    found = re.findall(
-        r"^\| `(.*?)`[^|]*\| `(.*?)` \| ([\d. ]+) \|$", EQUIVALENTS.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    text = EQUIVALENTS.read_text(encoding="utf-8")
+    found = re.findall(r"^\| `(.*?)`[^|]*\| `(.*?)` \| ([\d. ]+) \|$", text, re.MULTILINE)
     return [(there, here, values.split()) for there, here, values in found]
 
 
@@ -218,12 +190,8 @@ def test_here_the_table_is_right(command: Any, there: str, here: str, expected: 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_texts")
-@pytest.mark.parametrize(
-    ("there", "expected"),
-    [(there, expected) for there, here, expected in rows() if here.startswith("softbleu ")],
-    ids=str,
-)
-def test_there_the_table_is_right(there: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("there", "here", "expected"), [row for row in rows() if row[1].startswith("softbleu ")])
+def test_there_the_table_is_right(there: str, here: str, expected: list[str]) -> None:
     tool = there.split()[0]
     if not (SCRIPTS / tool).exists() and shutil.which(tool) is None:
         pytest.skip(f"needs {tool}")
