@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tomllib
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -17,9 +18,7 @@ SECTIONS = dict(
     re.findall(r"^##+ (?:An? )?(.*?)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 )
 # A toy for each list: new files, text that goes before other text, commands, and what the last one prints.
-TOYS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("additions.toml").read_text(encoding="utf-8")
-)
+TOYS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("additions.toml").read_text(encoding="utf-8"))
 COPIED = ("softbleu", "docs", "tests", "pyproject.toml", "mkdocs.yml")
 DATA = ("embeddings", "heads", "language", "corpora", "experiments")
 TEXTS = {
@@ -30,10 +29,10 @@ TEXTS = {
 
 def listed(name: str) -> set[str]:
     """Files that a list of the page names, before the colon of each entry."""
-    entries = re.findall(r"^- (`[^:]*`):", SECTIONS[name], re.MULTILINE)
+    section = SECTIONS[name].replace("NAME", TOYS[name].get("name", "toy"))
     return {
-        path.replace("NAME", TOYS[name].get("name", "toy"))
-        for entry in entries
+        path
+        for entry in re.findall(r"^- (`[^:]*`):", section, re.MULTILINE)
         for path in re.findall(r"`(.*?)`", entry)
     }
 
@@ -59,25 +58,18 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def run(line: str, folder: Path, tree: Path) -> str:
-    return in_shell(line, folder=folder, PYTHONPATH=str(tree), PYTHONDONTWRITEBYTECODE="1")
-
-
 def test_the_picture_is_made_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "reference"))
     made = resolve_name("make_cli:make_layers")()
     assert f"```text\n{made}```" in PAGE.read_text(encoding="utf-8"), "run: python docs/reference/make_cli.py"
 
 
-def test_the_way_of_a_score_names_functions_that_there_are() -> None:
+def test_the_way_of_a_score_names_functions_that_there_are_and_every_list_has_a_toy() -> None:
     way = SECTIONS["The way of a score"]
     named = re.findall(r"`(softbleu\.[\w.]+)`", way)
     assert 5 <= len(re.findall(r"^\d+\. ", way, re.MULTILINE)) <= 10
     assert all(callable(resolve_name(name)) for name in named)
     assert len(named) >= 10
-
-
-def test_every_list_has_a_toy() -> None:
     lists = PAGE.read_text(encoding="utf-8").partition("## To add something")[2]
     assert re.findall(r"^### An? (.*)$", lists, re.MULTILINE) == [*TOYS]
 
@@ -102,12 +94,13 @@ def test_a_toy_is_added_by_the_list(build_once: Any, name: str, tmp_path: Path) 
         text = (tree / path).read_text(encoding="utf-8")
         assert text.count(line) == 1, (path, line)
         (tree / path).write_text(text.replace(line, added + line), encoding="utf-8")
+    run = partial(in_shell, PYTHONPATH=str(tree), PYTHONDONTWRITEBYTECODE="1")
     for line in toy.get("make", ()):
-        run(line, tree, tree)
+        run(line, folder=tree)
     after = contents(tree)
     assert {path for path in after if after[path] != before.get(path)} == listed(name)
     folder.mkdir()
     for file, text in TEXTS.items():
         (folder / file).write_text(text, encoding="utf-8")
-    printed = [run(line, folder, tree) for line in toy["commands"]][-1]
+    printed = [run(line, folder=folder) for line in toy["commands"]][-1]
     assert re.search(toy["prints"], printed, re.MULTILINE), printed

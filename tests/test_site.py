@@ -86,11 +86,10 @@ def test_pages_and_pictures_that_are_linked_are_there(site: Path, links: dict[Pa
     assert not [(page.name, target) for page, target in local if not (page.parent / target).is_file()]
     reached = {(page.parent / target).resolve() for page, target in local}
     assert reached >= {page.resolve() for page in links if page.name != "404.html"}
-    pictures = {path.name for path in reached}
-    assert "morgan2014-wmt13-thresholds.svg" in pictures
+    assert "morgan2014-wmt13-thresholds.svg" in {path.name for path in reached}
 
 
-def test_every_public_name_is_described(site: Path) -> None:
+def test_every_public_name_is_described_by_docstrings_that_are_understood(site: Path) -> None:
     page = (site / "reference" / "api.html").read_text(encoding="utf-8")
     for name in set(softbleu.__all__) - {"__version__"}:
         _, found, rest = page.partition(f'id="softbleu.{name}"')
@@ -100,11 +99,7 @@ def test_every_public_name_is_described(site: Path) -> None:
         assert summary
         assert "".join(summary.replace("`", "").split()) in "".join(text.split()), name
     assert "softbleu.__version__" in page
-
-
-def test_docstrings_are_understood(site: Path) -> None:
-    """Parameters have a text of their own, examples are shown as code, settings by their defaults."""
-    page = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    # Parameters have a text of their own, examples are shown as code, settings by their defaults.
     items = re.findall(r'<li class="doc-section-item field-body">(.*?)</li>', page, re.DOTALL)
     assert len(items) > 100
     assert not [item for item in items if not re.search(r'"doc-md-description">\s*<p>\w*\W*\w', item)]

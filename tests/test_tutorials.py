@@ -135,8 +135,6 @@ def test_the_tokenizer_has_the_words_of_pythainlp_and_a_setting(run: Run, tmp_pa
 
 
 # The metric for Hugging Face evaluate loads offline from its folder, and its numbers are softbleu's.
-
-
 FOLDER = Path(__file__).resolve().parents[1] / "integrations" / "evaluate" / "softbleu"
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 PREDICTIONS = ["the old man bought the car", "a dog barks", "it rains"]
@@ -149,14 +147,9 @@ def run_offline(code: str, folder: Path) -> str:
     if find_spec("evaluate") is None:
         pytest.skip("needs the extra softbleu[evaluate]")
     offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", code.replace('"integrations/evaluate/softbleu"', repr(str(FOLDER)))],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env={**os.environ, **offline},
-    )
+    command = [sys.executable, "-c", code.replace('"integrations/evaluate/softbleu"', repr(str(FOLDER)))]
+    environment = {**os.environ, **offline}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
