@@ -156,15 +156,12 @@ def segment(*changes: tuple[int, int, str], source: str = SOURCE) -> GoldSegment
     return GoldSegment(source, (Annotation(0, made),))
 
 
-def scores(candidate: Any, metric: str = "cleme", **how: Any) -> float:
-    return softbleu.score([candidate], gold=[segment(*GOLD)], metric=metric, **how).score
-
-
 @pytest.mark.parametrize("metric", ["cleme", "cleme2"])
 @pytest.mark.parametrize("weights", ["none", "length"])
 def test_what_is_no_correction_is_worth_less_than_an_honest_one(metric: str, weights: str) -> None:
-    def judge(*candidate: Any) -> float:
-        return scores(candidate[0] if type(candidate[0]) is str else segment(*candidate), metric, weights=weights)
+    def judge(*given: Any) -> float:
+        candidate = given[0] if type(given[0]) is str else segment(*given)
+        return softbleu.score([candidate], gold=[segment(*GOLD)], metric=metric, weights=weights).score
 
     copied, right = judge(SOURCE), judge(*GOLD)
     honest = judge((1, 3, "eats an"), (9, 10, "a"))
@@ -211,6 +208,13 @@ def test_weights_by_similarity_are_what_a_chunk_changes_in_bertscore() -> None:
         )
 
 
+def test_weights_by_similarity_are_kept_in_parts_and_without_a_chunk_nothing_is_right() -> None:
+    metric = softbleu.Cleme(weights="similarity")
+    assert metric.weighed(np.full((1, 7), PARTS)).tolist() == [[1] * 5]
+    nothing = softbleu.Cleme().score(np.zeros(5))
+    assert (nothing.score, nothing.accuracy) == (100, 0)
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Callable[..., str]:
     def write(name: str, *segments: GoldSegment) -> str:
@@ -224,43 +228,39 @@ def test_files_of_edits_are_candidates_of_every_metric(files: Any, tmp_path: Pat
     one, other = segment(GOLD[0], (9, 10, "a")), segment((0, 0, "well ,"), *GOLD[1:])
     gold, places = files("gold.m2", segment(*GOLD)), [files("one.m2", one), files("other.m2", other)]
     metrics = [softbleu.read_metric(each) for each in ("cleme", "cleme2(weights=length)", "m2", "bleu", "gleu")]
+
+    def scores(corpus: Any) -> list[float]:
+        return [each.score for each in score_corpus(corpus, metrics)]
+
     with ParallelFiles.open(places, [], gold=gold) as corpus:
-        found = score_corpus(corpus, metrics)
-        assert [result.score for result in score_corpus(corpus.only("other"), metrics)] == [
-            result.score for result in found if result.name == "other"
-        ]
+        found = scores(corpus)
+        # Results of a metric stand together.
+        assert scores(corpus.only("other")) == found[1::2]
     memory = Segments.of_gold({"one": [one], "other": [other]}, [segment(*GOLD)])
-    assert [each.score for each in found] == [each.score for each in score_corpus(memory, metrics)]
     texts = Segments.of_gold({name: list(memory.candidates[name]) for name in memory.systems}, [segment(*GOLD)])
-    assert [each.score for each in score_corpus(texts, metrics)] == [each.score for each in found]
+    assert scores(memory) == scores(texts) == found
     # References that are texts, whose edits are found, with the source apart.
     reference, source = tmp_path / "reference.txt", tmp_path / "source.txt"
     reference.write_text(f"{CORRECTED}\n")
     source.write_text(f"{SOURCE}\n")
     with ParallelFiles.open(places, [str(reference)], str(source)) as corpus:
-        assert [each.score for each in score_corpus(corpus, metrics[:2])] == [each.score for each in found[:4]]
+        assert [each.score for each in score_corpus(corpus, metrics[:2])] == found[:4]
 
 
 def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
-    gold = files("gold.m2", segment((0, 1, "x"), source="a b"), segment((0, 1, "x"), source="a b c"))
-    wrong = files("wrong.m2", segment((0, 1, "x"), source="a b"), segment((0, 1, "x"), source="a d c"))
-    two = replace(segment((0, 1, "x"), source="a b"), annotations=(Annotation(0, ()), Annotation(1, ())))
+    first, second, other = (segment((0, 1, "x"), source=source) for source in ("a b", "a b c", "a d c"))
+    gold, wrong = files("gold.m2", first, second), files("wrong.m2", first, other)
+    two = replace(first, annotations=(Annotation(0, ()), Annotation(1, ())))
     (tmp_path / "source.txt").write_text("a b\na b c\n")
     message = "wrong.m2, sentence 2: edits of another sentence than the source has: word 2 is 'd', not 'b'"
     refused(InputError, message, ParallelFiles.open, [wrong], [], gold=gold)
     refused(InputError, message, ParallelFiles.open, [wrong], [], str(tmp_path / "source.txt"))
-    short = files("short.m2", segment((0, 1, "x"), source="a b"))
-    refused(InputError, "short.m2 has 1", ParallelFiles.open, [short], [], gold=gold)
+    refused(InputError, "short.m2 has 1", ParallelFiles.open, [files("short.m2", first)], [], gold=gold)
     score = softbleu.score
     refused(InputError, "sentence 1: edits of several annotators", score, [two], gold=[two], metric="cleme")
     refused(InputError, "candidate, sentence 1: edits of another", score, [segment()], gold=[two], metric="cleme")
     refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
     refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
-
-
-def test_weights_by_similarity_are_kept_in_parts() -> None:
-    metric = softbleu.Cleme(weights="similarity")
-    assert metric.weighed(np.full((1, 7), PARTS)).tolist() == [[1] * 5]
 
 
 @pytest.mark.parametrize("metric", ["cleme", "cleme2", "errant"])
@@ -297,8 +297,6 @@ def test_rules_of_a_language_find_edits() -> None:
 
 
 # GREEN has the numbers of gec-metrics, and those of the literal oracle for any text.
-
-
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "green.json").read_text(encoding="utf-8"))
 LINES = st.lists(st.sampled_from(["a", "a", "b", "c"]), max_size=6)
 SEGMENTS = st.lists(st.tuples(LINES, LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4)
@@ -315,15 +313,12 @@ def test_any_text(segments: list[tuple[list[str], list[str], list[list[str]]]], 
     assert [one.score for one in result.segments or ()] == pytest.approx(each, abs=1e-9)
 
 
-def test_small_texts_as_gec_metrics_has_them() -> None:
+def test_small_texts_as_gec_metrics_has_them_and_the_classes() -> None:
     texts = [GOLDEN["texts"][name] for name in ("candidate", "references", "source")]
     for case in GOLDEN["cases"]:
         result = softbleu.Green(order=case["order"], beta=case["beta"]).corpus_score(*texts, level="segment")
         assert result.score == pytest.approx(case["score"], abs=1e-12)
         assert [one.score for one in result.segments or ()] == pytest.approx(case["segments"], abs=1e-12)
-
-
-def test_the_classes() -> None:
     numbers = softbleu.Green(order=1).sentence_score("a b x y", ["a c x z"], "a b c d").as_dict()
     counts = {name: count[0] for name, count in numbers.items() if name.endswith(("ed", "kept"))}
     names = "kept inserted deleted overinserted overdeleted underinserted underdeleted"
@@ -331,8 +326,6 @@ def test_the_classes() -> None:
 
 
 # Edits by transport: POT's plans, a literal oracle, and what edits get by hand.
-
-
 PROBLEMS = json.loads((Path(__file__).parent / "golden" / "transport.json").read_text())["problems"]
 WRONG, REFERENCE = "he eat a apple in garden", "he eats an apple in the garden"
 
@@ -382,22 +375,17 @@ def test_better_corrections_score_higher(cost: str, effect: str) -> None:
     assert same.score > wrong.score
     assert (none.precision, none.recall) == (100, 0)
     assert one.left < one.missed
-
-
-def test_where_nothing_is_to_be_changed() -> None:
-    assert scored(WRONG, WRONG).score == 100
-    over = scored(REFERENCE, WRONG)
+    # Where nothing is to be changed.
+    assert scored(WRONG, WRONG, **given).score == 100
+    over = scored(REFERENCE, WRONG, **given)
     assert (over.score, over.precision, over.recall) == (0, 0, 100)
 
 
-def test_without_a_chunk_nothing_is_right() -> None:
-    nothing = make_metric("cleme").score(np.zeros(5))
-    assert (nothing.score, nothing.accuracy) == (100, 0)
-
-
-def test_edits_that_the_encoder_does_not_see_count() -> None:
+def test_edits_that_the_encoder_does_not_see_and_the_nearest_of_several_references_count() -> None:
     assert scored("he eat a apple", "He eat a apple", "he eat a apple").score == 0
     assert scored("He eat a apple", "He eat a apple", "he eat a apple", marginal=100.0).score > 40
+    texts = [REFERENCE], [["it rains", REFERENCE]], [WRONG]
+    assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score
 
 
 @pytest.mark.parametrize("effect", ["removed", "added"])
@@ -413,20 +401,12 @@ def test_a_long_source_is_taken_for_several_sentences(effect: str) -> None:
     assert scored(texts[0].replace("w100", "word"), *texts[1:], effect=effect).left > 1.1 * alone.left
 
 
-def test_of_several_references_the_nearest_counts() -> None:
-    texts = [REFERENCE], [["it rains", REFERENCE]], [WRONG]
-    assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score
-
-
 def test_edits_are_linked_by_what_is_moved() -> None:
     texts = ["he eats an apple in the garden"], [["he eats an apple in garden"]], ["he eat a apple in garden"]
     (found,) = softbleu.explain(*texts, metric="uot")
     assert found.edits is not None
-    assert [(edit.text, edit.verdict) for edit in found.edits.edits] == [
-        (("eats",), "hit"),
-        (("an",), "hit"),
-        (("the",), "over"),
-    ]
+    made = [(*edit.text, edit.verdict) for edit in found.edits.edits]
+    assert made == [("eats", "hit"), ("an", "hit"), ("the", "over")]
     assert [edit.verdict for edit in found.edits.gold] == ["hit", "hit"]
     shares = {link[:2]: link[2] for link in found.edits.links}
     assert min(shares[0, 0], shares[1, 1]) > 0.5
