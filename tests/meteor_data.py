@@ -37,12 +37,8 @@ def write_meteor_data(folder: Path, paraphrases: Sequence[tuple[str, str]] = PAR
         (folder / "synonym" / f"english.{name}").write_text(text, encoding="utf-8")
     (folder / "nonbreaking").mkdir()
     for language, words in KEPT_STOPS.items():
-        lines = [
-            "# words",
-            *words.split(),
-            *["", "Art #NUMERIC_ONLY#", "No #NUMERIC_ONLY# "] * (language == "english"),
-        ]
-        text = "".join(f"{line}\n" for line in lines)
+        numbers = ["", "Art #NUMERIC_ONLY#", "No #NUMERIC_ONLY# "] if language == "english" else []
+        text = "".join(f"{line}\n" for line in ["# words", *words.split(), *numbers])
         (folder / "nonbreaking" / f"{language}.prefixes").write_text(text, encoding="utf-8")
     entries = "".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in paraphrases)
     (folder / "data" / "paraphrase-en.gz").write_bytes(gzip.compress(entries.encode(), mtime=0))
