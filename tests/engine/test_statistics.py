@@ -201,8 +201,7 @@ def test_the_best_of_a_metric_whose_lower_scores_are_better() -> None:
     assert BestReference(METRICS.find("ter")()).chosen(rows, offsets).tolist() == [1, 3]
 
 
-@pytest.mark.parametrize("average", ["segments", "pieces"])
-def test_many_rows_of_bertscore_score_as_each_of_them(average: str) -> None:
-    metric: Any = METRICS.find("bertscore")(average=average)  # type: ignore[call-arg]
-    rows = np.random.default_rng(3).integers(2, 9, (5, 8))
-    assert metric.scores(rows).tolist() == pytest.approx([metric.score(row).score for row in rows])
+@pytest.mark.parametrize("metric", ["bertscore(average=segments)", "bertscore(average=pieces)", "trained"])
+def test_many_rows_score_as_each_of_them(metric: str) -> None:
+    read, rows = make_metric(metric), np.random.default_rng(3).integers(2, 9, (5, 8))
+    assert read.scores(rows).tolist() == pytest.approx([read.score(row).score for row in rows])
