@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ class Files:
     second: Path
     vectors: Path
 
-    def write(self, name: str, content: bytes | Sequence[str]) -> Path:
+    def write(self, name: str, content: bytes | Iterable[str]) -> Path:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli.conftest import TEXTS
 from distributed import Client, LocalCluster
 from made_up_executor import Strangers
+from refusing import refused
 
 import softbleu
 from softbleu.corpora import ParallelFiles
@@ -21,17 +23,14 @@ pytestmark = pytest.mark.xdist_group("cluster")
 on_a_cluster = pytest.mark.slow
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf", "softbleu"]
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little", "the", "a", "runs", "walks"]
-
-
-def made_up(seed: int, lines: int) -> list[str]:
-    draw = np.random.default_rng(seed)
-    return [" ".join(line) for line in draw.choice(WORDS, (lines, 8)).tolist()]
+HOW: dict[str, Any] = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
 
 
 @pytest.fixture(scope="module")
-def corpus() -> tuple[list[str], list[str]]:
+def corpus() -> list[list[str]]:
     """Five blocks of text."""
-    return made_up(1, 4500), made_up(2, 4500)
+    draws = [np.random.default_rng(seed).choice(WORDS, (4500, 8)).tolist() for seed in (1, 2)]
+    return [list(map(" ".join, lines)) for lines in draws]
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +41,7 @@ def alone(corpus: Any) -> Any:
 @pytest.fixture(scope="module")
 def threads() -> Iterator[Client]:
     """A cluster whose workers are threads of this process."""
-    how: dict[str, Any] = {"threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=1, **how) as cluster, Client(cluster, set_as_default=False) as client:
+    with LocalCluster(threads_per_worker=2, **HOW) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -55,28 +53,23 @@ def processes() -> Iterator[Any]:
 
 
 @on_a_cluster
-def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_no_more_workers_are_started_than_there_is_work_for(command: Any, files: Any, monkeypatch: Any) -> None:
     started: list[int] = []
     scale = LocalCluster.scale
     monkeypatch.setattr(LocalCluster, "scale", lambda self, n: (started.append(n), scale(self, n)))
-    text = tmp_path / "text.txt"
-    text.write_text("a\nb\n")
-    done = command("score", "-b", "-c", text, "-r", text, "--cluster", "local:200")
-    assert (done.code, done.out) == (0, "0.00\n")
-    assert max(started) == 1
+    done = command("score", "-b", *TEXTS, "--cluster", "local:200")
+    assert (done.code, done.out, max(started)) == (0, command("score", "-b", *TEXTS).out, 1)
 
 
 @pytest.mark.parametrize(
     ("workers", "kernels"), [(1, "numpy"), (8, "numpy"), pytest.param(2, "numba", marks=pytest.mark.slow)]
 )
-def test_any_executor_and_any_order_give_the_same_digits(workers, kernels, corpus, alone, tmp_path, monkeypatch):
+def test_any_executor_and_any_order_give_the_same_digits(workers, kernels, corpus, alone, files, monkeypatch):
     pytest.importorskip(kernels)
-    places = [str(tmp_path / name) for name in ("c.txt", "r.txt")]
-    for place, lines in zip(places, corpus, strict=True):
-        Path(place).write_text("".join(f"{line}\n" for line in lines))
+    candidate, reference = (str(files.write(name, lines)) for name, lines in zip("cr", corpus, strict=True))
     executor = Strangers(workers, monkeypatch.setattr)
-    with ParallelFiles.open({"candidate": places[0]}, places[1:]) as files:
-        assert score_corpus(files, MEASURES, executor=executor, kernels=kernels) == alone
+    with ParallelFiles.open({"candidate": candidate}, [reference]) as texts:
+        assert score_corpus(texts, MEASURES, executor=executor, kernels=kernels) == alone
     tables = set(executor.sent)
     # The words, and what VLEU, chrF and softbleu know of them. Each worker is sent them,
     # at most twice in each of two passes, and none with every block.
@@ -137,15 +130,9 @@ def test_what_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> Non
 
 @on_a_cluster
 def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
-    how: dict[str, Any] = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=1, **how) as cluster, Client(cluster, set_as_default=False) as client:
-
-        def lose(*_: int) -> None:
-            cluster.close()
-
-        with pytest.raises(WorkerError, match=r"^the cluster gave up \(.*\): .*") as error:
-            softbleu.score(*corpus, metric="bleu", executor=client.get_executor(), progress=lose)
-    assert "\n" not in str(error.value)
+    with LocalCluster(threads_per_worker=1, **HOW) as cluster, Client(cluster, set_as_default=False) as client:
+        how = {"executor": client.get_executor(), "progress": lambda *_: cluster.close()}
+        refused(WorkerError, r"^the cluster gave up \(.*\): .*", softbleu.score, *corpus, metric="bleu", **how)
 
 
 @on_a_cluster

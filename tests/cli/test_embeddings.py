@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli.conftest import TEXTS, scored, table_of
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
@@ -18,12 +19,12 @@ from softbleu.engine.prepare import compare_words
 
 
 def test_the_list_of_sets(command):
-    rows = {row["name"]: row for row in json.loads(command("embeddings", "list", "-f", "json").out)["rows"]}
+    rows = {row["name"]: row for row in scored(command, "list", name="embeddings")["rows"]}
     assert rows.keys() >= {entry.name for entry in read_catalogue()}
     kinds = {"minilm-l6": "encoder, bundled", "glove-840b-300d": "words, download"}
     assert {name: f"{rows[name]['kind']}, {rows[name]['state']}" for name in kinds} == kinds
     for entry in read_catalogue():
-        found = json.loads(command("embeddings", "list", entry.name, "-f", "json").out)
+        found = scored(command, "list", entry.name, name="embeddings")
         assert [found[f"step_{number}"] for number in range(1, len(entry.get) + 1)] == list(entry.get)
         assert "note" not in found or found["note"] == entry.note
 
@@ -31,13 +32,11 @@ def test_the_list_of_sets(command):
 def test_similarity(command, files):
     # More words than the other tests have, for neighbours.
     rows = [f"w{n} {n % 5 - 1.3:.2f} {n % 7 - 2.1:.2f} {n % 3 + 0.2:.2f} {n / 9:.3f}" for n in range(30)]
-    vectors = files.write("words.txt", rows)
-    given = f"similarity w3 w12 --vectors {vectors} --vectors-postprocess mean,pc:1"
-    done = command("embeddings", *given.split(), "--neighbours", 9, "-f", "json")
-    assert (done.code, done.err) == (0, "")
+    files.write("words.txt", rows)
+    given = "similarity w3 w12 --vectors words.txt --vectors-postprocess mean,pc:1"
+    (row,) = scored(command, *given.split(), "--neighbours", 9, name="embeddings")["rows"]
     measure = WordMeasure(vectors_postprocess="mean,pc:1", neighbours=9)
-    expected = compare_words(open_vectors(str(vectors)), "w3", "w12", measure)
-    (row,) = json.loads(done.out)["rows"]
+    expected = compare_words(open_vectors("words.txt"), "w3", "w12", measure)
     assert row == {"one": "w3", "other": "w12", "similarity": expected.similarity, "percentile": expected.percentile}
 
 
@@ -51,34 +50,28 @@ def _few_pairs(monkeypatch):
 
 
 def test_options_reach_the_store(command, files):
-    wanted = files.write("wanted.txt", ["the", "", "dog", "a", "absent", "dog"])
-    given = (files.vectors, files.folder / "store", "--dtype", "float32", "--vocabulary", wanted, "--limit", 2)
+    files.write("wanted.txt", ["the", "", "dog", "a", "absent", "dog"])
+    given = ("vectors.txt", "store", "--dtype", "float32", "--vocabulary", "wanted.txt", "--limit", 2)
     about = ("--name", "tiny", "--source", "made up", "--licence", "CC0-1.0", "--keep-lengths")
-    done = command("embeddings", "convert", *given, *about, "-f", "json")
-    assert done.code == 0, done.err
-    rows = [tuple(row.values()) for row in json.loads(done.out)["rows"]]
-    assert rows[0] == ("kept", 2, None)
-    assert rows[-1][:2] == ("passed over", 3)
-    meta = json.loads((files.folder / "store" / "meta.json").read_text())
+    rows = [tuple(row.values()) for row in table_of(command("embeddings", "convert", *given, *about, "-f", "json"))]
+    assert (rows[0], rows[-1][:2]) == (("kept", 2, None), ("passed over", 3))
+    meta = json.loads(Path("store/meta.json").read_text())
     keys = ("name", "source", "licence", "dtype", "count", "normalisation")
     assert [meta[key] for key in keys] == ["tiny", "made up", "CC0-1.0", "float32", 2, "none"]
-    words, rows = open_vectors(files.folder / "store").head()
+    words, rows = open_vectors("store").head()
     assert words == ["dog", "a"]
     np.testing.assert_array_equal(rows, np.array([[0, 1, 0.1], [0.1, 0, 1]], np.float32))
 
 
-def test_a_model_becomes_an_encoder(command, tmp_path):
-    store = tmp_path / "store"
-    options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0", "--format", "json"]
-    done = command("embeddings", "convert", GOLDEN / "roberta", store, *options)
-    assert (done.code, done.err) == (0, "")
-    found = json.loads(done.out)
-    assert (found["store"], found["dtype"], found["recommended"]) == (str(store), "int8", "1")
+@pytest.mark.usefixtures("files")
+def test_a_model_becomes_an_encoder(command):
+    options = ["--layers", "1", "--dtype", "int8", "--name", "tiny", "--licence", "CC0-1.0"]
+    found = scored(command, "convert", GOLDEN / "roberta", "store", *options, name="embeddings")
+    assert (found["store"], found["dtype"], found["recommended"]) == ("store", "int8", "1")
     assert found["rows"] == [{"what": "kept", "layers": 1}, {"what": "left out", "layers": 1}]
-    encoder = open_encoder(store)
+    encoder = open_encoder("store")
     assert (encoder.depth, encoder.layers) == (1, (1,))
-    done = command("embeddings", "info", store, "--verify", "--format", "json")
-    facts = json.loads(done.out)
+    facts = scored(command, "info", "store", "--verify", name="embeddings")
     assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
 
@@ -91,33 +84,29 @@ def test_every_setting_of_training_is_an_option(command, files):
     for name, value in values.items():
         options += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
     text = files.write("corpus.txt", ["The cat sat on the mat.", "A small dog barked at the cat!"] * 20)
-    target = files.folder / "set"
     options += ["--tokenize", "13a", "--lowercase", "--dtype", "int8", "--name", "mine"]
-    done = command("embeddings", "train", text, "-o", target, *options)
-    assert (done.code, done.err) == (0, "")
-    assert done.out.split()[:2] == ["store", str(target)]
-    meta = json.loads((target / "meta.json").read_text())
-    digests = {str(text): sha256(text.read_bytes()).hexdigest()}
-    assert (meta["dtype"], meta["name"], meta["source"]) == ("int8", "mine", str(text))
+    done = command("embeddings", "train", "corpus.txt", "-o", "set", *options)
+    assert (done.code, done.err, done.out.split()[:2]) == (0, "", ["store", "set"])
+    meta = json.loads(Path("set/meta.json").read_text())
+    digests = {"corpus.txt": sha256(text.read_bytes()).hexdigest()}
+    assert (meta["dtype"], meta["name"], meta["source"]) == ("int8", "mine", "corpus.txt")
     training = meta["training"]
     assert (training["settings"], training["words"], training["corpus"]) == (values, 12, digests)
     assert (training["tokenizer"], training["lowercase"]) == ("13a", True)
-    texts = ("-c", files.candidate, "-r", files.reference)
-    assert command("score", *texts, "-m", "vleu(threshold=0.8)", "--vectors", target).code == 0
+    assert command("score", *TEXTS, "-m", "vleu(threshold=0.8)", "--vectors", "set").code == 0
 
 
-def test_words_from_standard_input(command: Any, files: Any) -> None:
+@pytest.mark.usefixtures("files")
+def test_words_from_standard_input(command: Any) -> None:
     def rows(*options: object) -> list[list[str]]:
-        given = ("--vectors", files.vectors, *options)
+        given = ("--vectors", "vectors.txt", *options)
         done = command("embeddings", "neighbours", *given, "-f", "tsv", stdin=b"dog\r\n\n  small \n")
         assert (done.code, done.err) == (0, "")
         header, *found = (line.split("\t") for line in done.out.splitlines())
         assert header == ["query", "rank", "word", "similarity"]
-        return list(found)
+        return found
 
     words = [["dog", "1", "hound"], ["small", "1", "little"]]
     assert [row[:3] for row in rows("-k", 1)] == [row[:3] for row in rows("-", "-k", 1)] == words
     assert float(rows("small", "-k", 1)[0][3]) == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
     assert {row[2] for row in rows("dog", "--limit", 2)} == {"small", "little"}
-    # As many as there are.
-    assert rows("dog", "--count", "9" * 26) == rows("dog", "--count", 5)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import LINES, table_of
+from cli.conftest import LINES, TEXTS, scored, table_of
 
 import softbleu
 from softbleu.corpora import ParallelFiles
@@ -17,60 +17,40 @@ from softbleu.metrics.base import make_metric
 from softbleu.results.explain import explain_corpus
 
 
-@pytest.fixture
-def arguments(files):
-    texts = ("explain", "-c", files.candidate, "-r", files.reference)
-    return (*texts, "-m", "vleu", "-t", 0.8, "--vectors", files.vectors)
-
-
-def test_json_is_the_python_interface(command, arguments, files):
-    found = json.loads(command(*arguments, "-f", "json", "-l", "2-3").out)
-    measure = make_metric(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
-    with ParallelFiles.open([str(files.candidate)], [str(files.reference)]) as corpus:
+def test_json_is_the_python_interface(command, files):
+    how = ("-m", "vleu", "-t", 0.8, "--vectors", "vectors.txt", "-l", "2-3")
+    found = scored(command, *TEXTS, *how, name="explain")
+    measure = make_metric(matcher="vleu", threshold=0.8, vectors="vectors.txt")
+    with ParallelFiles.open(["candidate.txt"], ["reference.txt"]) as corpus:
         expected = explain_corpus(corpus, measure, [2, 3])
-    assert found == {
-        "schema": 1,
-        "segments": json.loads(json.dumps([asdict(explanation) for explanation in expected])),
-    }
+    segments = json.loads(json.dumps([asdict(explanation) for explanation in expected]))
+    assert found == {"schema": 1, "segments": segments}
 
 
-LISTS = LINES["nbest.jsonl"]
-
-
-@pytest.fixture
-def lists(files: Any, monkeypatch: Any) -> Any:
-    files.write("nbest.jsonl", LISTS)
+def test_matrix_of_corpora_and_of_segments(command: Any, files: Any) -> None:
+    files.lay("nbest.jsonl")
     for name in ("a.txt", "b.txt", "c.txt", "ref1.txt", "ref2.txt"):
         files.write(name, [f"the cat sat on {name}", "it rains"])
-    monkeypatch.chdir(files.folder)
-    return files
-
-
-def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
-    given = ("matrix", "-c", "a.txt", "b.txt", "-r", "ref1.txt", "c.txt", "-m", "chrf", "-f", "json")
-    rows = json.loads(command(*given).out)["rows"]
+    given = ("-c", "a.txt", "b.txt", "-r", "ref1.txt", "c.txt", "-m", "chrf")
+    rows = scored(command, *given, name="matrix")["rows"]
     assert [row["candidate"] for row in rows] == ["a", "b"]
     texts = (["the cat sat on a.txt", "it rains"], ["the cat sat on c.txt", "it rains"])
     assert rows[0]["c"] == pytest.approx(softbleu.score(*texts, metric="chrf").score)
-    pairs = json.loads(command(*given, "--level", "segment").out)["rows"]
-    assert [(row["segment"], row["candidate"], row["reference"]) for row in pairs[:3]] == [
-        *((1, "a", "ref1"), (1, "a", "c"), (1, "b", "ref1"))
-    ]
-    alone = json.loads(command("matrix", "--lists", "nbest.jsonl", "-m", "chrf", "-f", "json").out)["rows"]
-    assert len(alone) == 9 + 4
+    pairs = scored(command, *given, "--level", "segment", name="matrix")["rows"]
+    named = [(row["segment"], row["candidate"], row["reference"]) for row in pairs[:3]]
+    assert named == [(1, "a", "ref1"), (1, "a", "c"), (1, "b", "ref1")]
+    assert len(scored(command, "--lists", "nbest.jsonl", "-m", "chrf", name="matrix")["rows"]) == 9 + 4
 
 
 CAT, RAIN = "the cat sat on the mat", "it rained all night long"
-ASSESSED = [(f"it &apos;s all {word}", score) for word, score in (("right", 1), ("wrong", 0.5))] + [
-    ("it is wrong", 0)
-]
-HEAD = "LP\tsource\ttranslation\treference\tHUMAN_score"
+ASSESSED = [("it &apos;s all right", 1), ("it &apos;s all wrong", 0.5), ("it is wrong", 0)]
+HEAD = LINES["assessed.tsv"][0]
 
 
 @pytest.fixture
-def judged(files: Any, monkeypatch: Any) -> Any:
+def judged(files: Any) -> Any:
+    files.lay("human.tsv", "one.tsv", "rankings.csv", "flat.tsv")
     for name, content in {
-        **{name: LINES[name] for name in ("human.tsv", "one.tsv", "rankings.csv", "flat.tsv")},
         "two.tsv": [*LINES["two.tsv"], "E 1"],
         "reference.txt": [CAT, RAIN],
         "a.txt": [CAT, RAIN],
@@ -80,7 +60,6 @@ def judged(files: Any, monkeypatch: Any) -> Any:
         "assessed.tsv": [HEAD, *(f"x-y\ts\t{text}\tit 's all right\t{score}" for text, score in ASSESSED)],
     }.items():
         files.write(name, content)
-    monkeypatch.chdir(files.folder)
     return files
 
 
@@ -118,10 +97,7 @@ def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
 def test_scores_that_softbleu_wrote(command: Any, judged: Any, metric: str, level: str) -> None:
     systems = ["-c", *(f"{name}.txt" for name in "abcd"), "-r", "reference.txt"]
     judged.write("human.tsv", [line.lower() for line in LINES["human.tsv"]])
-    judged.write(
-        "da.tsv",
-        ["system segment score", *(f"{name} 1 {number}" for name, number in zip("abcd", "4231", strict=True))],
-    )
+    judged.write("da.tsv", ["system segment score", "a 1 4", "b 1 2", "c 1 3", "d 1 1"])
     given = ("metaeval", "-f", "json", *(("--human", "human.tsv") if level == "corpus" else ("--da", "da.tsv")))
     expected = table_of(command(*given, *systems, "-m", f"m={metric}"))
     for name in ("tsv", "json", "jsonl"):
@@ -152,10 +128,8 @@ def test_direct_assessment(command: Any, judged: Any) -> None:
     (plain,) = table_of(command(*given))
     assert (clean["human"], clean["points"], clean["spearman"]) == ("direct assessment", 3, 1.0)
     assert clean["pearson"] > plain["pearson"]
-    assert [row["of"] for row in table_of(command(*given, "--table", "accuracy"))] == [
-        "outputs",
-        "outputs by segment",
-    ]
+    accuracy = table_of(command(*given, "--table", "accuracy"))
+    assert [row["of"] for row in accuracy] == ["outputs", "outputs by segment"]
     two = command(*given[:-1], "tsv", "-m", "chrf", "--table", "differences", "--samples", "30").out.splitlines()
     shown = ["accuracy, outputs", "accuracy, outputs by segment", "pearson"]
     assert [line.split("\t")[1] for line in two[1:4]] == shown
@@ -163,9 +137,7 @@ def test_direct_assessment(command: Any, judged: Any) -> None:
 
 def test_ranking_and_annotators(command: Any, judged: Any) -> None:
     given = ("metaeval", "--rankings", "rankings.csv")
-    done = command(*given, "-f", "json")
-    assert done.err == ""
-    ranked = table_of(done)
+    ranked = scored(command, *given[1:], name="metaeval")["rows"]
     assert (ranked[0]["system"], ranked[0]["score"]) == ("A", 1.0)
     assert {row["by"] for row in ranked} == {"expected-wins"}
     both = command(*given, "--rank-by", "trueskill", "--runs", "5", "-f", "markdown")
@@ -187,11 +159,10 @@ def test_pictures(command: Any, judged: Any, table: str) -> None:
     assert len(re.findall(r"r = -?\d\.\d{3} \[", picture)) == (2 if table == "systems" else 0)
 
 
-def test_explanations_say_what_cost_points(command: Any, tmp_path: Path) -> None:
-    for name, line in (("c", "the cat sat"), ("r", "the dogs never sat down")):
-        (tmp_path / name).write_text(f"{line}\n")
-    texts = ("-c", tmp_path / "c", "-r", tmp_path / "r")
-    (segment,) = json.loads(command("explain", *texts, "-m", "trained(head=static)", "-f", "json").out)["segments"]
+def test_explanations_say_what_cost_points(command: Any, files: Any) -> None:
+    files.write("c", ["the cat sat"])
+    files.write("r", ["the dogs never sat down"])
+    (segment,) = scored(command, "-c", "c", "-r", "r", "-m", "trained(head=static)", name="explain")["segments"]
     values = [found["value"] for found in segment["findings"]]
     assert values == sorted(values, reverse=True)
     assert segment["score"] == pytest.approx(max(0, 100 - sum(values)), abs=1e-4)
@@ -199,17 +170,17 @@ def test_explanations_say_what_cost_points(command: Any, tmp_path: Path) -> None
 
 
 @pytest.fixture
-def directions(files: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def _directions(files: Any) -> None:
     """Two directions as folders of their own, and the same as mt-metrics-eval has them; one system has one only."""
-    for name, lines in LINES.items():
-        if name.startswith(("wmt/", "mtme/", "judge.tsv")):
-            files.write(name, lines)
-    monkeypatch.chdir(files.folder)
-    return files
+    files.lay(*(name for name in LINES if name.startswith(("wmt/", "mtme/", "judge.tsv"))))
 
 
+DIRECTIONS = pytest.mark.usefixtures("_directions")
+
+
+@DIRECTIONS
 @pytest.mark.parametrize("name", ["wmt", "mtme", "wmt/all.toml"])
-def test_directions_are_found(directions: Path, name: str) -> None:
+def test_directions_are_found(name: str) -> None:
     found = read_directions([name])
     assert {one.name: [sorted(one.candidates), len(one.references), one.language] for one in found} == {
         "en-cs": [["A", "C"] if "toml" in name else ["A", "B", "C"], 1, "cs"],
@@ -217,10 +188,11 @@ def test_directions_are_found(directions: Path, name: str) -> None:
     }
 
 
-def test_scores_are_those_of_single_runs(directions: Path, command: Any) -> None:
+@DIRECTIONS
+def test_scores_are_those_of_single_runs(command: Any) -> None:
     outside = ("--scores", "judge.tsv", "--lower", "judge")
-    made = command("directions", "--folders", "wmt", "-m", "bleu", "chrf", *outside, "-f", "json")
-    rows = {(row["system"], row["metric"], row["direction"]): row["score"] for row in json.loads(made.out)["rows"]}
+    made = table_of(command("directions", "--folders", "wmt", "-m", "bleu", "chrf", *outside, "-f", "json"))
+    rows = {(row["system"], row["metric"], row["direction"]): row["score"] for row in made}
     texts = {name: LINES[f"wmt/en-cs/system-outputs/{name}.cs"] for name in "ABC"}
     reference = LINES["wmt/en-cs/reference-A.cs"]
     for name in "AB":
@@ -232,20 +204,17 @@ def test_scores_are_those_of_single_runs(directions: Path, command: Any) -> None
     # C has no output in en-zh: the average is over the direction that all have.
     assert rows["C", "chrF", "macro"] == rows["C", "chrF", "en-cs"]
     # Metrics of one name are called by their settings.
-    two = json.loads(command("directions", "--folders", "wmt", "-m", "bleu", "bleu(order=2)", "-f", "json").out)[
-        "rows"
-    ]
+    two = table_of(command("directions", "--folders", "wmt", "-m", "bleu", "bleu(order=2)", "-f", "json"))
+    found = {row["metric"]: row["score"] for row in two if (row["system"], row["direction"]) == ("B", "en-zh")}
     second = softbleu.score(texts["B"], reference, metric="bleu(order=2)", language="zh").score
-    assert {row["metric"]: row["score"] for row in two if (row["system"], row["direction"]) == ("B", "en-zh")} == {
-        "bleu": zh,
-        "bleu(order=2)": second,
-    }
+    assert found == {"bleu": zh, "bleu(order=2)": second}
     text = command("directions", "--folders", "wmt", "-m", "chrf").out
     assert "macro, chrF: mean over en-cs" in text
     assert [line.split()[0] for line in text.splitlines()[2:5]] == ["A", "B", "C"]
 
 
-def test_agreement_is_pooled(directions: Path, command: Any) -> None:
+@DIRECTIONS
+def test_agreement_is_pooled(command: Any) -> None:
     """Each direction has the estimates of a run of its own."""
     scores = {"en-cs": {"A": (90, 95), "B": (70, 91), "C": (10, 5)}, "en-zh": {"A": (80, 60), "B": (20, 70)}}
     for pair, systems in scores.items():
@@ -257,23 +226,20 @@ def test_agreement_is_pooled(directions: Path, command: Any) -> None:
         done = command("metaeval", *options, "--table", question, "-f", "json")
         alone = {}
         for pair in scores:
-            texts = {
-                "candidates": [f"wmt/{pair}/system-outputs"],
-                "references": [*map(str, Path("wmt", pair).glob("r*"))],
-            }
+            references = [*map(str, Path("wmt", pair).glob("r*"))]
+            texts = {"candidates": [f"wmt/{pair}/system-outputs"], "references": references}
             judged = {"assessments": f"esa.{pair}.tsv", "language": pair[-2:]}
             alone[pair] = softbleu.metaeval(question, **texts, **judged, **how).table
         expected = pooled_table(question, alone).records()
-        for row in expected:
-            del row["question"]
-        assert json.loads(done.out)["rows"] == expected
+        assert [{"question": question, **row} for row in table_of(done)] == expected
         assert [*expected[0]][-6:] == ["mean", "low", "high", "between", "new_low", "new_high"]
         assert any(row["mean"] is not None for row in expected)
     assert expected[0]["metric"] == "bleu − chrf"
     assert "bleu, chrf lack C" not in done.err
 
 
-def test_cells_lead_to_pages(directions: Path, command: Any) -> None:
+@DIRECTIONS
+def test_cells_lead_to_pages(command: Any) -> None:
     done = command("directions", "--folders", "wmt", "-m", "chrf", "bleu", "-o", "page.html", "--title", "A & B")
     assert (done.code, done.out) == (0, "")
     page = Path("page.html").read_text(encoding="utf-8")

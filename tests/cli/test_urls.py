@@ -4,7 +4,6 @@ import contextlib
 import gzip
 import hashlib
 import http.server
-import io
 import json
 import os
 import re
@@ -25,6 +24,8 @@ import fetch
 import fsspec
 import pytest
 from adversarial.server import hostile_server
+from cli.conftest import TEXTS, rows
+from cli.conftest import contents as contents_of
 from refusing import refused as refused_call
 
 from softbleu.corpora import ParallelFiles, files
@@ -49,10 +50,9 @@ def s3() -> Iterator[str]:
     server.start()
     with pytest.MonkeyPatch.context() as patch:
         host, port = server.get_host_and_port()
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        access = {"ENDPOINT_URL": f"http://{host}:{port}", "ACCESS_KEY_ID": "nobody", "DEFAULT_REGION": "us-east-1"}
+        for name, value in {**access, "SECRET_ACCESS_KEY": "nothing"}.items():
+            patch.setenv(f"AWS_{name}", value)
         fsspec.filesystem("s3").mkdir("texts")
         yield "s3://texts"
     server.stop()
@@ -65,10 +65,9 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def corpus_of(place: str, *, ending: str = "") -> list[str]:
     """Write two texts there; the last line lacks its end, and lines are of one to forty bytes."""
-    candidate = "\n".join(f"line {number} of {'a' * (number % 30)}é" for number in range(LINES))
-    reference = "\n".join(f"line {number} of {'b' * (number % 20)}" for number in range(LINES))
     names = [f"{place}/c.txt{ending}", f"{place}/r.txt{ending}"]
-    for name, text in zip(names, (candidate, reference), strict=True):
+    for name, word, most, last in zip(names, "ab", (30, 20), "é ", strict=True):
+        text = "\n".join(f"line {number} of {word * (number % most)}{last}".strip() for number in range(LINES))
         content = gzip.compress(text.encode()) if ending else text.encode()
         if reading.is_url(name):
             write_url(name, content)
@@ -160,10 +159,9 @@ class _Handler(Silent):
     """Files without ranges."""
 
     def send_head(self) -> Any:
-        if not self.path.endswith("busy.txt"):
-            return super().send_head()
-        self.send_error(503, "Busy")
-        return None
+        if self.path.endswith("busy.txt"):
+            return self.send_error(503, "Busy")
+        return super().send_head()
 
 
 def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) -> None:
@@ -189,12 +187,11 @@ class _Ranges(Silent):
         content = Path(self.translate_path(self.path)).read_bytes()
         start, stop = map(int, (self.headers["Range"] or f"bytes=0-{len(content) - 1}")[6:].split("-"))
         self.send_response(206 if self.headers["Range"] else 200)
-        self.send_header("Content-Range", f"bytes {start}-{stop}/{len(content)}")
-        self.send_header("Accept-Ranges", "bytes")
-        part = content[start : stop + 1]
-        self.send_header("Content-Length", str(len(part)))
+        shown = {"Content-Range": f"bytes {start}-{stop}/{len(content)}", "Accept-Ranges": "bytes"}
+        for name, value in {**shown, "Content-Length": str(len(content[start : stop + 1]))}.items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(part)
+        self.wfile.write(content[start : stop + 1])
 
 
 def refused_fetch(*words: object) -> str:
@@ -202,17 +199,16 @@ def refused_fetch(*words: object) -> str:
 
 
 def test_data_sets_are_fetched_and_their_hashes_checked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    far, near = tmp_path / "far", tmp_path / "near"
+    far, mine = tmp_path / "far", tmp_path / "near" / "mine"
     far.mkdir()
     contents = {"plain.txt": b"one\n" * 50, "sys/a.txt": b"packed\n", "sys/b.txt": b"zipped\n"}
     contents["made.txt"] = b"by hand\n"
     fetched = contents.keys() - {"made.txt"}
     (far / "plain.en").write_bytes(contents["plain.txt"])
     (far / "b.gz").write_bytes(gzip.compress(contents["sys/b.txt"]))
+    (tmp_path / "a").write_bytes(contents["sys/a.txt"])
     with tarfile.open(far / "all.tar.gz", "w:gz") as archive:
-        member = tarfile.TarInfo("in/a")
-        member.size = len(contents["sys/a.txt"])
-        archive.addfile(member, io.BytesIO(contents["sys/a.txt"]))
+        archive.add(tmp_path / "a", "in/a")
     sums = "".join(f"{hashlib.sha256(content).hexdigest()}  mine/{path}\n" for path, content in contents.items())
     (tmp_path / "data.sha256").write_text(sums)
     _Ranges.asked.clear()
@@ -221,27 +217,26 @@ def test_data_sets_are_fetched_and_their_hashes_checked(capsys: pytest.CaptureFi
         described = f'[mine]\ntitle = "t"\nsource = "s"\nlicence = "CC0-1.0"\nbase = "{place}/"\nsteps = "write it"\n'
         listed = [f'"{path}" = "{url}"' for path, url in files.items()]
         (tmp_path / "data.toml").write_text(f"{described}[mine.files]\n" + "\n".join(listed) + "\n")
-        options = ["--list", str(tmp_path / "data.toml"), "-d", str(near)]
+        options = ["--list", str(tmp_path / "data.toml"), "-d", str(mine.parent)]
         fetch.main(options)
         assert capsys.readouterr().out.splitlines()[1].split() == ["mine", "4", "0", "CC0-1.0"]
         # An earlier attempt was interrupted after 30 bytes: they are not read again.
-        (near / "mine").mkdir(parents=True)
-        (near / "mine" / "plain.en.part").write_bytes(contents["plain.txt"][:30])
+        mine.mkdir(parents=True)
+        (mine / "plain.en.part").write_bytes(contents["plain.txt"][:30])
         assert "lacks made.txt (1 files by hand): write it" in refused_fetch(*options, "mine")
-        assert {path.relative_to(near / "mine").as_posix() for path in near.rglob("*.*")} == fetched
-        assert all((near / "mine" / path).read_bytes() == contents[path] for path in fetched)
+        assert contents_of(mine) == {path: contents[path] for path in fetched}
         assert "/plain.en bytes=30-199" in _Ranges.asked
-        (near / "mine" / "made.txt").write_bytes(contents["made.txt"])
+        (mine / "made.txt").write_bytes(contents["made.txt"])
         before = len(_Ranges.asked)
         fetch.main([*options, "mine"])
         assert len(_Ranges.asked) == before
         # What is there is never replaced; what comes with another hash is not kept.
-        (near / "mine" / "plain.txt").write_bytes(b"mine")
+        (mine / "plain.txt").write_bytes(b"mine")
         assert "is there, with another hash" in refused_fetch(*options, "mine")
-        (near / "mine" / "plain.txt").unlink()
+        (mine / "plain.txt").unlink()
         (far / "plain.en").write_bytes(b"other")
         assert "another hash than that of mine/plain.txt" in refused_fetch(*options, "mine")
-        assert not (near / "mine" / "plain.txt").exists()
+        assert not (mine / "plain.txt").exists()
 
 
 def test_the_data_sets_of_the_studies_have_hashes_and_a_way_to_get_them() -> None:
@@ -253,32 +248,38 @@ def test_the_data_sets_of_the_studies_have_hashes_and_a_way_to_get_them() -> Non
 
 def test_vectors_at_a_url_are_copied_once(command: Any, files: Any, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
-    texts = ["-c", files.candidate, "-r", files.reference, "-m", "vleu", "-b", "-q"]
-    expected = command("score", *texts, "--vectors", files.vectors).out
-    write_url("memory://texts/vectors.txt", Path(files.vectors).read_bytes())
+    texts = [*TEXTS, "-m", "vleu", "-b", "-q"]
+    expected = command("score", *texts, "--vectors", "vectors.txt").out
+    write_url("memory://texts/vectors.txt", files.vectors.read_bytes())
     for _ in range(2):
         done = command("score", *texts, "--vectors", "memory://texts/vectors.txt")
         assert (done.code, done.out) == (0, expected)
     assert len(list((tmp_path / "cache" / "remote").iterdir())) == 1
 
 
-@pytest.mark.parametrize("failures", [2, 3])
-def test_what_fails_twice_is_read_again(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("failures", "error", "said"),
+    [
+        (2, ConnectionResetError("the line\nis dead"), ""),
+        (3, ConnectionResetError("the line\nis dead"), r"\(the line\)"),
+        (1, PermissionError("Access Denied"), r"\(no permission: Access Denied\)"),
+    ],
+)
+def test_what_fails_twice_is_read_again(failures: int, error: OSError, said: str, monkeypatch: Any) -> None:
     write_url("memory://texts/a", b"0123456789")
     read, tried = reading._file_system, []
 
     def failing(url: str) -> Any:
         tried.append(url)
         if len(tried) <= failures:
-            raise ConnectionResetError("the line\nis dead")
+            raise error
         return read(url)
 
     monkeypatch.setattr(reading, "_file_system", failing)
-    if failures == 2:
-        assert read_range("memory://texts/a", 2, 5) == b"234"
+    if said:
+        refused_call(InputError, f"^memory://texts/a: cannot be read {said}$", read_range, "memory://texts/a", 2, 5)
     else:
-        with pytest.raises(InputError, match=r"^memory://texts/a: cannot be read \(the line\)$"):
-            read_range("memory://texts/a", 2, 5)
+        assert read_range("memory://texts/a", 2, 5) == b"234"
 
 
 @pytest.mark.slow
@@ -293,23 +294,10 @@ def test_places_on_s3_that_are_none(refused: Any) -> None:
     assert f"{place}.trial: cannot be written (" in message
 
 
-def test_no_permission_is_one_line(refused: Any, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(_: str) -> Any:
-        raise PermissionError("Access Denied")
-
-    monkeypatch.setattr(reading, "_file_system", forbidden)
-    message = refused("score", "-c", "s3://texts/c.txt", "-r", files.reference)
-    assert "s3://texts/c.txt: cannot be read (no permission: Access Denied)\n" in message
-
-
 @pytest.mark.parametrize("place", [S3, "memory"])
-def test_a_sweep_goes_on_at_a_url(command, request, tmp_path, place, monkeypatch):
+def test_a_sweep_goes_on_at_a_url(command, request, files, place, monkeypatch):
     url = {"memory": "memory://sweeps"}.get(place) or request.getfixturevalue("s3")
-    for number in (1, 2):
-        (tmp_path / f"s{number}").write_text("a cat sat\n" * number + "a dog ran\n" * (2 - number))
-    (tmp_path / "r").write_text("a cat sat\na dog sat\n")
-    texts = ["-c", tmp_path / "s1", tmp_path / "s2", "-r", tmp_path / "r"]
-    options = ["sweep", *texts, "-m", "chrf", "--vary", "beta=1,2"]
+    options = ["sweep", *TEXTS, "-c", "second.txt", "-m", "chrf", "--vary", "beta=1,2"]
     output, journal = f"{url}/out.csv", f"{url}/out.csv.sweep"
     expected = command(*options, "-f", "csv").out
     with monkeypatch.context() as patch:
@@ -317,18 +305,17 @@ def test_a_sweep_goes_on_at_a_url(command, request, tmp_path, place, monkeypatch
         assert command(*options, "-o", output).code == 0
     # As if it had been interrupted after one system.
     remove_urls(find_urls(journal)[:1])
-    with monkeypatch.context() as patch:
-        read, known = checkpoint.Checkpoint.read, []
-        patch.setattr(checkpoint.Checkpoint, "read", lambda *given: known.append(read(*given)) or known[-1])
-        done = command(*options, "-o", output)
+    read, known = checkpoint.Checkpoint.read, []
+    monkeypatch.setattr(checkpoint.Checkpoint, "read", lambda *given: known.append(read(*given)) or known[-1])
+    done = command(*options, "-o", output)
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert sorted(blocks for blocks, _ in known) == [0, 2]
+    assert sorted(blocks for blocks, _ in known) == [0, 3]
     assert find_urls(journal) == []
     with open_url(output) as stream:
         assert stream.read().decode() == expected
     write_url(journal, b"something else")
-    refused = command(*options, "-o", output)
-    assert (refused.code, "no checkpoint of an interrupted run" in refused.err) == (2, True)
+    done = command(*options, "-o", output)
+    assert (done.code, "no checkpoint of an interrupted run" in done.err) == (2, True)
     with open_url(journal) as stream:
         assert stream.read() == b"something else"
 
@@ -371,10 +358,7 @@ def hostile() -> Iterator[str]:
         yield address
 
 
-DOWNLOADS = Path(__file__).with_name("downloads.txt").read_text(encoding="utf-8").splitlines()[2:]
-
-
-@pytest.mark.parametrize(("file", "said"), [line.split(" => ") for line in DOWNLOADS])
+@pytest.mark.parametrize(("file", "said"), [row[1:] for row in rows("downloads.txt")])
 def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
     """Files are what they were, and nothing secret is told."""
     monkeypatch.setattr(reading, "SILENCE", 0.3)
@@ -389,7 +373,7 @@ def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str
 
 
 @pytest.mark.parametrize("answer", [bytes(1 << 12), (1).to_bytes(8, "little") + (3).to_bytes(8, "little") + b"abc"])
-def test_what_answers_like_no_scheduler_is_one_line(refused: Any, files: Any, answer: bytes) -> None:
+def test_what_answers_like_no_scheduler_is_one_line(refused: Any, answer: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def talk() -> None:
@@ -400,8 +384,7 @@ def test_what_answers_like_no_scheduler_is_one_line(refused: Any, files: Any, an
 
         threading.Thread(target=talk, daemon=True).start()
         place = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        message = refused("score", "-c", files.candidate, "-r", files.reference, "--cluster", place)
-    assert "no scheduler answers there" in message
+        assert "no scheduler answers there" in refused("score", *TEXTS, "--cluster", place)
 
 
 def test_what_is_secret_in_urls_is_nowhere(command: Any, files: Any, monkeypatch: Any, tmp_path: Path) -> None:
@@ -410,25 +393,22 @@ def test_what_is_secret_in_urls_is_nowhere(command: Any, files: Any, monkeypatch
     with served(_Handler, files.folder) as place:
         address = place.replace("://", "://user:PASSWORD@")
 
-        def named(file: Path | str) -> str:
-            return f"{address}/{Path(file).name}?X-Amz-Signature=SECRET"
+        def named(file: str) -> str:
+            return f"{address}/{file}?X-Amz-Signature=SECRET"
 
-        texts = ("-c", named(files.candidate), "-r", named(files.reference))
-        soft = ("-m", "vleu", "--vectors", named(files.vectors), "--long")
-        page = ("-o", tmp_path / "page.html", "--title", "t")
-        ends = [command("score", *texts, *more).code for more in (soft, (*soft, "-f", "json"), page)]
-        ended = [
-            command("score", "-c", named("none.txt"), "-r", named("none.txt"), *more) for more in ((), ("--debug",))
-        ]
-        ended += [
+        texts = ("-c", named("candidate.txt"), "-r", named("reference.txt"))
+        soft = ("score", *texts, "-m", "vleu", "--vectors", named("vectors.txt"))
+        none = ("score", "-c", named("none.txt"), "-r", named("none.txt"))
+        other = named("candidate.txt").replace("SECRET", "SECRET2")
+        runs = [
+            command("score", *texts, "-o", tmp_path / "page.html", "--title", "t"),
+            *(command(*soft, *more) for more in ((), ("--long",), ("-f", "json"), ("--long", "-f", "json"))),
+            *(command(*none, *more) for more in ((), ("--debug",))),
             command("score", *texts, "-o", named("o.jsom")),
             command("embeddings", "train", named("c"), "-o", "t"),
+            command("score", *texts, "-c", other),
         ]
-        both = ("-c", named(files.candidate), named("candidate.txt").replace("SECRET", "SECRET2"))
-        ended += [command("score", *both, "-r", named(files.reference))]
-        runs = [command("score", *texts, *soft), command("score", *texts, *soft, "-f", "json"), *ended]
-    assert ends == [0, 0, 0]
-    assert [done.code for done in runs] == [0, 0, 2, 2, 2, 2, 2]
+    assert [done.code for done in runs] == [0] * 5 + [2] * 5
     written = [path.name.encode() + path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     shown = "".join(done.out + done.err for done in runs).encode() + b"".join(written)
     assert b"PASSWORD" not in shown
