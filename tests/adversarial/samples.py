@@ -78,5 +78,9 @@ class Reader(NamedTuple):
         return f"{self.damaged} {' '.join(self.arguments)}"
 
 
-ROWS = [line.split(": ") for line in (HERE / "readers.txt").read_text(encoding="utf-8").splitlines()[2:]]
-READERS = [Reader(damaged, command.split()) for damaged, command in ROWS]
+def commands_of(name: str) -> list[list[str]]:
+    """Commands of a list beside this file, and what stands before each."""
+    return [line.split(": ", 1) for line in (HERE / name).read_text(encoding="utf-8").splitlines()[2:]]
+
+
+READERS = [Reader(damaged, command.split()) for damaged, command in commands_of("readers.txt")]

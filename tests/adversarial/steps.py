@@ -139,7 +139,6 @@ class Writer:
 
     def __init__(self, name: str, samples: Path, place: Path) -> None:
         self.name, self._samples, self._place = name, samples, place
-        self._count = 0
         folder = self._fresh()
         self.before = self._contents(folder)
         self.whole = self._run(folder)
@@ -156,11 +155,11 @@ class Writer:
             (folder / name).mkdir()
         return folder
 
-    def _arguments(self, folder: Path) -> list[str]:
-        return [*WRITERS[self.name].format(folder=folder).split(), "-q"]
+    def _start(self, folder: Path, case: Case | None = None) -> tuple[int, list[int]]:
+        return start(folder, [*WRITERS[self.name].format(folder=folder).split(), "-q"], case)
 
     def _run(self, folder: Path, case: Case | None = None) -> Done:
-        return finish(*start(folder, self._arguments(folder), case))
+        return finish(*self._start(folder, case))
 
     def _contents(self, folder: Path) -> dict[str, bytes]:
         """Files by name, without what tells the time; of a database only that it is there."""
@@ -169,19 +168,15 @@ class Writer:
             name = COPY.sub("cache/remote/copy", str(path.relative_to(folder)))
             if TRIAL.fullmatch(name):
                 continue
-            if path.is_dir():
-                found[name] = b"a folder"
-            elif name == "cache/lines.sqlite" or name.endswith((".manifest.json", "card.md")):
-                found[name] = b"a file"
-            else:
-                found[name] = path.read_bytes()
+            timed = name == "cache/lines.sqlite" or name.endswith((".manifest.json", "card.md"))
+            found[name] = b"a folder" if path.is_dir() else b"a file" if timed else path.read_bytes()
         return found
 
     def faults(self, case: Case) -> list[str]:
         """What is wrong after a command ended so, and after the next run."""
         folder = self._fresh()
         if case.way == TWICE:
-            started = [start(folder, self._arguments(folder), None) for _ in range(case.at)]
+            started = [self._start(folder) for _ in range(case.at)]
             ended = [finish(*each) for each in started]
             said = [f"exit code {done.code}: {done.err}" for done in ended if done.code]
         else:

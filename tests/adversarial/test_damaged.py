@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
-from adversarial.samples import READERS, Reader, copy, mishandled
+from adversarial.samples import READERS, Reader, commands_of, copy, mishandled
 from cli.conftest import contents
 
 from softbleu.encoders.kept import _OPEN
@@ -82,17 +82,7 @@ def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> No
             (place / name).unlink()
 
 
-CACHES = {
-    "lines": "score -c c.txt -r r.txt -m bertscore --vectors enc -f json",
-    "graphs": "score -c c.txt -r r.txt -m vleu -t 0.5 --vectors v.txt --neighbours 3 -f json",
-    "meteor": "score -c c.txt -r r.txt -m meteor --meteor-data met -f json",
-    "language": "score -c c.txt -s s.txt -m refless --language-model tiny.gguf --coefficients weights.json -f json",
-    "remote": "score -c c.txt -r r.txt -m vleu -t 0.5 --vectors file:///{folder}/v.txt -f json",
-}
-JOURNALS = {
-    "score": "score -c long.txt -r long.txt -m bleu chrf -f json --resume -o o.json",
-    "sweep": "sweep -c c.txt d.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7 -f json -o o.json",
-}
+CACHES, JOURNALS = (dict(commands_of(name)) for name in ("caches.txt", "journals.txt"))
 
 
 def forget() -> None:

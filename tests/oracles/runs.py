@@ -42,13 +42,8 @@ def compare(
         error, freedom = spread(parts(name), sampled(name))
         half = stats.t.ppf(0.975, freedom) * error
         within = np.mean([variance([scores[run][places].mean() for places in drawn], 0) for run in runs]) ** 0.5
-        row = (
-            score[name],
-            varied[name] ** 0.5 if name in varied else None,
-            within,
-            score[name] - half,
-            score[name] + half,
-        )
+        row = (score[name], varied[name] ** 0.5 if name in varied else None, within)
+        row = (*row, score[name] - half, score[name] + half)
         beside: tuple[float | None, ...] = (None,) * 4
         if name != first:
             apart = score[name] - score[first]

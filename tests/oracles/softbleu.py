@@ -53,14 +53,10 @@ class Matched:
         return 100 * (1 + beta**2) * self.precision * self.recall / below if below else 0.0
 
 
-def spellings(word: str) -> set[str]:
-    """Character 2- to 4-grams of a word between marks of its ends."""
-    characters = ["<start>", *word, "<end>"]
-    return {"|".join(ngram) for n in (2, 3, 4) for ngram in ngrams(characters, n)}
-
-
 def dice(word: str, other: str) -> float:
-    one, two = spellings(word), spellings(other)
+    """How many character 2- to 4-grams, marks of ends among the characters, two words share."""
+    marked = (["<start>", *each, "<end>"] for each in (word, other))
+    one, two = ({ngram for n in (2, 3, 4) for ngram in ngrams(each, n)} for each in marked)
     return 2 * len(one & two) / (len(one) + len(two))
 
 
