@@ -104,7 +104,7 @@ def _packed(states: NDArray[np.float32]) -> NDArray[np.int16]:
     scales = np.abs(states).max(axis=1, initial=0) / np.float32(_LARGEST)
     packed = np.empty((len(states), _SCALE + states.shape[1]), np.int16)
     packed[:, :_SCALE] = scales.astype("<f4").view(np.int16).reshape(-1, _SCALE)
-    packed[:, _SCALE:] = np.trunc(states / np.where(scales > 0, scales, 1)[:, None])
+    packed[:, _SCALE:] = np.rint(states / np.where(scales > 0, scales, 1)[:, None])
     return packed
 
 
