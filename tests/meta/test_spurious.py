@@ -21,17 +21,8 @@ from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
 from softbleu.embeddings import choice
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta.spurious import (
-    COMBINATIONS,
-    CREDIT_TABLES,
-    VARIANTS,
-    VERDICTS,
-    Analysis,
-    MatchedText,
-    credit_table,
-    find_spurious,
-    make_variants,
-)
+from softbleu.meta import spurious
+from softbleu.meta.spurious import Analysis, MatchedText, credit_table, find_spurious, make_variants
 from softbleu.metrics.base import make_metric
 from softbleu.report.plots import Lines, spurious_lines
 
@@ -45,29 +36,15 @@ def pair(candidate: str, reference: str, *alignment: tuple[int, int]) -> Aligned
     return AlignedPair(tuple(candidate.split()), tuple(reference.split()), alignment, "related")
 
 
-def made(grammar: str, count: int, pairing: str = "paraphrase") -> list[AlignedPair]:
-    return list(generate(GenerationSettings(grammar, pairing, count=count)).pairs())
+def made(grammar: str, count: int) -> list[AlignedPair]:
+    return list(generate(GenerationSettings(grammar, "paraphrase", count=count)).pairs())
 
 
 def analyse(
-    pairs: list[AlignedPair],
-    matcher: str = "vleu",
-    remedy: str = "plain",
-    thresholds: list[Any] | None = None,
-    order: int = 4,
-    at: float = 0.8,
-    **settings: Any,
+    pairs: list[Any], matcher: str = "vleu", remedy: str = "plain", *, grid: Any = GRID, order: int = 4, **base: Any
 ) -> Analysis:
-    base = {"vectors": LETTERS, "vector_case": "exact", **settings}
-    variants = make_variants(base, [matcher], [remedy])
-    return find_spurious(MatchedText.of_pairs(pairs), variants, thresholds or GRID, at=at, order=order)[0]
-
-
-def classes(analysis: Analysis, order: int) -> dict[str, int]:
-    """Matches by class at the threshold 0.8: their similarity is near 1, so that masses tell how many there are."""
-    credit = analysis.tally.credit(analysis.at, order)
-    parts = zip(VERDICTS, (credit.deserved, credit.misordered, credit.spurious), strict=False)
-    return {name: math.ceil(mass) for name, mass in parts if mass}
+    variants = make_variants({"vectors": LETTERS, "vector_case": "exact", **base}, [matcher], [remedy])
+    return find_spurious(MatchedText.of_pairs(pairs), variants, grid, at=0.8, order=order)[0]
 
 
 CLASSES = Path(__file__).with_name("classes.txt").read_text(encoding="utf-8").splitlines()[2:]
@@ -80,19 +57,22 @@ def test_classes(line: str) -> None:
     alignment = [tuple(map(int, link.split("-"))) for link in (links or "").split()]
     settings = {"vectors": {**LETTERS, "c": [0.1, 0.0, 0.1]}} if texts == "a c | A" else {}
     found = analyse([pair(*texts.split(" | "), *alignment)], matcher, **settings)  # type: ignore[arg-type]
-    assert classes(found, int(order)) == {expected: 1}
+    credit = found.tally.credit(found.at, int(order))
+    # The similarity of matches is near 1 at .8, so that masses tell how many there are.
+    parts = zip(spurious.VERDICTS, (credit.deserved, credit.misordered, credit.spurious), strict=False)
+    assert {name: math.ceil(mass) for name, mass in parts if mass} == {expected: 1}
 
 
 def test_precision_recall_and_the_best_threshold() -> None:
     texts = [("a b", "A B", (0, 0)), ("a b c", "C B A", (2, 0)), ("a", "A", (0, 0)), ("a", "b", (0, 0))]
-    credit = analyse([pair(*text) for text in texts], order=1, thresholds=[0.8]).curve[0]
+    credit = analyse([pair(*text) for text in texts], grid=[0.8], order=1).curve[0]
     similarity = 1 / 1.01  # of a and A, and of the others
     assert (credit.matches, credit.rewarded, credit.deserving) == (6, 3, 4)
     assert (credit.weight, credit.deserved) == pytest.approx((6 * similarity, 3 * similarity), abs=1e-5)
     found = (credit.precision, credit.spurious_share, credit.recall, credit.f1)
     assert found == pytest.approx((0.5, 0.5, 0.75, 0.6))
     # The best threshold is the highest of equals: matches end at 0.9901; nothing changes below.
-    analysis = analyse([pair("a", "A", (0, 0))], thresholds=[0.1, 0.5, 0.9, 0.999])
+    analysis = analyse([pair("a", "A", (0, 0))], grid=[0.1, 0.5, 0.9, 0.999])
     assert analysis.best() == analysis.thresholds.index(0.9)
     assert analysis.at_recall(1.0) == analysis.thresholds.index(0.9)
     assert analysis.at_recall(0.0) == len(analysis.thresholds) - 1
@@ -105,7 +85,7 @@ def test_no_approximate_match_is_said() -> None:
     refused(UnknownNameError, "unknown table 'order'", credit_table, "order", [nothing])
     credit = nothing.curve[0]
     assert [credit.precision, credit.spurious_share, credit.recall, credit.f1] == [None] * 4
-    for name in CREDIT_TABLES:
+    for name in spurious.CREDIT_TABLES:
         records = credit_table(name, [nothing])
         assert records.facts["without approximate matches"] == "vleu, plain"
         assert not any(isinstance(value, float) and math.isnan(value) for row in records.rows for value in row)
@@ -133,8 +113,7 @@ def aligned_pairs(draw: st.DrawFn) -> AlignedPair:
 def test_sums_are_those_of_brute_force(
     pairs: list[AlignedPair], vectors: Any, matcher: str, remedy: tuple[str, str], assignment: str, order: int
 ) -> None:
-    settings = {"vectors": vectors, "vector_case": "exact", "assignment": assignment}
-    analysis = analyse(pairs, matcher, remedy[0], order=order, **settings)
+    analysis = analyse(pairs, matcher, remedy[0], order=order, vectors=vectors, assignment=assignment)
     plain = [(list(each.candidate), list(each.reference), each.alignment) for each in pairs]
     given = {"order": order, "matcher": matcher, "assignment": assignment, "composition": remedy[1]}
     for number, threshold in enumerate(analysis.thresholds):
@@ -144,13 +123,13 @@ def test_sums_are_those_of_brute_force(
             counts = (credit.matches, credit.rewarded, credit.deserving)
             assert counts == (found.counts.total(), found.rewarded, found.deserving), (threshold, n)
             got = (credit.deserved, credit.misordered, credit.spurious)
-            assert got == pytest.approx([found.masses[name] for name in VERDICTS], abs=1e-9), (threshold, n)
+            assert got == pytest.approx([found.masses[name] for name in spurious.VERDICTS], abs=1e-9), (threshold, n)
 
 
 def test_the_pieces_do_not_matter() -> None:
     pairs = made("agreement", MINI_BATCH + 40)
-    settings = {"vectors": "glove-6b-100d", "vector_case": "fallback"}
-    whole, *parts = (analyse(some, **settings) for some in (pairs, pairs[:100], pairs[100:]))
+    some = (pairs, pairs[:100], pairs[100:])
+    whole, *parts = (analyse(each, vectors="glove-6b-100d", vector_case="fallback") for each in some)
     for number in range(len(whole.thresholds)):
         credits = [asdict(each.tally.credit(number)) for each in parts]
         for name, value in asdict(whole.tally.credit(number)).items():
@@ -162,12 +141,13 @@ FAST = ["plain", "optimal", "aligned", "sif", "function-words", "aligned+functio
 
 @pytest.mark.parametrize(
     ("count", "matchers", "remedies"),
-    [(15, ["vleu"], FAST), pytest.param(60, ["vleu", "xleu"], [*VARIANTS, *COMBINATIONS], marks=pytest.mark.slow)],
+    [
+        (15, ["vleu"], FAST),
+        pytest.param(60, ["vleu", "xleu"], [*spurious.VARIANTS, *spurious.COMBINATIONS], marks=pytest.mark.slow),
+    ],
 )
 def test_every_remedy_changes_settings_only(count: int, matchers: list[str], remedies: list[str]) -> None:
-    pairs = made("alternations", count)
-    variants = make_variants({}, matchers, remedies)
-    text = MatchedText.of_pairs(pairs)
+    variants, text = make_variants({}, matchers, remedies), MatchedText.of_pairs(made("alternations", count))
     together = find_spurious(text, variants, [0.5, 0.8])
     assert [each.variant for each in together] == variants
     for each in together:
@@ -209,10 +189,9 @@ def test_tables_7_and_8() -> None:
 
 
 def test_tables_have_their_columns() -> None:
-    pairs = made("alternations", 40)
     variants = make_variants({}, ["vleu"], ["plain", "aligned"])
-    found = find_spurious(MatchedText.of_pairs(pairs), variants, GRID)
-    for name in CREDIT_TABLES:
+    found = find_spurious(MatchedText.of_pairs(made("alternations", 40)), variants, GRID)
+    for name in spurious.CREDIT_TABLES:
         records = credit_table(name, found)
         assert records.rows
         assert {len(row) for row in records.rows} == {len(records.columns)}
@@ -221,9 +200,7 @@ def test_tables_have_their_columns() -> None:
     equal = next(row for row in rows if row["variant"] == "aligned" and row["at"] == "recall of plain")
     assert equal["recall"] >= plain["recall"]
     assert plain["precision"] + plain["order_errors"] + plain["spurious"] == pytest.approx(100)
-    orders = credit_table("orders", found[:1])
-    matches = orders.columns.index("matches")
-    assert sum(row[matches] for row in orders.rows) == plain["matches"]
+    assert sum(row["matches"] for row in credit_table("orders", found[:1]).records()) == plain["matches"]
     shares, trades = spurious_lines(found)
     assert [panel.title for panel in shares] == [panel.title for panel in trades] == ["plain", "aligned"]
     lines = [panel for panel in (*shares, *trades) if isinstance(panel, Lines)]
