@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
+from refusing import refused
 
 import softbleu
 from softbleu import VectorError
@@ -19,7 +20,7 @@ from softbleu.errors import InputError
 from softbleu.matching.ngrams import shared_counts
 from softbleu.metrics.base import make_metric, read_metric
 from softbleu.report import WRITERS, Layout
-from softbleu.results.explain import Explanation, explain_corpus
+from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.results.runs import Change, RunOfMetric, diff_files, diff_runs, read_run
 from softbleu.text.tokens import Tokens, Vocabulary
@@ -31,13 +32,8 @@ CORPUS = Segments.of(
 )
 
 
-def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
-    measure = make_metric("vleu", **{"order": order, "vectors": VECTORS, "threshold": 0.0, **options})
-    return explain_corpus(corpus, measure, segments)
-
-
 def test_several_segments_in_the_order_asked_for() -> None:
-    found = explain([3, 1, 3])
+    found = explain_corpus(CORPUS, make_metric("vleu", order=1, vectors=VECTORS, threshold=0.0), [3, 1, 3])
     assert [(entry.segment, entry.system) for entry in found] == [(n, name) for n in (3, 1, 3) for name in "AB"]
     assert found[0].matches == ()
     assert found[0] == found[4]
@@ -47,8 +43,8 @@ def test_exact_matchers_need_no_vectors() -> None:
     found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])[0]
     assert [match.exact for match in found.matches] == [False, True, False]
     # As for scores: a soft matcher must not turn into an exact one in silence.
-    with pytest.raises(VectorError, match=r"no/such\.txt"):
-        explain_corpus(CORPUS, make_metric("vleu", order=1, vectors="no/such.txt"), [2])
+    soft = make_metric("vleu", order=1, vectors="no/such.txt")
+    refused(VectorError, r"no/such\.txt", explain_corpus, CORPUS, soft, [2])
 
 
 NETWORKS = Segments.of(
@@ -70,8 +66,8 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
     unseen = Segments.of({"A": ["x"]}, [["a (dog|hound)"]])
     (found,) = explain_corpus(unseen, make_metric("hyter", notation="brackets"), [1])
     assert found.references in ((("a", "dog"),), (("a", "hound"),))
-    with pytest.raises(InputError, match="leave out shifts"):
-        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", shifts=True), [1])
+    shifting = make_metric("hyter", notation="brackets", shifts=True)
+    refused(InputError, "leave out shifts", explain_corpus, NETWORKS, shifting, [1])
 
 
 @pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
@@ -89,7 +85,7 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
         assert words == explanation.candidate
 
 
-def test_meteor_shows_which_words_of_the_best_reference_stand_for_which_and_at_what_stage():
+def test_word_pairs_are_those_of_the_best_reference() -> None:
     # The second reference is the better one; `the` stands for its fifth word, `cats` has a stem in common.
     metric, references = make_metric("meteor", stages="exact+stem"), ["no dog", "a cat sat on the"]
     (found,) = explain_corpus(Segments({"A": ["the cats sat"]}, [references]), metric)
@@ -99,9 +95,7 @@ def test_meteor_shows_which_words_of_the_best_reference_stand_for_which_and_at_w
         ("exact", "sat", "sat", 2, 1, 2, None),
     ]
     assert found.score == pytest.approx(float(metric.sentence_score("the cats sat", references)))
-
-
-def test_softbleu_shows_the_most_similar_word_of_the_best_reference():
+    # Of softbleu each word has the most similar one.
     vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8], "ran": [0.0, -1.0]}
     metric = make_metric("softbleu", vectors=vectors, power=1.0, characters=0.0, position=0.0, rarity=0.0)
     (found,) = explain_corpus(Segments({"A": ["dog cat ran"]}, [["no", "cat cat"]]), metric)
@@ -156,8 +150,7 @@ def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], o
     def counted(line: list[str], n: int) -> Counter[tuple[str, ...]]:
         return Counter(tuple(line[k : k + n]) for k in range(len(line) - n + 1))
 
-    both = (one, other, candidates, references), (one, one, candidates, candidates)
-    for left, right, coded, others in both:
+    for left, right, coded, others in ((one, other, candidates, references), (one, one, candidates, candidates)):
         for n, found in enumerate(shared_counts(coded, others, order), start=1):
             literal = [[(counted(a, n) & counted(b, n)).total() for b in right] for a in left]
             assert found.tolist() == literal
@@ -206,19 +199,13 @@ def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> N
             assert row[other] == pytest.approx(softbleu.score(systems[name], texts).score)
     assert "level:corpus" in found.signature
     uneven = Segments.of(TEXTS[:2], [["a", "b"], ["c"]])
-    with pytest.raises(InputError, match="different numbers of references"):
-        pair_systems(uneven)
+    refused(InputError, "different numbers of references", pair_systems, uneven)
 
 
 def test_lists_that_are_none() -> None:
-    wrong: list[tuple[str, Any]] = [
-        ("candidates are a list of texts, not one text", lambda: softbleu.pairwise("one text")),
-        ("references are texts, not 3", lambda: TextList.of(["a"], [3])),  # type: ignore[list-item]
-        ("there are no candidates", lambda: softbleu.pairwise([])),
-    ]
-    for said, call in wrong:
-        with pytest.raises(InputError, match=said):
-            call()
+    refused(InputError, "candidates are a list of texts, not one text", softbleu.pairwise, "one text")
+    refused(InputError, "references are texts, not 3", TextList.of, ["a"], [3])
+    refused(InputError, "there are no candidates", softbleu.pairwise, [])
 
 
 KEPT_REFERENCES = ["a dog sat here", "it rains all day", "so be it then"]
@@ -226,10 +213,10 @@ ONE = {"A": ["a cat sat here", "it rains all day", "so be it"], "B": KEPT_REFERE
 TWO = {"A": ["a dog sat here", "it rains all day", "so be it"], "B": KEPT_REFERENCES}
 
 
-def keep(folder: Path, name: str, systems: Any, form: str = "json", **settings: Any) -> Path:
-    results = softbleu.score(systems, KEPT_REFERENCES, **{"metric": ["bleu", "chrf"], "level": "segment", **settings})
+def keep(folder: Path, name: str, systems: Any, metric: Any = ("bleu", "chrf"), **settings: Any) -> Path:
+    results = softbleu.score(systems, KEPT_REFERENCES, metric=metric, level="segment", **settings)
     path = folder / name
-    path.write_text("".join(WRITERS[form](results, Layout())), encoding="utf-8")
+    path.write_text("".join(WRITERS[path.suffix[1:]](results, Layout())), encoding="utf-8")
     return path
 
 
@@ -237,29 +224,30 @@ def test_what_changed_is_what_was_changed(tmp_path: Path) -> None:
     found = diff_files(keep(tmp_path, "one.json", ONE), keep(tmp_path, "two.json", TWO))
     assert found.incomparable == {}
     changed = [(each.metric, each.kind, each.system, each.name) for each in found.changes]
-    assert changed == [
-        (name, *each) for name in ("bleu", "chrf") for each in (("score", "A", ""), ("line", "A", "1"))
-    ]
+    kinds = (("score", "A", ""), ("line", "A", "1"))
+    assert changed == [(name, *each) for name in ("bleu", "chrf") for each in kinds]
     # Two systems of three lines by two metrics.
     assert found.compared == 2 * (2 + 2 * 3)
     chrf = found.changes[-1]
-    how: Any = {"metric": "chrf", "level": "segment"}
-    scores = [softbleu.score(each["A"][:1], KEPT_REFERENCES[:1], **how).score for each in (ONE, TWO)]
+    scores = [alone(each["A"][0], KEPT_REFERENCES[0], "chrf") for each in (ONE, TWO)]
     assert (chrf.one, chrf.two) == pytest.approx(scores)
     assert chrf.difference == pytest.approx(scores[1] - scores[0])
     assert diff_files(tmp_path / "one.json", tmp_path / "one.json").changes == []
     assert json.loads(json.dumps(found.to_dict()))["scores in both"] == found.compared
 
 
-def test_other_settings_cannot_be_compared(tmp_path: Path) -> None:
-    one = keep(tmp_path, "one.json", ONE, metric="chrf")
-    two = keep(tmp_path, "two.json", TWO, metric="chrf", beta=1.0)
-    found = diff_files(one, two)
+def test_other_settings_and_other_systems_cannot_be_compared(tmp_path: Path) -> None:
+    one = keep(tmp_path, "one.json", ONE, "chrf")
+    found = diff_files(one, keep(tmp_path, "two.json", TWO, "chrf", beta=1.0))
     assert found.incomparable == {"chrf": "beta is 2.0 in one, 1.0 in the other"}
     assert found.changes[0] == Change("setting", "chrf", "", "beta", "2.0", "1.0")
     assert {each.difference for each in found.changes} == {None}
-    other = diff_files(one, keep(tmp_path, "three.json", ONE, metric="bleu"))
+    other = diff_files(one, keep(tmp_path, "three.json", ONE, "bleu"))
     assert "metric is chrf in one, bleu in the other" in other.incomparable["chrf / bleu"]
+    # Systems and lines that one run lacks are told as well.
+    found = diff_files(one, keep(tmp_path, "four.json", {"A": ONE["A"], "C": KEPT_REFERENCES}, "chrf"))
+    lacking = [(each.kind, each.system, each.one is None) for each in found.changes if each.name in ("", "1")]
+    assert lacking == [("score", "B", False), ("score", "C", True), ("line", "B", False), ("line", "C", True)]
 
 
 def test_resources_and_versions_are_told_apart() -> None:
@@ -274,15 +262,8 @@ def test_resources_and_versions_are_told_apart() -> None:
     assert found.incomparable == {"vleu": "vectors is a#1 in one, a#2 in the other"}
 
 
-def test_systems_and_lines_that_one_run_lacks(tmp_path: Path) -> None:
-    two = keep(tmp_path, "two.json", {"A": ONE["A"], "C": KEPT_REFERENCES}, metric="chrf")
-    found = diff_files(keep(tmp_path, "one.json", ONE, metric="chrf"), two)
-    lacking = [(each.kind, each.system, each.one is None) for each in found.changes if each.name in ("", "1")]
-    assert lacking == [("score", "B", False), ("score", "C", True), ("line", "B", False), ("line", "C", True)]
-
-
 def test_lines_of_json_have_no_signature(tmp_path: Path) -> None:
-    one = keep(tmp_path, "one.jsonl", ONE, "jsonl")
+    one = keep(tmp_path, "one.jsonl", ONE)
     found = diff_files(one, keep(tmp_path, "two.json", TWO))
     assert set(found.incomparable) == {"bleu", "chrf"}
     assert "no signature" in found.incomparable["bleu"]
