@@ -23,6 +23,7 @@ NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
     lambda text: not any("\ud800" <= char < "\udc80" for char in text)
 )
 """Of files: any characters, and bytes that are none as Python has them."""
+FILES = ("meteor_data", "network_vectors", "language_model", "coefficients", "head", "spm_model", "table")
 TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "vectors": NAMES,
     "vectors_postprocess": st.sampled_from(["none", "mean", "pc:2", "mean,pc:1"]),
@@ -35,8 +36,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
     "language": st.sampled_from(["cs", "de"]),
-    **dict.fromkeys(("meteor_data", "network_vectors", "language_model", "coefficients"), st.none()),
-    **dict.fromkeys(("head", "table", "spm_model"), st.none()),
+    **dict.fromkeys(FILES, st.none()),
 }
 """Values of settings that say less about themselves than they mean."""
 TOKENIZE = next(each for each in own_settings(Metric) if each.part is Tokenizer)
@@ -104,18 +104,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    files = (
-        "vectors",
-        "idf",
-        "meteor_data",
-        "network_vectors",
-        "language_model",
-        "coefficients",
-        "head",
-        "spm_model",
-        "table",
-    )
-    if setting.name in (*files, "quantile"):
+    if setting.name in (*FILES, "vectors", "idf", "quantile"):
         return []
     if setting.names:
         return ["nonesuch", 3.5]
@@ -154,7 +143,10 @@ def refusal(call: Callable[[], object]) -> str:
 
 @st.composite
 def measures(draw: st.DrawFn) -> Metric:
-    """GivenMetrics of all metrics and matchers with any of their settings; no vectors where none are looked at."""
+    """Metrics and matchers with any of their settings; no vectors where none are looked at.
+
+    Settings that need vectors which are not there, or are of another language, are drawn anew.
+    """
     metric = METRICS.find(draw(st.sampled_from(METRICS.names())))
     start: dict[str, Any] = {}
     owners: list[type[Declared]] = [metric, Tokenizer, VectorChoice, WordMeasure]
@@ -165,30 +157,19 @@ def measures(draw: st.DrawFn) -> Metric:
         for each in _spread(owner):
             if each.name not in ("matcher", "measure") and draw(st.booleans()):
                 start[each.name] = draw(values_of(each))
+    foreign = start.get("language") not in (None, "en")
+    if foreign:
+        start |= GOES_WITH.get(f"{metric.name} language", {})
     lacking = {
         "smooth_value": start.get("smooth") not in ("floor", "add-k"),
         "characters": metric.name == "m2" and start.get("threshold") is None,
+        **dict.fromkeys(("stages", "task", "weights"), foreign),
+        "vectors": start.get("similarity") is not None,
+        "consumption": start.get("assignment") == "optimal",
+        **dict.fromkeys(("idf", "extra", "replacing"), start.get("shifts")),
     }
-    start = {name: value for name, value in start.items() if not lacking.get(name)}
-    if start.get("language") not in (None, "en"):
-        start.pop("stages", None)
-        start.pop("task", None)
-        start.pop("weights", None)
-        start |= GOES_WITH.get(f"{metric.name} language", {})
-    if start.get("similarity") is not None:
-        start.pop("vectors", None)
-    if start.get("assignment") == "optimal":
-        start.pop("consumption", None)
-    if start.get("shifts"):
-        for name in ("idf", "extra", "replacing"):
-            start.pop(name, None)
-    return _made(metric.name, start)
-
-
-def _made(name: str, given: dict[str, Any]) -> Metric:
-    """A metric; settings that need vectors which are not there, or are of another language, are drawn anew."""
     try:
-        made = make_metric(name, **given)
+        made = make_metric(metric.name, **{name: value for name, value in start.items() if not lacking.get(name)})
         return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)
     except (InputError, VectorError) as error:
         if isinstance(error, VectorError) or "the text is" in str(error):

@@ -115,16 +115,13 @@ def run_tests(copy: Path, tests: list[str], seconds: int) -> str:
     shared = os.environ.get("SOFTBLEU_SHARED", str(ROOT.parent / "shared"))
     own = {"PYTHONDONTWRITEBYTECODE": "1", "SOFTBLEU_SHARED": shared, "PYTHONPATH": str(copy)}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
-    ended = subprocess.run(
-        command,
-        cwd=copy,
-        env={**os.environ, **own},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        # A change may make a loop that does not end.
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
-    )
+    both: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "env": {**os.environ, **own}}
+
+    def limit() -> None:
+        """Because a change may make a loop that does not end."""
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    ended = subprocess.run(command, cwd=copy, text=True, preexec_fn=limit, **both)
     if ended.returncode == 4 and "ERROR: not found" in ended.stdout:
         raise SystemExit(f"the tests noted are not those of the tree: {ended.stdout.strip()[-200:]}")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)
@@ -139,9 +136,7 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--skip", type=int, default=0, help="so many of the places drawn, tried before")
-    parser.add_argument(
-        "--contexts", type=Path, default=ROOT / "build/contexts", help="which tests reach which lines"
-    )
+    parser.add_argument("--contexts", type=Path, default=ROOT / "build/contexts", help="tests that reach lines")
     given = parser.parse_args()
     every = [each for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")) for each in mutants(path)]
     drawn, killed = random.Random(given.seed).sample(every, min(given.places, len(every))), 0
