@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -22,11 +23,7 @@ from softbleu.text.tokens import Whitespace
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
 MATCHERS = ("exact", "sleu", "vleu", "xleu")
 SOFT = MATCHERS[1:]
-GREEDY = [
-    (assignment, consumption)
-    for assignment in ("exact-first", "sequential")
-    for consumption in ("unit", "similarity")
-]
+GREEDY = [*product(("exact-first", "sequential"), ("unit", "similarity"))]
 Vectors = dict[str, list[float]]
 
 
@@ -207,12 +204,8 @@ def assert_statistics_equal(
 
 def first_place(ngram: soft.NGram | None, references: list[list[str]]) -> tuple[int | None, int | None]:
     """Reference, and place in it, where an n-gram first appears."""
-    places = (
-        (number, start)
-        for number, text in enumerate(references)
-        for start, each in enumerate(soft.ngrams(text, len(ngram or ())))
-        if each == ngram
-    )
+    ngrams = [soft.ngrams(text, len(ngram or ())) for text in references]
+    places = ((number, own.index(ngram)) for number, own in enumerate(ngrams) if ngram in own)
     return next(places) if ngram else (None, None)
 
 

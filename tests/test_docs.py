@@ -70,33 +70,22 @@ def test_every_dependency_of_a_user_has_its_licence() -> None:
         assert re.findall(r"([\w-]+) \(", rows[extra]) == packages
 
 
-def lint(*pages: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, DOCS / "prose.py", *pages], capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "finding"),
-    [
-        ("Compare systems and see what people would say.", "2: “people”: say human judges"),
-        (f"It takes {'a word and ' * 10}a word.", "2: a sentence of 34 words"),
-        ("In the signature it is said which.", "2: a passive opening"),
-    ],
-)
-def test_a_sentence_is_flagged(sentence: str, finding: str, tmp_path: Path) -> None:
-    page = tmp_path / "README.md"
-    page.write_text(f"# Title\n{sentence}\n\n```sh\nwhat people met alike\n```\nA code span is left out: `people`.\n")
-    done = lint(page)
-    assert done.returncode == 1
-    assert finding in done.stdout
-    assert len(done.stdout.splitlines()) == 1
-
-
-def test_docstrings_and_messages_are_looked_through(tmp_path: Path) -> None:
-    module = tmp_path / "module.py"
+def test_sentences_docstrings_and_messages_are_looked_through(tmp_path: Path) -> None:
+    page, module = tmp_path / "README.md", tmp_path / "module.py"
+    sentences = ["Compare systems and see what people would say.", f"It takes {'a word and ' * 10}a word."]
+    sentences += ["In the signature it is said which."]
+    left_out = "```sh\nwhat people met alike\n```\nA code span is left out: `people`.\n"
+    page.write_text("\n\n".join(["# Title", *sentences, left_out]))
     code = '"""Words that met, and `mass`."""\nNAMES = ("mass", "what people write")\nWHY = f"no remedy: {NAMES}"\n'
     module.write_text(code)
-    ends = [line.rpartition(":")[0][-10:] for line in lint(module).stdout.splitlines()]
-    assert ends == ["y:1: “met”", ": “remedy”"]
+    done = subprocess.run(
+        [sys.executable, DOCS / "prose.py", page, module], capture_output=True, text=True, check=False
+    )
+    findings = ["d:3: “people”: say human judges", "d:5: a sentence of 34 words", "d:7: a passive opening"]
+    findings += ["y:1: “met”", ": “remedy”"]
+    assert done.returncode == 1
+    for line, finding in zip(done.stdout.splitlines(), findings, strict=True):
+        assert finding in line
 
 
 @pytest.mark.slow
@@ -120,8 +109,6 @@ def test_files_for_citation_name_the_version() -> None:
 
 
 # Options, defaults and keys of signatures that pages name are those of the declarations.
-
-
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 PAGES = [README, *(page for page in sorted(DOCS.rglob("*.md")) if page.name not in ("cli.md", "settings.md"))]
 OWNERS = [*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice]
@@ -199,10 +186,8 @@ def unknown_keywords(code: str) -> list[str]:
         called = named.get(name, getattr(softbleu, name, None))
         if not callable(called) or name == "softbleu":
             continue
-        known = {
-            *inspect.signature(called).parameters,
-            *({*every_setting(), "preset"} if name not in classes else ()),
-        }
+        known = {*inspect.signature(called).parameters}
+        known |= set() if name in classes else {*every_setting(), "preset"}
         known |= {"matcher", *(each.name for each in SETTINGS)} if "matcher" in known else set()
         keys = re.findall(r"(?:^|, *|\n *)([a-z_]+)=(?!=)", given)
         unknown += [f"{name}({key}=…)" for key in keys if key not in known]
@@ -276,8 +261,6 @@ def test_what_is_stale_is_found() -> None:
 
 
 # Figures on which pages stand have a row in ``real/headlines.toml`` that makes them; what they are is said there.
-
-
 ROWS = read_rows("headlines.toml")
 CLAIMS = tomllib.loads((ROOT / "experiments" / "softness" / "claims.toml").read_text(encoding="utf-8"))["claim"]
 STUDIES = sorted((DOCS / "study").glob("*.md"))
