@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_encoder import MadeUpEncoder
+from refusing import refused
 from threadpoolctl import threadpool_info
 
 from softbleu.embeddings.vectors import KeptVectors
@@ -47,22 +48,22 @@ def is_gone(process: int) -> bool:
         return True
 
 
-@pytest.mark.parametrize(("jobs", "tasks", "workers"), [(200, 3, 3), (2, 100, 2), (MOST_JOBS, 2, 2)])
+TASKS = [(200, 3, 3), (2, 100, 2), (MOST_JOBS, 2, 2), (1, 100, None), (200, 1, None), (200, 0, None)]
+
+
+@pytest.mark.parametrize(("jobs", "tasks", "workers"), TASKS)
 @pytest.mark.parametrize("threads", [True, False])
-def test_no_more_workers_than_tasks(jobs: int, tasks: int, workers: int, threads: bool) -> None:
+def test_no_more_workers_than_tasks(jobs: int, tasks: int, workers: int | None, threads: bool) -> None:
+    """One task is done here, without any."""
+    kind = ThreadPoolExecutor if threads else ProcessPoolExecutor
     with chosen_executor(None, jobs, tasks, threads=threads) as executor:
-        assert isinstance(executor, ThreadPoolExecutor if threads else ProcessPoolExecutor)
-        assert count_workers(executor) == workers
+        assert isinstance(executor, kind if workers else type(None))
+        assert workers == (executor and count_workers(executor))
 
 
 @pytest.mark.parametrize("jobs", [0, -1, MOST_JOBS + 1, 10**26])
 def test_numbers_of_jobs_have_bounds(jobs: int) -> None:
-    # One task is done here.
-    for few, tasks in ((1, 100), (200, 1), (200, 0)):
-        with chosen_executor(None, few, tasks) as executor:
-            assert executor is None
-    with pytest.raises(InputError, match=f"from 1 to 1024, not {jobs}"), chosen_executor(None, jobs, 100):
-        pass
+    refused(InputError, f"from 1 to 1024, not {jobs}", chosen_executor(None, jobs, 100).__enter__)
 
 
 def _kill(number: int) -> int:
@@ -159,9 +160,7 @@ def test_a_worker_killed_while_it_hands_over_holds_up_nobody(monkeypatch: pytest
 # What threads share: whatever another one throws away or has not finished meanwhile, all get what is theirs.
 
 
-WORDS = [
-    word + ending for word in ("relation", "geologist", "hope", "run") for ending in ("", "s", "al", "ness")
-] * 30
+WORDS = [word + end for word in ("relation", "geologist", "hope", "run") for end in ("", "s", "al", "ness")] * 30
 
 
 def test_stems() -> None:

@@ -15,21 +15,16 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from cli.conftest import CANDIDATE, LINES, SECOND
+from cli.conftest import CANDIDATE, LINES, SECOND, TEXTS, rows
 from judged_systems import OUTPUTS
 
 import softbleu.analysis.pages
 from softbleu.report.records import RECORD_WRITERS, p_text
 from softbleu.version import __version__
 
-ROWS = [line.split(": ", 1) for line in Path(__file__).with_name("formats.txt").read_text().splitlines()[2:]]
-COMMANDS = {name: line.split(" => ") if " => " in line else [line, ""] for name, line in ROWS}
-GOLD = [
-    "S the cat sit on a mat",
-    "A 2 3|||V|||sat|||REQUIRED|||-NONE-|||0",
-    "A 4 5|||D|||the|||REQUIRED|||-NONE-|||1",
-]
-GOLD += ["", "S a small dog bark", "", "S rain fell all night", ""]
+COMMANDS = {name: (line, shown) for _, typed, shown in rows("formats.txt") for name, line in [typed.split(": ", 1)]}
+GOLD = ["S the cat sit on a mat", "A 2 3|||V|||sat|||REQUIRED|||-NONE-|||0"]
+GOLD += ["A 4 5|||D|||the|||REQUIRED|||-NONE-|||1", "", "S a small dog bark", "", "S rain fell all night", ""]
 PARSERS = {
     "json": lambda text: json.loads(text, parse_constant=pytest.fail),
     "jsonl": lambda text: [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()],
@@ -40,23 +35,21 @@ NUMBER = r"-?\d+\.\d+(?:e-?\d+)?"
 
 
 @pytest.fixture
-def place(files: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(files: Any) -> Path:
+    files.lay("human.tsv", "one.tsv", "two.tsv", "nbest.jsonl")
     for name, content in {
         "one.txt": CANDIDATE,
         "two.txt": SECOND,
         "gold.m2": GOLD,
         "words.txt": ["dog", "small"],
-        **{name: LINES[name] for name in ("human.tsv", "one.tsv", "two.tsv", "nbest.jsonl")},
         "marked.tsv": LINES["marked.tsv"][:2],
         "networks.txt": ["[the|a] cat (sat|was sitting) on []one mat"],
     }.items():
         files.write(name, content)
     for number, name in enumerate(("one", "two")):
         systems = [{"name": "x", "score": 20.25 + number, "segments": [{"segment": 1, "score": 3.125 * number}]}]
-        files.write(
-            f"{name}.json", [json.dumps({"schema": 1, "signature": "metric:bleu|order:4", "systems": systems})]
-        )
-    monkeypatch.chdir(files.folder)
+        run = {"schema": 1, "signature": "metric:bleu|order:4", "systems": systems}
+        files.write(f"{name}.json", [json.dumps(run)])
     return Path(files.folder)
 
 
@@ -88,10 +81,9 @@ def test_every_format_has_the_same_figures(command: Any, place: Path, name: str)
             assert done.out.endswith("\n")
             assert not re.search(r"\bnan\b", done.out.lower())
             written[output_format] = done.out
-    rows = PARSERS["tsv"](written["tsv"])
-    assert PARSERS["csv"](written["csv"]) == rows
-    head, *rest = rows
-    assert {len(row) for row in rows} == {len(head)}
+    head, *rest = PARSERS["tsv"](written["tsv"])
+    assert PARSERS["csv"](written["csv"]) == [head, *rest]
+    assert {len(row) for row in rest} <= {len(head)}
     numbers = {float(cell) for row in rest for cell in row if re.fullmatch(NUMBER, cell)}
     for output_format in {*written} - {"text", "markdown", "latex"}:  # For readers: others have all digits
         PARSERS.get(output_format, str)(written[output_format])
@@ -136,13 +128,10 @@ SHOWN = Path(__file__).with_name("shown.txt").read_text(encoding="utf-8").rstrip
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.partition("\n")[0])
-def test_what_is_shown(command: Any, files: Any, block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_shown(command: Any, files: Any, block: str) -> None:
     """All of the output, and no note."""
     line, _, shown = block.partition("\n")
-    monkeypatch.chdir(files.folder)
-    for name, lines in LINES.items():
-        if name in re.split("[ =]", line):
-            files.write(name, lines)
+    files.lay(*{*re.split("[ =]", line)} & LINES.keys())
     done = command(*line.split())
     assert (done.code, done.err) == (0, "")
     assert done.out.replace(__version__, "VERSION") == f"{shown}\n"
@@ -162,67 +151,64 @@ def test_names_are_kept_or_escaped(command: Any, place: Path, name: str) -> None
     line = COMMANDS[name][0].replace("one.txt", "ODD").split()
     arguments = [f"{ODD}.txt" if part == "ODD" else part for part in line]
     (place / f"{ODD}.txt").write_text("".join(f"{line}\n" for line in OUTPUTS["b"]) + "it rains\n")
-    for output_format in RECORD_WRITERS:
+    for output_format in {*ESCAPED, *PARSERS}:
+        out = command(*arguments, "-f", output_format, "-q").out
         if output_format in ESCAPED:
-            assert ESCAPED[output_format] in command(*arguments, "-f", output_format, "-q").out, output_format
-        elif output_format in PARSERS:
-            found = PARSERS[output_format](command(*arguments, "-f", output_format, "-q").out)
-            assert ODD in leaves(found), output_format
+            assert ESCAPED[output_format] in out, output_format
+        else:
+            assert ODD in leaves(PARSERS[output_format](out)), output_format
 
 
-@pytest.fixture
-def arguments(files):
-    texts = ("score", "-c", files.candidate, "-r", files.reference)
-    return (*texts, "--matcher", "vleu", "-t", 0.8, "--vectors", files.vectors, "--format", "html")
+PAGE = ("score", *TEXTS, "--matcher", "vleu", "-t", 0.8, "--vectors", "vectors.txt", "--format", "html")
 
 
 def data_of(html):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html)[1])
 
 
-def test_a_page_of_a_run(command, arguments, files):
-    shown = command(*arguments)
+def test_a_page_of_a_run(command, files):
+    shown = command(*PAGE)
     assert shown.out.startswith("<!doctype html>")
     assert shown.out.endswith("</html>\n")
-    scored, plain = json.loads(command(*arguments[:-1], "json").out), data_of(shown.out)
+    scored, plain = json.loads(command(*PAGE[:-1], "json").out), data_of(shown.out)
     assert plain["signature"] == scored["signature"]
     assert plain["systems"][0]["score"] == scored["systems"][0]["score"]
     assert plain["metric"]["effective"] is False
-    data = data_of(command(*arguments, "--digits", 5, "--level", "segment").out)
+    data = data_of(command(*PAGE, "--digits", 5, "--level", "segment").out)
     assert (data["digits"], data["metric"]["effective"]) == (5, True)
-    given = ["-" if argument == files.candidate else argument for argument in arguments]
-    piped = command(*given, stdin=files.candidate.read_bytes())
+    piped = command("score", "-c", "-", *PAGE[3:], stdin=files.candidate.read_bytes())
     assert piped.code == 0, piped.err
     assert data_of(piped.out)["systems"][0]["score"] == plain["systems"][0]["score"]
 
 
-def test_a_page_of_several_metrics(command, arguments):
-    data, (bleu, chrf) = (
-        data_of(command(*arguments, "-m", "bleu", "chrf").out),
-        json.loads(command(*arguments[:-2], "-m", "bleu", "chrf", "-f", "json").out)["systems"],
-    )
+@pytest.mark.usefixtures("files")
+def test_a_page_of_several_metrics(command):
+    data = data_of(command(*PAGE, "-m", "bleu", "chrf").out)
+    bleu, chrf = json.loads(command(*PAGE[:-2], "-m", "bleu", "chrf", "-f", "json").out)["systems"]
     assert (data["label"], list(data["parts"]), data["systems"][0]["score"]) == ("VLEU", ["chrf"], bleu["score"])
     assert data["tables"][0]["rows"] == [[bleu["name"], f"{bleu['score']:.2f}", f"{chrf['score']:.2f}"]]
 
 
-def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
+@pytest.mark.usefixtures("files")
+def test_a_large_corpus_is_shown_in_part(command, monkeypatch):
     monkeypatch.setattr(softbleu.analysis.pages, "ROWS", 2)
-    done = command(*arguments)
+    done = command(*PAGE)
     note = "softbleu: note: the page shows the first 2 of 3 segments; its scores are of all\n"
     assert (done.code, done.err) == (0, note)
-    data, whole = data_of(done.out), json.loads(command(*arguments[:-1], "json").out)
+    data, whole = data_of(done.out), json.loads(command(*PAGE[:-1], "json").out)
     assert (data["shown"], data["segments"]) == (2, 3)
     assert data["systems"][0]["score"] == whole["systems"][0]["score"]
-    assert command(*arguments, "--quiet").err == ""
+    assert command(*PAGE, "--quiet").err == ""
 
 
-def test_a_page_of_a_comparison(command, files):
-    texts = ("-c", files.candidate, files.second, "-r", files.reference)
-    done = command("compare", *texts, "-m", "bleu", "chrf", "-f", "html", "--title", "One <b> & other")
+@pytest.mark.usefixtures("files")
+def test_a_page_of_a_comparison(command):
+    texts = ("compare", *TEXTS, "-c", "second.txt")
+    done = command(*texts, "-m", "bleu", "chrf", "-f", "html", "--title", "One <b> & other")
     assert (done.code, done.err) == (0, "")
     data = data_of(done.out)
     assert (data["title"], data["pair"], list(data["parts"])) == ("One <b> & other", [0, 1], ["chrf"])
-    found = json.loads(command("compare", *texts, "-f", "json").out)["systems"]
+    found = json.loads(command(*texts, "-f", "json").out)["systems"]
     assert [system["score"] for system in data["systems"]] == [system["score"] for system in found]
     row = dict(zip(data["tables"][0]["columns"], data["tables"][0]["rows"][0], strict=True))
     beside = found[1]["beside"]
@@ -234,13 +220,11 @@ def test_a_page_of_a_comparison(command, files):
 @pytest.fixture
 def given(files):
     reference = [f"these are the words of line {number} here" for number in range(60)]
-    systems = {
-        "left": reference,
-        "bad_50%": ["nothing"] * 60,
-        "twin": [*reference[:59], f"{reference[59][:-4]}there"],
-    }
-    systems = [files.write(f"{name}.txt", lines) for name, lines in systems.items()]
-    return ["compare", "-c", *systems, "-r", files.write("long.txt", reference), "-m", "bleu", "ter"]
+    files.write("bad_50%.txt", ["nothing"] * 60)
+    files.write("twin.txt", [*reference[:59], f"{reference[59][:-4]}there"])
+    for name in ("left.txt", "long.txt"):
+        files.write(name, reference)
+    return ["compare", "-c", "left.txt", "bad_50%.txt", "twin.txt", "-r", "long.txt", "-m", "bleu", "ter"]
 
 
 def test_one_table_of_systems_and_metrics(command, given):

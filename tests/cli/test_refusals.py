@@ -13,10 +13,11 @@ import sys
 from pathlib import Path
 from shutil import copytree
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow.parquet
 import pytest
-from cli.conftest import DEFINITIONS, LINES, rows
+from cli.conftest import CANDIDATE, DEFINITIONS, LINES, TEXTS, rows
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
@@ -80,89 +81,80 @@ def test_what_is_noted(command: Any, files: Any, above: str, typed: str, notes: 
     assert done.err.splitlines() == [f"softbleu: note: {note}" for note in expected]
 
 
-def test_traceback_only_for_debugging(command, files):
-    arguments = ("score", "-c", "missing.txt", "-r", files.reference)
+def test_tracebacks_are_for_debugging_and_faults_of_the_program_are_not_hidden(command, files, monkeypatch):
+    arguments = ("score", "-c", "missing.txt", "-r", "reference.txt")
     assert "Traceback" not in command(*arguments).err
     debugged = command(*arguments, "--debug")
     assert (debugged.code, "Traceback" in debugged.err) == (2, True)
     assert debugged.err.endswith("softbleu: error: no such file: missing.txt\n")
-
-
-def test_faults_of_the_program_are_not_hidden(command, files, monkeypatch):
-    def fail(*_):
-        raise RuntimeError("a fault")
-
-    monkeypatch.setattr(Bleu, "score", fail)
+    monkeypatch.setattr(Bleu, "score", Mock(side_effect=RuntimeError("a fault")))
     with pytest.raises(RuntimeError, match="a fault"):
-        command("score", "-c", files.candidate, "-r", files.reference)
+        command("score", *TEXTS)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of bytes")
 def test_names_that_are_no_text(command, files):
-    odd = os.fsdecode(b"odd\xff")
-    candidate = files.write(odd, ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"])
-    place = files.folder / "out.parquet"
-    arguments = ("-c", candidate, "-r", files.reference, "-m", "exact", "-t", "0.5", "--quiet")
-    done = command("sweep", *arguments, "--output", place)
+    odd, store = os.fsdecode(b"odd\xff"), os.fsdecode(b"store\xff")
+    files.write(odd, CANDIDATE)
+    done = command("sweep", "-c", odd, *TEXTS[2:], "-m", "exact", "-t", "0.5", "--quiet", "-o", "out.parquet")
     assert (done.code, done.err) == (0, "")
-    assert pyarrow.parquet.read_table(place)["system"].to_pylist() == ["odd\\udcff"]
-    store = files.folder / os.fsdecode(b"store\xff")
-    assert command("embeddings", "convert", files.vectors, store, "--licence", odd, "--quiet").code == 0
+    assert pyarrow.parquet.read_table("out.parquet")["system"].to_pylist() == ["odd\\udcff"]
+    assert command("embeddings", "convert", "vectors.txt", store, "--licence", odd, "--quiet").code == 0
     done = command("embeddings", "info", store)
-    assert (done.code, done.err) == (0, "")
-    assert "odd\\udcff" in done.out
+    assert (done.code, done.err, "odd\\udcff" in done.out) == (0, "", True)
 
 
 @pytest.mark.parametrize(
     ("missing", "line", "extra"),
     [
-        ("matplotlib", "sweep TEXTS -m exact chrf --plot x.svg", "plots"),
-        ("textalloc", "experiments run tiny.toml", "plots"),
-        ("pyarrow", "compare TEXTS -o x.parquet", "parquet"),
-        ("distributed", "score TEXTS --cluster local:2", "dask"),
-        ("fsspec.core", "score -c s3://texts/c.txt -r reference.txt", "remote"),
+        ("matplotlib", ["sweep", *TEXTS, "-m", "exact", "chrf", "--plot", "x.svg"], "plots"),
+        ("textalloc", ["experiments", "run", "tiny.toml"], "plots"),
+        ("pyarrow", ["compare", *TEXTS, "-o", "x.parquet"], "parquet"),
+        ("distributed", ["score", *TEXTS, "--cluster", "local:2"], "dask"),
+        ("fsspec.core", ["score", "-c", "s3://texts/c.txt", *TEXTS[2:]], "remote"),
     ],
 )
 def test_the_extra_is_named_where_it_is_missing(command, refused, files, monkeypatch, missing, line, extra):
-    files.write("tiny.toml", FILES["tiny.toml"])
+    files.lay("tiny.toml")
     monkeypatch.setitem(sys.modules, missing, None)
-    message = refused(*line.replace("TEXTS", "-c candidate.txt -r reference.txt").split(), output=None)
-    assert message.endswith(f": pip install 'softbleu[{extra}]'\n")
-    if line.startswith("experiments"):
-        assert command(*line.split(), "--no-picture").code == 0
+    assert refused(*line, output=None).endswith(f": pip install 'softbleu[{extra}]'\n")
+    if missing == "textalloc":
+        assert command(*line, "--no-picture").code == 0
 
 
-LONG = b"a dog barked\n" + b"x " * 40 + b"\nrain\n"
+LONG = "a dog barked\n" + "x " * 40 + "\nrain\n"
 
 
 @pytest.mark.parametrize("name", ["long.txt", "long.txt.gz", "long.utf16"])
 @pytest.mark.parametrize("where", ["-c", "--pairs"])
 def test_a_line_that_is_too_long(command, refused, files, monkeypatch, name, where):
-    content = LONG.replace(b"\n", b" ||| a\n") if where == "--pairs" else LONG
-    encoded = content.decode().encode("utf-16") if name == "long.utf16" else content
-    path = files.write(name, gzip.compress(encoded) if name.endswith("gz") else encoded)
-    encoding = ("--encoding", "utf-16") if name == "long.utf16" else ()
-    given = ("score", where, path, *(() if where == "--pairs" else ("-r", path)), *encoding)
+    content = (LONG.replace("\n", " ||| a\n") if where == "--pairs" else LONG).encode(encoding_of(name))
+    files.write(name, gzip.compress(content) if name.endswith("gz") else content)
+    given = ("score", where, name, *(() if where == "--pairs" else ("-r", name)), "--encoding", encoding_of(name))
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "50")
     said = refused(*given)
-    assert str(path) in said
+    assert name in said
     assert "a line of more than 50 bytes: cut it, or set SOFTBLEU_LONGEST_LINE to more" in said
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
     assert command(*given).code == 0
 
 
+def encoding_of(name):
+    return "utf-16" if name == "long.utf16" else "utf-8"
+
+
 def test_a_vector_that_is_too_long(refused, files, monkeypatch):
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
-    path = files.write("long.vec", ["a 1 2 3", "b " + "1 " * 60])
-    scored = ("score", "-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", path)
-    for arguments in (scored, ("embeddings", "train", path, "-o", "set")):
-        assert f"{path}, line 2: a line of more than 100 bytes" in refused(*arguments)
+    files.write("long.vec", ["a 1 2 3", "b " + "1 " * 60])
+    scored = ("score", *TEXTS, "-m", "vleu", "--vectors", "long.vec")
+    for arguments in (scored, ("embeddings", "train", "long.vec", "-o", "set")):
+        assert "long.vec, line 2: a line of more than 100 bytes" in refused(*arguments)
 
 
 def test_every_command_allows_more(command, refused, files, monkeypatch):
     monkeypatch.setenv(FACTOR, "1")
     monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 1, "none"))
-    arguments = "score", "-c", files.candidate, "-r", files.reference, "-m", "meteor", "--stages", "exact"
+    arguments = "score", *TEXTS, "-m", "meteor", "--stages", "exact"
     assert "allow more by --limits " in refused(*arguments)
     assert command(*arguments, "--limits", "100").code == 0
 
@@ -175,33 +167,29 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def _place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with vectors as a file and as a store, text within a store, and a definition."""
-    folder: Path = files.folder
-    monkeypatch.chdir(folder)
     monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
     convert_vectors("vectors.txt", "store")
-    (folder / "store" / "card.md").write_text("the cat sat on a mat\n" * 20)
-    (folder / "out").mkdir()
-    (folder / "out" / "vocab.txt").write_bytes((folder / "vectors.txt").read_bytes())
-    (folder / "same.txt").hardlink_to(folder / "vectors.txt")
-    (folder / "link.txt").symlink_to("vectors.txt")
-    files.write("words.txt", ["dog"])
-    files.write("small.cfg", ["S -> 'a' | 'b'"])
-    files.write("input.svg", files.candidate.read_bytes())
-    (folder / "texts").mkdir()
-    files.write("texts/a.txt", files.candidate.read_bytes())
-    copytree(encoder, folder / "encoder")
-    return folder
+    files.write("store/card.md", ["the cat sat on a mat"] * 20)
+    files.write("out/vocab.txt", LINES["vectors.txt"])
+    Path("same.txt").hardlink_to("vectors.txt")
+    Path("link.txt").symlink_to("vectors.txt")
+    files.lay("words.txt", "my.cfg")
+    files.write("input.svg", CANDIDATE)
+    files.write("texts/a.txt", CANDIDATE)
+    copytree(encoder, "encoder")
 
 
+@pytest.mark.usefixtures("_place")
 @pytest.mark.parametrize(("above", "typed", "said"), rows("inputs.txt"))
-def test_output_over_an_input(refused: Any, place: Path, above: str, typed: str, said: str) -> None:
+def test_output_over_an_input(refused: Any, above: str, typed: str, said: str) -> None:
     message = refused(*above.split(), *typed.split(), output=None)
     assert " is an input: write to another file" in message or " holds the input " in message
 
 
-def test_another_file_of_a_store_may_be_written(command: Any, place: Path) -> None:
+@pytest.mark.usefixtures("_place")
+def test_another_file_of_a_store_may_be_written(command: Any) -> None:
     assert command("embeddings", "info", "store", "-o", "store/card.md").code == 0
     assert command("embeddings", "similarity", "dog", "hound", "--vectors", "store").code == 0
 
@@ -209,7 +197,7 @@ def test_another_file_of_a_store_may_be_written(command: Any, place: Path) -> No
 @pytest.mark.parametrize("candidate", ["x.csv", "x.tsv", "*.csv", "x.manifest.json"])
 def test_experiments(refused: Any, files: Any, candidate: str) -> None:
     options = ["-f", "tsv"] if candidate == "x.tsv" else []
-    files.write(candidate.replace("*", "x"), files.candidate.read_bytes())
+    files.write(candidate.replace("*", "x"), CANDIDATE)
     files.write("x.toml", DEFINITIONS["texts"]["sweep"].replace("candidate.txt", candidate).encode())
     message = refused("experiments", "run", "x.toml", "--no-picture", *options, output=None)
     assert "is an input: write to another file" in message
@@ -221,7 +209,7 @@ def test_notes_where_a_journal_would_lie(refused: Any, files: Any, kind: str, li
     files.write("x.toml", DEFINITIONS["texts"][kind].encode())
     path = files.write("notes" if link else "x.unfinished", ["my notes"])
     if link:
-        (files.folder / "x.unfinished").symlink_to(path)
+        Path("x.unfinished").symlink_to(path)
     message = refused("experiments", "run", "x.toml", "--no-picture", output=None)
     assert "x.unfinished: no checkpoint of an interrupted run" in message
-    assert (files.folder / "x.unfinished").is_symlink() == link
+    assert Path("x.unfinished").is_symlink() == link
