@@ -1,9 +1,11 @@
 """Vectors in context behind every matcher: against the oracles, against vectors of words, in any order and number."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +47,24 @@ def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
     kept._OPEN.clear()
 
 
-def vectors_of(line: list[str], side: str) -> dict[str, context.Vector]:
-    """Vectors of the tokens of a line by their places, as the encoder has them and float16 keeps them."""
-    encoder = MadeUpEncoder()
+def encoded(line: list[str], encoder: MadeUpEncoder) -> tuple[Any, list[context.Vector]]:
+    """Pieces of a line, and their vectors."""
     pieces = encoder.tokenize([line])
-    rows = encoder.encode(pieces, encoder.layers).astype(float).tolist()
-    found = context.word_vectors(pieces.words.tolist(), rows)
-    return {f"{line[number]}@{side}.{number}": vector for number, vector in found.items()}
+    return pieces, encoder.encode(pieces, encoder.layers).astype(float).tolist()
 
 
-def product_of(candidate: list[str], reference: list[str]) -> soft.TokenProduct:
-    return soft.token_product_from({**vectors_of(candidate, "c"), **vectors_of(reference, "r")})
+def product_of(**sides: list[str]) -> soft.TokenProduct:
+    """By the vectors of the tokens of lines by their places, as the encoder has them and float16 keeps them."""
+    vectors: dict[str, context.Vector] = {}
+    for side, line in sides.items():
+        pieces, rows = encoded(line, MadeUpEncoder())
+        found = context.word_vectors(pieces.words.tolist(), rows)
+        vectors |= {f"{line[number]}@{side}.{number}": vector for number, vector in found.items()}
+    return soft.token_product_from(vectors)
+
+
+def inner_pieces(line: list[str]) -> int:
+    return int((MadeUpEncoder().tokenize([line]).words >= 0).sum())
 
 
 def places(line: list[str], side: str) -> list[str]:
@@ -76,9 +85,8 @@ def test_matches_are_those_of_the_oracle(composition, path, candidate, reference
     measure = make_metric(matcher, order=order, effective_order=True, vectors=MadeUpEncoder(), **options)
     with limits(PATHS[path]):
         found: Any = measure.sentence_score(" ".join(candidate), " ".join(reference))
-    own, others = places(candidate, "c"), places(reference, "r")
-    given_ = {"matcher": matcher, "order": order, "token_product": product_of(candidate, reference)}
-    expected = soft.bleu_statistics(own, [others], **given_, **options)
+    given_ = {"matcher": matcher, "order": order, "token_product": product_of(c=candidate, r=reference)}
+    expected = soft.bleu_statistics(places(candidate, "c"), [places(reference, "r")], **given_, **options)
     # Orders above 1 of SLEU match exactly, which places do not.
     compared = 1 if matcher == "sleu" else order
     assert found.matches[:compared] == pytest.approx(expected.matches[:compared], abs=2e-6)
@@ -90,7 +98,7 @@ def test_softbleu_is_that_of_the_oracle(candidate: list[str], reference: list[st
     measure = make_metric("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
     assert (measure.power, measure.characters) == (1, 0)  # type: ignore[attr-defined]
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
-    product = product_of(candidate, reference)
+    product = product_of(c=candidate, r=reference)
 
     def alike(one: str, other: str) -> float:
         words = one.partition("@")[0], other.partition("@")[0]
@@ -122,9 +130,7 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(candida
     rows, inner = encoder.encode(pieces, (1,)), pieces.words >= 0
     owner = np.repeat(np.arange(len(words)), np.diff(pieces.offsets))
     vectors = {word: rows[inner & (owner == number)].mean(axis=0) for number, word in enumerate(words)}
-    corpus = Segments.of(
-        [" ".join(line) for line in candidates], [[" ".join(line) for line in references]] * len(candidates)
-    )
+    corpus = Segments.of([*map(" ".join, candidates)], [[*map(" ".join, references)]] * len(candidates))
     static = make_metric(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
     in_context = make_metric(matcher, vectors=encoder, exact_words="one", **shared)
     one, other = (score_corpus(corpus, each, level="segment")[0].segments for each in (static, in_context))
@@ -136,17 +142,12 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(candida
 def test_bertscore_is_that_of_the_oracle(candidate, reference, idf, others):
     encoder = MadeUpEncoder()
     texts = [reference, *others]
-    documents = [set(encoder.tokenize([text]).ids.tolist()) for text in texts]
+    documents = Counter(number for text in texts for number in {*encoder.tokenize([text]).ids.tolist()})
 
     def weighed(line: list[str]) -> list[tuple[context.Vector, float]]:
-        pieces = encoder.tokenize([line])
-        rows = encoder.encode(pieces, encoder.layers).astype(float).tolist()
-        weights = [
-            math.log((len(texts) + 1) / (1 + sum(number in document for document in documents))) if idf else 1.0
-            for number in pieces.ids.tolist()
-        ]
-        inner = (pieces.words >= 0).tolist()
-        return [(row, weight * own) for row, weight, own in zip(rows, weights, inner, strict=True)]
+        pieces, rows = encoded(line, encoder)
+        rare = [math.log((len(texts) + 1) / (1 + documents[n])) if idf else 1.0 for n in pieces.ids.tolist()]
+        return [*zip(rows, (pieces.words >= 0) * rare, strict=True)]
 
     corpus = Segments.of([" ".join(candidate)] * len(texts), [[" ".join(text)] for text in texts])
     measure = make_metric("bertscore", vectors=encoder, **({"idf": "references"} if idf else {}))
@@ -155,10 +156,6 @@ def test_bertscore_is_that_of_the_oracle(candidate, reference, idf, others):
     if not (inner_pieces(candidate) and inner_pieces(reference)):
         expected = 0.0, 0.0, 0.0
     assert (found.precision, found.recall, found.score) == pytest.approx([100 * part for part in expected], abs=2e-6)
-
-
-def inner_pieces(line: list[str]) -> int:
-    return int((MadeUpEncoder().tokenize([line]).words >= 0).sum())
 
 
 @given(
@@ -222,13 +219,11 @@ def test_bertscore_shows_the_word_that_the_most_similar_piece_matches():
     class Literal(MadeUpEncoder):
         def encode(self, pieces: Any, layers: tuple[int, ...]) -> np.ndarray:
             # `zz` has the vector of the end pieces, which are no words.
-            return np.array(
-                [whole(np.array(known.get(one, [0, 0, 1, 0]))) for one in pieces.ids.tolist()], np.float32
-            )
+            found = [whole(np.array(known.get(one, [0, 0, 1, 0]))) for one in pieces.ids.tolist()]
+            return np.array(found, np.float32)
 
-    (found,) = explain_corpus(
-        Segments.of(["~ abcd zz gh"], [["ef", "gh ef yy"]]), make_metric("bertscore", vectors=Literal())
-    )
+    corpus = Segments.of(["~ abcd zz gh"], [["ef", "gh ef yy"]])
+    (found,) = explain_corpus(corpus, make_metric("bertscore", vectors=Literal()))
     assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
         ("similar", "abcd", "gh", 1, 1, 0, pytest.approx(0.9, abs=1e-4)),
         ("similar", "zz", "yy", 2, 1, 2, pytest.approx(0.6 / 1.36**0.5, abs=1e-4)),
@@ -236,11 +231,9 @@ def test_bertscore_shows_the_word_that_the_most_similar_piece_matches():
     ]
 
 
+SHAPES = {"A": "the cat {} down", "B": "{} dog sat"}
 CORPUS = Segments.of(
-    {
-        name: [text.format(word) for word in "abcdefghij" * 5]
-        for name, text in {"A": "the cat {} down", "B": "{} dog sat"}.items()
-    },
+    {name: [text.format(word) for word in "abcdefghij" * 5] for name, text in SHAPES.items()},
     [[f"a cat {word} there", "down"] for word in "jihgfedcba" * 5],
 )
 
@@ -278,40 +271,22 @@ def test_what_stands_before_a_line_is_found_in_any_block(tmp_path: Path, monkeyp
     texts = [("" if number % 3 == 0 else one, other) for number, (one, other) in enumerate(CORPUS.references)]
     segments = replace(Segments.of(CORPUS.candidates, texts), blank_references="missing")
     labels = [number // 9 for number in range(len(CORPUS))]
-    found, known = {}, {}
-    for documents in (None, labels):
-        encoder = MadeUpEncoder()
-        wanted = [make_metric(name, vectors=encoder, context=3) for name in ("bertscore", "vleu", "softbleu")]
-        found[documents is None] = score_all(segments, wanted, documents=documents)
-        assert list(found[documents is None]) == list(found[True])
-        known[documents is None] = wanted
-    assert found[True] != found[False]
-    files = {name: tmp_path / name for name in ("A", "B", "r0", "r1")}
-    columns = [*CORPUS.candidates.values(), *zip(*texts, strict=True)]
-    for path, texts in zip(files.values(), columns, strict=True):
-        path.write_text("".join(f"{text}\n" for text in texts))
+    wanted = [make_metric(name, vectors=MadeUpEncoder(), context=3) for name in ("bertscore", "vleu", "softbleu")]
+    whole, apart = (score_all(segments, wanted, documents=documents) for documents in (None, labels))
+    assert (list(whole) == list(apart), whole == apart) == (True, False)
+    files = [str(tmp_path / name) for name in ("A", "B", "r0", "r1")]
+    for path, column in zip(files, [*CORPUS.candidates.values(), *zip(*texts, strict=True)], strict=True):
+        Path(path).write_text("".join(f"{text}\n" for text in column))
     monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 8)
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 3)
-    place, given_ = {name: str(files[name]) for name in "AB"}, [str(files["r0"]), str(files["r1"])]
-    with ParallelFiles.open(place, given_, blank_references="missing") as corpus, ThreadPoolExecutor(2) as executor:
-        for one in (corpus, segments):
-            for whole, wanted in known.items():
-                documents = None if whole else labels
-                assert score_all(one, wanted, documents=documents) == found[whole]
-                assert score_all(one, wanted, documents=documents, executor=executor) == found[whole]
-
-
-def test_context_has_entries_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
-    monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
-    for lines_before, encoded in ((2, True), (0, True), (1, True), (2, False)):
-        kept._OPEN.clear()
-        encoder = MadeUpEncoder()
-        result = softbleu.score(
-            ["a b", "c d", "e f"], ["a", "c", "e"], metric="bertscore", vectors=encoder, context=lines_before
-        )
-        assert bool(encoder.encoded) is encoded
-        assert (f"|context:{lines_before}|" in result.signature) is (lines_before > 0)
+    systems = dict(zip("AB", files[:2], strict=True))
+    with (
+        ParallelFiles.open(systems, files[2:], blank_references="missing") as corpus,
+        ThreadPoolExecutor(2) as executor,
+    ):
+        for one, how in product((corpus, segments), ({}, {"executor": executor})):
+            assert score_all(one, wanted, **how) == whole
+            assert score_all(one, wanted, documents=labels, **how) == apart
 
 
 def score_all(corpus: Any, wanted: list[Metric], **run: Any) -> dict[Any, Any]:
@@ -321,17 +296,26 @@ def score_all(corpus: Any, wanted: list[Metric], **run: Any) -> dict[Any, Any]:
 
 
 def test_what_was_encoded_is_kept_for_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By each encoder, and for each context, for itself."""
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
-    first = score_all(CORPUS, measures(MadeUpEncoder()))
-    kept._OPEN.clear()
-    again = MadeUpEncoder()
-    assert score_all(CORPUS, measures(again)) == first
-    assert again.encoded == []
-    kept._OPEN.clear()
-    other = MadeUpEncoder(fingerprint="1" * 64)
-    score_all(CORPUS, measures(other)[:1])
-    assert other.encoded
+
+    def run(**named: Any) -> tuple[dict[Any, Any], bool]:
+        kept._OPEN.clear()
+        encoder = MadeUpEncoder(**named)
+        return score_all(CORPUS, measures(encoder)), bool(encoder.encoded)
+
+    first, encoded = run()
+    assert encoded
+    assert run() == (first, False)
+    assert run(fingerprint="1" * 64)[1]
+    for lines_before, encodes in ((2, True), (0, True), (1, True), (2, False)):
+        kept._OPEN.clear()
+        encoder = MadeUpEncoder()
+        texts = ["a b", "c d", "e f"], ["a", "c", "e"]
+        result = softbleu.score(*texts, metric="bertscore", vectors=encoder, context=lines_before)
+        assert bool(encoder.encoded) is encodes
+        assert (f"|context:{lines_before}|" in result.signature) is (lines_before > 0)
 
 
 def test_what_is_kept_is_near_to_what_was_encoded() -> None:

@@ -8,7 +8,6 @@ import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -47,11 +46,10 @@ REFERENCES = list(zip(CORPUS["first"], CORPUS["second"], strict=True))
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus as files, and vectors."""
     made = tmp_path_factory.mktemp("texts")
-    for name, lines in CORPUS.items():
-        (made / name).write_text("".join(f"{line}\n" for line in lines))
     rows = np.random.default_rng(9).normal(0.4, 1, (len(WORDS), 5))
-    lines = [f"{word} {' '.join(f'{x:.4f}' for x in row)}\n" for word, row in zip(WORDS, rows, strict=True)]
-    (made / "vectors").write_text("".join(lines))
+    vectors = [f"{word} {' '.join(f'{x:.4f}' for x in row)}" for word, row in zip(WORDS, rows, strict=True)]
+    for name, lines in {**CORPUS, "vectors": vectors}.items():
+        (made / name).write_text("".join(f"{line}\n" for line in lines))
     return made
 
 
@@ -64,10 +62,8 @@ def score_at(level: Any, *metrics: str) -> Callable[..., Any]:
 
 
 def compare_all(corpus: Any, vectors: Path, **how: Any) -> Any:
-    tables = compare_corpus(
-        corpus, measures(vectors, "bleu", SOFT), significance=SignificanceSettings(samples=20), **how
-    )
-    return [table.records() for table in tables]
+    how["significance"] = SignificanceSettings(samples=20)
+    return [table.records() for table in compare_corpus(corpus, measures(vectors, "bleu", SOFT), **how)]
 
 
 def sweep_all(corpus: Any, vectors: Path, **how: Any) -> Any:
@@ -76,16 +72,12 @@ def sweep_all(corpus: Any, vectors: Path, **how: Any) -> Any:
 
 
 def matrix_of(corpus: Any, vectors: Path, **how: Any) -> Any:
-    lists = pair_systems(corpus)
-    metrics = measures(vectors, "chrf", "softbleu")
-    whole = [score_systems(lists, [[*SYSTEMS], ["first", "second"]], each, **how).records() for each in metrics]
-    return [*whole, *(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how).records() for each in metrics)]
-
-
-def pairs_of_lists(corpus: Any, vectors: Path, **how: Any) -> Any:
-    metrics = measures(vectors, "chrf", "softbleu")
-    lists = pair_systems(corpus)
-    return [each.records() for metric in metrics for each in score_pairs(lists, metric, **how)]
+    found = []
+    for each in measures(vectors, "chrf", "softbleu"):
+        found.append(score_systems(pair_systems(corpus), [[*SYSTEMS], ["first", "second"]], each, **how))
+        found.append(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how))
+        found += score_pairs(pair_systems(corpus), each, **how)
+    return [each.records() for each in found]
 
 
 def metaeval_all(corpus: Any, vectors: Path, **how: Any) -> Any:
@@ -122,7 +114,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "comparison": compare_all,
     "sweep": sweep_all,
     "matrix": matrix_of,
-    "lists": pairs_of_lists,
     "meta-evaluation": metaeval_all,
     "spurious matches": spurious_all,
     "page": page_of,
@@ -134,9 +125,8 @@ each_operation = pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several tasks of each operation."""
-    for module in ("corpora.corpus", "engine.runner"):
-        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 16)
-    monkeypatch.setattr("softbleu.meta.spurious.MINI_BATCH", 30)
+    for name, size in (("corpora.corpus.BLOCK", 16), ("engine.runner.BLOCK", 16), ("meta.spurious.MINI_BATCH", 30)):
+        monkeypatch.setattr(f"softbleu.{name}", size)
 
 
 @pytest.fixture(scope="module")
@@ -186,11 +176,9 @@ def test_operations(operation, kernels, how, folder, expected, monkeypatch):
 def test_jobs_are_workers(operation: str, folder: Path, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    @contextmanager
-    def local(jobs: int, **_: Any) -> Iterator[Executor]:
+    def local(jobs: int, **_: Any) -> Executor:
         asked.append(jobs)
-        with ThreadPoolExecutor(jobs) as executor:
-            yield executor
+        return ThreadPoolExecutor(jobs)
 
     before = expected(operation)
     monkeypatch.setattr(executors, "local_executor", local)

@@ -7,7 +7,6 @@ import random
 import shutil
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,16 +123,6 @@ def make_page(browser, tmp_path):
 
 
 @pytest.fixture
-def open_page(make_page):
-    return partial(make_page, "score")
-
-
-@pytest.fixture
-def compare_page(make_page):
-    return partial(make_page, "compare")
-
-
-@pytest.fixture
 def printed(capsys):
     def call(*arguments: str) -> str:
         capsys.readouterr()
@@ -143,8 +132,8 @@ def printed(capsys):
     return call
 
 
-def test_it_loads_in_silence_and_loads_nothing_else(browser, open_page, inputs):
-    report = open_page(*inputs, *SETTINGS["vleu"])
+def test_it_loads_in_silence_and_loads_nothing_else(browser, make_page, inputs):
+    report = make_page("score", *inputs, *SETTINGS["vleu"])
     assert browser.get_log("browser") == []
     assert report.ask("return performance.getEntriesByType('resource').length") == 0
     assert report.texts("#summary") == ["VLEU of 2 systems, 5 segments"]
@@ -155,8 +144,8 @@ def test_it_loads_in_silence_and_loads_nothing_else(browser, open_page, inputs):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_slider_shows_what_the_command_prints(open_page, printed, inputs, name):
-    report = open_page(*inputs, *SETTINGS[name])
+def test_the_slider_shows_what_the_command_prints(make_page, printed, inputs, name):
+    report = make_page("score", *inputs, *SETTINGS[name])
     own = SETTINGS[name][3]
     for threshold in ("0.00", "0.35", "0.60", "0.95", "1.00", f"{own}0" if len(own) < 4 else own):
         report.slide(threshold)
@@ -175,8 +164,8 @@ def test_the_slider_shows_what_the_command_prints(open_page, printed, inputs, na
         assert [score for _, _, score in sorted(rows)] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_keys_move_the_slider_and_a_button_brings_it_back(open_page, inputs):
-    report = open_page(*inputs, *SETTINGS["vleu"])
+def test_keys_move_the_slider_and_a_button_brings_it_back(make_page, inputs):
+    report = make_page("score", *inputs, *SETTINGS["vleu"])
     before = report.texts("#systems .score")
     report.one("#threshold").send_keys(Keys.ARROW_LEFT * 30)
     report.wait(lambda: report.texts("#theta") == ["0.50"])
@@ -187,18 +176,8 @@ def test_keys_move_the_slider_and_a_button_brings_it_back(open_page, inputs):
     assert report.texts("#systems .score") == before
 
 
-def test_numbers_are_rounded_as_python_does(open_page, inputs):
-    report = open_page(*inputs)
-    chance = random.Random(7)
-    numbers = [0.5, 1.5, 2.5, 12.125, 12.375, 0.0, 100.0, 99.995, 0.045, 1.005, 3.0625]
-    numbers += [chance.random() * 100 for _ in range(300)]
-    for digits in (0, 1, 2, 3, 15):
-        shown = report.ask(f"return arguments[0].map((number) => fixed(number, {digits}))", numbers)
-        assert shown == [f"{number:.{digits}f}" for number in numbers]
-
-
-def test_sorting(open_page, inputs):
-    report = open_page(*inputs, *SETTINGS["vleu"])
+def test_sorting(make_page, inputs):
+    report = make_page("score", *inputs, *SETTINGS["vleu"])
     segments, head = "#segments td:first-child", "#segments th[data-key={}]"
     assert report.texts(segments) == [number for number in "12345" for _ in "AB"]
     report.one(head.format("score") + " button").click()
@@ -222,7 +201,7 @@ def test_sorting(open_page, inputs):
     assert report.texts("#systems td:first-child") == ["B", "A"]
 
 
-def test_hostile_text_stays_text(open_page, tmp_path):
+def test_hostile_text_stays_text(make_page, tmp_path):
     hostile = [
         "<script>window.hacked = 1</script> </script><!-- &lt;b&gt; \"double\" 'single' `tick` ${1} {{data}}",
         f"{IMAGE} \u202eevil\u202c \u2067left\u2069 \u200fmark",
@@ -230,7 +209,7 @@ def test_hostile_text_stays_text(open_page, tmp_path):
     ]
     candidate = write(tmp_path, f"{IMAGE}.txt", hostile)
     reference = write(tmp_path, "reference.txt", [f"{line} <b>more</b>" for line in hostile])
-    report = open_page("-c", candidate, "-r", reference, *SETTINGS["vleu"], "--tokenize", "none")
+    report = make_page("score", "-c", candidate, "-r", reference, *SETTINGS["vleu"], "--tokenize", "none")
     report.slide("0.40")
     assert report.texts("#segments .candidate bdi") == hostile
     assert report.texts("#segments .reference bdi") == [f"{line} <b>more</b>" for line in hostile]
@@ -243,8 +222,8 @@ def test_hostile_text_stays_text(open_page, tmp_path):
     assert report.texts(".candidate .controls") == ["\u202eevil\u202c", "\u2067left\u2069"]
 
 
-def test_matches_are_marked(open_page, inputs):
-    report = open_page(*inputs[:2], *inputs[4:6], *SETTINGS["vleu"])
+def test_matches_are_marked(make_page, inputs):
+    report = make_page("score", *inputs[:2], *inputs[4:6], *SETTINGS["vleu"])
     first, second = ("#segments tbody tr:nth-child(1)", "#segments tbody tr:nth-child(2)")
     assert report.texts(f"{first} .candidate .exact") == ["the", "cat", "sat", "on", "mat"]
     report.slide("0.40")
@@ -258,8 +237,8 @@ def test_matches_are_marked(open_page, inputs):
     assert report.texts(f"{second} .candidate .exact") == []
 
 
-def test_pointing_frames_an_n_gram_and_what_it_met(browser, open_page, inputs):
-    report = open_page(*inputs[:2], *inputs[4:], *SETTINGS["vleu"])
+def test_pointing_frames_an_n_gram_and_what_it_met(browser, make_page, inputs):
+    report = make_page("score", *inputs[:2], *inputs[4:], *SETTINGS["vleu"])
     second = "#segments tbody tr:nth-child(2)"
     line = report.one(f"{second} .candidate")
     webdriver.ActionChains(browser).move_to_element(line.find_elements(By.CSS_SELECTOR, ".token")[1]).perform()
@@ -277,10 +256,10 @@ def test_pointing_frames_an_n_gram_and_what_it_met(browser, open_page, inputs):
     assert report.texts("#met")[0].startswith("barked loudly matches barked loudly in reference 2")
 
 
-def test_searching_choosing_and_paging(open_page, tmp_path):
+def test_searching_choosing_and_paging(make_page, tmp_path):
     lines = [f"line number {number} of {'many' if number % 2 else 'Others'}" for number in range(1, 121)]
-    paths = [write(tmp_path, name, lines) for name in ("A.txt", "B.txt", "reference.txt")]
-    report = open_page("-c", paths[0], "-c", paths[1], "-r", paths[2])
+    one, other, reference = (write(tmp_path, name, lines) for name in ("A.txt", "B.txt", "reference.txt"))
+    report = make_page("score", "-c", one, "-c", other, "-r", reference)
     assert report.texts("#place") == ["1 to 50 of 240"]
     assert not report.one("#previous").is_enabled()
     report.one("#next").click()
@@ -298,21 +277,40 @@ def test_searching_choosing_and_paging(open_page, tmp_path):
     assert report.texts("#segments tbody tr") == []
 
 
-def test_without_a_threshold_there_is_no_slider(open_page, printed, inputs, tmp_path):
-    report = open_page(*inputs)
+def test_a_link_leads_to_a_line(make_page, tmp_path):
+    lines = [f"line number {number}" for number in range(1, 121)]
+    one, other, reference = (write(tmp_path, name, lines) for name in ("A.txt", "B.txt", "reference.txt"))
+    report = make_page("compare", "-c", one, other, "-r", reference, "--samples", "5", at="#s117")
+    assert report.texts("#place") == ["101 to 120 of 120"]
+    assert report.texts("#segments .target td:first-child") == ["117"]
+    report.ask("location.hash = '#s3'")
+    report.wait(lambda: report.texts("#segments .target td:first-child") == ["3"])
+    report.ask("location.hash = '#s999'")
+    assert report.texts("#place") == ["1 to 50 of 120"]
+
+
+def test_without_a_threshold_there_is_no_slider(make_page, printed, inputs, tmp_path):
+    report = make_page("score", *inputs)
+    # Numbers are rounded as Python does.
+    chance = random.Random(7)
+    numbers = [0.5, 1.5, 2.5, 12.125, 12.375, 0.0, 100.0, 99.995, 0.045, 1.005, 3.0625]
+    numbers += [chance.random() * 100 for _ in range(300)]
+    for digits in (0, 1, 2, 3, 15):
+        shown = report.ask(f"return arguments[0].map((number) => fixed(number, {digits}))", numbers)
+        assert shown == [f"{number:.{digits}f}" for number in numbers]
     assert not report.one("#slider").is_displayed()
     assert report.texts("#slider-note") == ["No slider: This matcher has no threshold to move."]
     assert report.texts("#segments tbody tr:nth-child(1) .candidate .exact")[:2] == ["the", "cat"]
     assert report.texts("#systems .score") == [line.split()[1] for line in printed(*inputs).splitlines()[2:4]]
-    report = open_page(*inputs, "--metric", "gleu", "--source", write(tmp_path, "source.txt", OTHER))
+    report = make_page("score", *inputs, "--metric", "gleu", "--source", write(tmp_path, "source.txt", OTHER))
     assert not report.one("#slider").is_displayed()
     assert report.texts("#slider-note")[0].startswith("No slider: This metric's matches")
     assert len(report.texts("#segments .source")) == 10
     assert all(math.isfinite(score) for score in report.values("#segments .score"))
 
 
-def test_two_systems_side_by_side(browser, compare_page, printed, inputs):
-    report = compare_page(*inputs, *SETTINGS["vleu"], "-m", "bleu", "chrf", "--title", "A or B?")
+def test_two_systems_side_by_side(browser, make_page, printed, inputs):
+    report = make_page("compare", *inputs, *SETTINGS["vleu"], "-m", "bleu", "chrf", "--title", "A or B?")
     assert browser.title == "A or B?"
     assert report.texts("#title") == ["A or B?"]
     heads = report.texts("#segments th")
@@ -339,35 +337,23 @@ def test_two_systems_side_by_side(browser, compare_page, printed, inputs):
     assert report.texts("#segments th")[1] == "System"
 
 
-def test_words_that_one_system_has_right_are_marked_for_every_metric(compare_page, inputs, tmp_path):
-    page = compare_page(*inputs[:6], "-m", "chrf")
+def test_words_that_one_system_has_right_are_marked_for_every_metric(make_page, inputs, tmp_path):
+    page = make_page("compare", *inputs[:6], "-m", "chrf")
     first = "#segments tbody tr:first-child "
     assert page.texts(f"{first}.reference .first-only") == ["cat", "sat"]
     assert page.texts(f"{first}.candidate [data-kind=alone]") == ["cat", "sat", "the"]
     assert page.texts(f"{first}.reference .second-only") == ["the"]
     chinese = [write(tmp_path, f"{n}.txt", [line]) for n, line in enumerate(("西索对土地", "西水", "西索的土地"))]
-    page = compare_page("-c", *chinese[:2], "-r", chinese[2], "-m", "chrf")
+    page = make_page("compare", "-c", *chinese[:2], "-r", chinese[2], "-m", "chrf")
     assert page.texts(".candidate bdi") == ["西索对土地", "西水"]
     assert page.texts(".reference .first-only") == ["索", "土", "地"]
     assert page.ask("return document.querySelector('.reference bdi').lang") == "zh"
 
 
-def test_a_link_leads_to_a_line(compare_page, tmp_path):
-    lines = [f"line number {number}" for number in range(1, 121)]
-    paths = [write(tmp_path, name, lines) for name in ("A.txt", "B.txt", "reference.txt")]
-    report = compare_page("-c", *paths[:2], "-r", paths[2], "--samples", "5", at="#s117")
-    assert report.texts("#place") == ["101 to 120 of 120"]
-    assert report.texts("#segments .target td:first-child") == ["117"]
-    report.ask("location.hash = '#s3'")
-    report.wait(lambda: report.texts("#segments .target td:first-child") == ["3"])
-    report.ask("location.hash = '#s999'")
-    assert report.texts("#place") == ["1 to 50 of 120"]
-
-
-def test_marks_are_pointed_at(browser, compare_page, tmp_path):
+def test_marks_are_pointed_at(browser, make_page, tmp_path):
     gold = write(tmp_path, "gold.m2", ["S he eat a apple", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", ""])
     system = write(tmp_path, "system.txt", ["he eats a apple"])
-    report = compare_page("-c", system, "--gold", gold, "-m", "m2", "--samples", "5")
+    report = make_page("compare", "-c", system, "--gold", gold, "-m", "m2", "--samples", "5")
     assert report.texts("#segments [data-kind=hit]") == ["eats", "eat"]
     token = report.one("#segments .candidate [data-kind=hit]")
     webdriver.ActionChains(browser).move_to_element(token).perform()
@@ -379,10 +365,10 @@ def test_marks_are_pointed_at(browser, compare_page, tmp_path):
     assert report.texts("#met") == ["he: nothing marked"]
 
 
-def test_spans_are_marked_by_more_than_colour(browser, open_page, inputs, tmp_path):
+def test_spans_are_marked_by_more_than_colour(browser, make_page, inputs, tmp_path):
     rows = ("system\tsegment\tstart\tend\tseverity", "A\t1\t4\t7\tminor", "A\t1\t15\t20\tmajor", "A\t2\t2\t7\t")
     marked = write(tmp_path, "judges.tsv", list(rows))
-    report = open_page(*inputs[:2], *inputs[4:6], "-m", "chrf", "--spans", marked)
+    report = make_page("score", *inputs[:2], *inputs[4:6], "-m", "chrf", "--spans", marked)
     style = """
         const [style, plain] = [getComputedStyle(arguments[0]), getComputedStyle(arguments[0].parentElement)];
         return [arguments[0].textContent, style.textDecorationStyle, style.fontWeight > plain.fontWeight]
@@ -395,8 +381,8 @@ def test_spans_are_marked_by_more_than_colour(browser, open_page, inputs, tmp_pa
     assert report.texts("#met") == ["a: major, by judges"]
 
 
-def test_similarities_of_tokens(compare_page, inputs):
-    report = compare_page(*inputs, "-m", "softbleu", "--samples", "5")
+def test_similarities_of_tokens(make_page, inputs):
+    report = make_page("compare", *inputs, "-m", "softbleu", "--samples", "5")
     report.one("#segments .heat summary").click()
     report.wait(lambda: report.texts("#segments .similarities"))
     heads = report.texts("#segments .similarities tr:first-child th")
@@ -405,13 +391,13 @@ def test_similarities_of_tokens(compare_page, inputs):
     assert len(report.texts("#segments .heat")) == 10
 
 
-def test_hostile_names_and_tables(browser, compare_page, tmp_path):
+def test_hostile_names_and_tables(browser, make_page, tmp_path):
     title = "<script>window.hacked = 1</script>"
     hostile = [f"{title} </script>", "\u202eevil <b>bold</b>"]
     odd = write(tmp_path, f"{IMAGE}.txt", hostile)
     other, reference = (write(tmp_path, f"{name}.txt", hostile[::-1]) for name in ("b", "reference"))
     texts = ("-c", odd, other, "-r", reference, "--tokenize", "none", "--samples", "5")
-    report = compare_page(*texts, "--title", title)
+    report = make_page("compare", *texts, "--title", title)
     assert browser.title == title
     script = "return [document.images.length, window.hacked, document.querySelectorAll('main b').length]"
     assert report.ask(script) == [0, None, 0]
@@ -424,8 +410,8 @@ def test_hostile_names_and_tables(browser, compare_page, tmp_path):
     assert report.ask(cut) == [0] * len(report.texts("main h2"))
 
 
-def test_a_narrow_screen_scrolls_tables_only_and_both_colour_schemes_can_be_read(browser, open_page, inputs):
-    report = open_page(*inputs, *SETTINGS["vleu"])
+def test_a_narrow_screen_scrolls_tables_only_and_both_colour_schemes_can_be_read(browser, make_page, inputs):
+    report = make_page("score", *inputs, *SETTINGS["vleu"])
     for scheme, sign in (("light", 1), ("dark", -1)):
         feature = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
