@@ -110,29 +110,22 @@ def test_imeasure_ratios_are_those_of_the_official_program() -> None:
 
 def test_gold_edits_make_the_published_references_where_there_are_two() -> None:
     """Elsewhere the published files have the source for an annotator who has no line."""
-    files = [shared("data", "conll14", f"ref{number}.txt") for number in range(2)]
-    texts = [path.read_text(encoding="utf-8").splitlines() for path in files]
+    texts = [shared("data", "conll14", f"ref{n}.txt").read_text(encoding="utf-8").splitlines() for n in range(2)]
     segments = read_m2(str(shared("data", "conll14", "gold.m2")))
     both = [number for number, segment in enumerate(segments) if len(segment.annotations) == 2]
     assert (len(segments), len(both)) == (SEGMENTS, 1088)
-    same = [
-        segments[number].references()[annotator].split() == texts[annotator][number].split()
-        for number in both
-        for annotator in range(2)
-    ]
+    made = [[text.split() for text in segments[number].references()] for number in both]
+    published = [[text[number].split() for text in texts] for number in both]
+    same = [one == other for pairs in zip(made, published, strict=True) for one, other in zip(*pairs, strict=True)]
     assert np.mean(same) > 0.97
-
-
-def files(*names: str) -> tuple[list[str], list[str], str]:
-    folder = shared("data", "conll14")
-    systems = [str(path) for system, path in outputs().items() if not names or system in names]
-    return systems, [str(folder / "ref0.txt"), str(folder / "ref1.txt")], str(folder / "source.txt")
 
 
 @cache
 def gleu_statistics(*names: str) -> Statistics:
     """What every score here is made of."""
-    with ParallelFiles.open(*files(*names)) as corpus:
+    systems = [str(path) for system, path in outputs().items() if not names or system in names]
+    *references, source = (str(shared("data", "conll14", f"{name}.txt")) for name in ("ref0", "ref1", "source"))
+    with ParallelFiles.open(systems, references, source) as corpus:
         return collect_statistics(corpus, [complete(Gleu())], keep_rows=True)[0]
 
 

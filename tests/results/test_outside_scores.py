@@ -1,5 +1,6 @@
 """Scores that other programs gave, and runs of systems: the numbers of NumPy and of literal loops."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,31 +31,35 @@ GAPS = {
     name: [None if (name, n) in {("B", 4), ("C", 9)} else score for n, score in enumerate(own)]
     for name, own in TABLE.items()
 }
-WHOLE = [n for n in range(60) if n not in (4, 9)]
 
 
 @pytest.mark.parametrize(("statistic", "take"), [("mean", np.mean), ("median", np.median), ("sum", np.sum)])
 @pytest.mark.parametrize("table", [TABLE, GAPS], ids=["whole", "with gaps"])
-def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: Any) -> None:
+@pytest.mark.parametrize("size", [1, 3])
+def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: Any, size: int) -> None:
+    """Of segments, or of documents of three segments, which are drawn as wholes."""
     metric = Scores("judge", table, statistic=statistic, missing="leave-out")
-    scores = np.array([TABLE[name] for name in TABLE])
-    there = np.array(WHOLE if table is GAPS else range(60))
+    documents = Documents.of([n // size for n in range(60)]) if size > 1 else None
+    scores = np.array([*TABLE.values()])
+    units = [[n for n in range(d, d + size) if table is TABLE or n not in (4, 9)] for d in range(0, 60, size)]
+    units = [unit for unit in units if unit]
+    there = np.concatenate(units)
     assert [result.score for result in metric.results()] == [take(own[there]) for own in scores]
     (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
-    drawn = there[np.random.default_rng(3).integers(len(there), size=(40, len(there)))]
-    literal = [[take(own[some]) for some in drawn] for own in scores]
-    np.testing.assert_allclose(bootstrap_scores(statistics, metric, 40, 3), literal, rtol=1e-12)
+    drawn = np.random.default_rng(3).integers(len(units), size=(40, len(units)))
+    literal = [[take(own[[n for unit in some for n in units[unit]]]) for some in drawn] for own in scores]
+    found = bootstrap_scores(statistics, metric, 40, 3, documents=documents)
+    np.testing.assert_allclose(found, literal, rtol=1e-12)
+    test = partial(approximate_randomization, statistics, metric, 200, 3, documents=documents)
     if statistic == "median":
-        refused(InputError, "no test by randomisation", approximate_randomization, statistics, metric, 40, 3)
+        refused(InputError, "no test by randomisation", test)
         return
-    flips, observed = np.random.default_rng(3).integers(2, size=(200, 60)), [take(own[there]) for own in scores]
-    for one, other in ((0, 1), (1, 2)):
-        beyond = 0
-        for flip in flips:
-            sides = [np.where(flip == 1, scores[b], scores[a])[there] for a, b in ((one, other), (other, one))]
-            beyond += abs(take(sides[0]) - take(sides[1])) >= abs(observed[one] - observed[other]) - 1e-9
-        found = approximate_randomization(statistics, metric, 200, 3)
-        assert found[one, other] == (beyond + 1) / 201
+    flips, p_values = np.random.default_rng(3).integers(2, size=(200, 60 // size))[:, there // size], test()
+    for place, another in ((0, 1), (1, 2)):
+        one, other = scores[place][there], scores[another][there]
+        apart = [abs(take(np.where(flip, other, one)) - take(np.where(flip, one, other))) for flip in flips]
+        beyond = sum(each >= abs(take(one) - take(other)) - 1e-9 for each in apart)
+        assert p_values[place, another] == (beyond + 1) / 201
 
 
 def test_scores_in_memory_are_told_apart_by_name() -> None:
@@ -65,9 +70,8 @@ def test_scores_in_memory_are_told_apart_by_name() -> None:
 
 def test_missing_scores_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     said = "judge: 2 scores are missing (B segment 5, C segment 10): "
-    with pytest.raises(InputError) as caught:
-        Scores("judge", GAPS).results()
-    assert str(caught.value) == f"{said}missing='leave-out' leaves 2 of 60 segments out of every system"
+    advice = "missing='leave-out' leaves 2 of 60 segments out of every system"
+    assert refused(InputError, "", Scores("judge", GAPS).results) == said + advice
     with ProgressBar(quiet=False):
         found = compare_corpus(corpus_of([made := Scores("judge", GAPS, missing="leave-out")]), made)
     assert f"{said}2 of 60 segments are left out of every system" in capsys.readouterr().err
@@ -84,33 +88,10 @@ def test_what_does_not_fit_is_refused() -> None:
     said = "judge: 60 segments of A have scores, the corpus has 2"
     refused(InputError, said, softbleu.score, {"A": ["a", "b"]}, ["a", "b"], metric=Scores("judge", TABLE))
     refused(InputError, "there is no text for bleu", corpus_of, [Scores("judge", TABLE), softbleu.Bleu()])
-    refused(
-        InputError, "different numbers of segments", corpus_of, [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]
-    )
+    uneven = [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]
+    refused(InputError, "different numbers of segments", corpus_of, uneven)
     refused(InputError, "unknown system 'candidate'", Scores("judge", TABLE).sentence_score, "a", "b")
     refused(InputError, "scores of 'A' are numbers", Scores, "judge", {"A": ["high"]})
-
-
-DOCUMENTS = Documents.of(np.repeat(np.arange(20), 3).tolist())
-
-
-@pytest.mark.parametrize("table", [TABLE, GAPS], ids=["whole", "with gaps"])
-def test_documents_are_drawn_as_wholes(table: Any) -> None:
-    metric = Scores("judge", table, missing="leave-out")
-    (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
-    there = [[n for n in range(3 * d, 3 * d + 3) if table is TABLE or n in WHOLE] for d in range(20)]
-    scores = np.array([TABLE[name] for name in TABLE])
-    drawn = np.random.default_rng(3).integers(20, size=(40, 20))
-    literal = [[np.mean(own[[n for d in some for n in there[d]]]) for some in drawn] for own in scores]
-    found = bootstrap_scores(statistics, metric, 40, 3, documents=DOCUMENTS)
-    np.testing.assert_allclose(found, literal, rtol=1e-12)
-    places = [n for own in there for n in own]
-    flips = np.random.default_rng(3).integers(2, size=(200, 20))[:, np.array(places) // 3]
-    one, other = scores[0][places], scores[1][places]
-    apart = np.abs(np.where(flips, other - one, one - other).mean(axis=1))
-    exceeding = (apart >= abs(one.mean() - other.mean()) - 1e-9).sum()
-    p_values = approximate_randomization(statistics, metric, 200, 3, documents=DOCUMENTS)
-    assert p_values[0, 1] == (exceeding + 1) / 201
 
 
 def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:
@@ -124,9 +105,8 @@ def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:
         (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
         correlations.append(intraclass_correlation((shared + alone)[None], labels))
         for drawn, named in (("segments", None), ("documents", documents)):
-            alarms[drawn] += (
-                approximate_randomization(statistics, metric, 199, seed, [0], documents=named)[0, 1] < 0.05
-            )
+            p_values = approximate_randomization(statistics, metric, 199, seed, [0], documents=named)
+            alarms[drawn] += p_values[0, 1] < 0.05
     assert np.mean(correlations) == pytest.approx(0.3, abs=0.03)
     assert 0.03 <= alarms["documents"] / 300 <= 0.07
     assert alarms["segments"] / 300 > 0.2
@@ -135,17 +115,14 @@ def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:
 def test_documents_are_in_the_signature_and_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("docs.tsv").write_text("id\tdocument\n" + "".join(f"{n}\td{n // 3}\n" for n in range(60)), encoding="utf-8")
-    metric = Scores("judge", TABLE)
-    found = compare_corpus(
-        corpus_of([metric]), metric, significance=SignificanceSettings(documents="docs.tsv:document")
-    )
+    compared = partial(compare_corpus, corpus_of([metric := Scores("judge", TABLE)]), metric)
+    found = compared(significance=SignificanceSettings(documents="docs.tsv:document"))
     assert "|test-documents:docs.tsv:document#" in found.signature
-    assert "documents" not in compare_corpus(corpus_of([metric]), metric).signature
+    assert "documents" not in compared().signature
     again, _ = SignificanceSettings.from_signature(found.signature)
-    assert compare_corpus(corpus_of([metric]), metric, significance=again).signature == found.signature
+    assert compared(significance=again).signature == found.signature
     short = SignificanceSettings(documents=["a", "b"])
-    said = "documents has 2 labels for 60 segments"
-    refused(InputError, said, compare_corpus, corpus_of([metric]), metric, significance=short)
+    refused(InputError, "documents has 2 labels for 60 segments", compared, significance=short)
     refused(InputError, "docs.tsv has several columns: name one", Documents.read, "docs.tsv")
 
 
@@ -180,10 +157,9 @@ def test_runs_and_segments_are_drawn() -> None:
         values = (row.score, row.between_runs, row.between_segments, row.lower, row.upper)
         beside = (row.difference, row.difference_lower, row.difference_upper, row.p_value)
         assert (*values, *beside) == pytest.approx(expected[row.system], rel=1e-9)
-    tested = sorted(row.p_value for row in rows[1:] if row.p_value is not None)
-    assert sorted(row.corrected for row in rows[1:] if row.corrected is not None) == pytest.approx(
-        [min(1, 2 * tested[0]), max(tested[1], min(1, 2 * tested[0]))]
-    )
+    least, most = sorted(row.p_value for row in rows[1:] if row.p_value is not None)
+    corrected = sorted(row.corrected for row in rows[1:] if row.corrected is not None)
+    assert corrected == pytest.approx([min(1, 2 * least), max(most, min(1, 2 * least))])
     same = softbleu.Scores("m", {"A.1": [1.0, 2.0], "A.2": [1.0, 2.0], "B": [1.0, 2.0], "C": [2.0, 3.0]})
     assert [row.p_value for row in compare_runs(corpus_of([same]), [same]).rows] == [None, 1.0, 0.0]
 
@@ -194,8 +170,7 @@ def test_equal_systems_are_seldom_told_apart(sizes: tuple[int, int], between: fl
     """At .05, on made-up scores that vary by run, by segment, and by system within a segment."""
     generator, trials, alarms = np.random.default_rng(8), 400, 0
     for _ in range(trials):
-        scores = {}
-        segments = generator.normal(size=60)
+        scores, segments = {}, generator.normal(size=60)
         for system, runs in zip("AB", sizes, strict=True):
             usual = segments + generator.normal(0, 0.5, 60)
             for run in range(runs):
@@ -211,5 +186,5 @@ def test_runs_of_texts() -> None:
     one, other = compare_runs(corpus, "chrf", SignificanceSettings(samples=9)).rows
     single = [softbleu.score(texts, ["a cat", "b"], metric="chrf").score for texts in corpus.candidates.values()]
     assert [one.score, other.score] == pytest.approx([np.mean(single[:2]), single[2]])
-    with pytest.raises(InputError, match="no system has several runs"):
-        compare_runs(Segments.of({"A": ["a"], "B.1": ["a"]}, ["a"]))
+    single_runs = Segments.of({"A": ["a"], "B.1": ["a"]}, ["a"])
+    refused(InputError, "no system has several runs", compare_runs, single_runs)

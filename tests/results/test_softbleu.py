@@ -56,28 +56,19 @@ def test_a_word_that_all_segments_have_weighs_a_little(total: int) -> None:
 
 
 def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
-    path = tmp_path / "idf.txt"
-    path.write_text("The cat.\nA dog\nA mat\n", encoding="utf-8")
-    texts = ["the cat ."], ["a cat ."]
-    options: dict[str, Any] = {"metric": "softbleu", "vectors": VECTORS, "idf": str(path)}
-    plain = score(*texts, **options).score
-    assert score(*texts, lowercase=True, tokenize="13a", **options).score != plain
-    path.write_text("the cat .\na dog\na mat\n", encoding="utf-8")
-    split = score(*texts, **options).score
-    path.write_text("The cat.\nA dog\nA mat\n", encoding="utf-8")
-    assert score(*texts, lowercase=True, tokenize="13a", **options).score == split
+    found = []
+    for text in ("The cat.\nA dog\nA mat\n", "the cat .\na dog\na mat\n"):
+        (path := tmp_path / "idf.txt").write_text(text, encoding="utf-8")
+        options: dict[str, Any] = {"metric": "softbleu", "vectors": VECTORS, "idf": str(path)}
+        for how in ({}, {"lowercase": True, "tokenize": "13a"}):
+            found.append(score(["the cat ."], ["a cat ."], **how, **options).score)
+    assert found[0] != found[1] == found[2]
 
 
-def test_the_length_of_vectors_does_not_matter() -> None:
+def test_lengths_of_vectors_do_not_matter_great_weights_add_up_and_a_millionth_is_one() -> None:
     assert scored(normalize=False)[0].score == scored()[0].score
-
-
-def test_the_greatest_weights_add_up() -> None:
     texts = [f"w{number}" for number in range(2000)]
     assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score == 100
-
-
-def test_a_millionth_in_common_is_a_millionth() -> None:
     assert Softbleu(order=1).scores(np.array([[1, 10**6, 1, 10**6]])) == pytest.approx([1e-4])
 
 
@@ -103,9 +94,8 @@ def test_words_of_one_lemma_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.score == 100
     _lemmatizer.cache_clear()
     monkeypatch.setitem(sys.modules, "simplemma", None)
-    refused(
-        MissingExtraError, r"pip install 'softbleu\[lemmas\]'", score, ["b"], ["c"], metric="softbleu", **settings
-    )
+    said = r"pip install 'softbleu\[lemmas\]'"
+    refused(MissingExtraError, said, score, ["b"], ["c"], metric="softbleu", **settings)
 
 
 @pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.4)", "sleu(composition=sif)"])
