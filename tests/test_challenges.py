@@ -66,6 +66,8 @@ def test_sets_are_judged_as_direct_assessment_and_as_rankings_are(tmp_path: Path
     references = [f"They saw her in {number} towns." for number in range(20, 50)]
     made = list(make_challenges(goods, references, ("negation", "numbers", "units"), count=25))
     assert [sum(each.change == name for each in made) for name in CHANGES][:3] == [25, 25, 0]
+    # Lines that are equal or empty are passed over.
+    assert list(make_challenges(["", "same 5", "He is 5.", "a"], ["5", "same 5", " ", "b"])) == []
     (place := tmp_path / "sets.tsv").write_text("".join(write_challenges(made)))
     chosen = [each for each in made if each.change == "numbers"]
     texts = {name: [getattr(each, name) for each in chosen] for name in ("good", "bad")}
@@ -77,7 +79,3 @@ def test_sets_are_judged_as_direct_assessment_and_as_rankings_are(tmp_path: Path
     assert found[0][1][2] == 1.0  # Numbers are right in the good texts alone
     lone = Assessments(np.zeros(2), texts=Segments.of(["a", "b"], ["a", "b"], ["a", "b"]))
     refused(InputError, "two assessed outputs", softbleu.metaeval, "preferences", metrics=["chrf"], assessments=lone)
-
-
-def test_lines_that_are_equal_or_empty_are_passed_over() -> None:
-    assert list(make_challenges(["", "same 5", "He is 5.", "a"], ["5", "same 5", " ", "b"])) == []

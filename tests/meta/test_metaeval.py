@@ -242,7 +242,7 @@ def test_metrics_and_given_scores_are_the_same(question: str) -> None:
     assert list(found.facts)[:2] == ["bleu", "bigrams"]
 
 
-def test_signatures_say_what_outputs_are_compared_with() -> None:
+def test_signatures_say_what_outputs_are_compared_with_and_of_which_vectors_they_are(tmp_path: Path) -> None:
     """The scores of a metric whose signature says so are those against the source, beside others."""
     source = [line[::-1] for line in REFERENCES]
     (signature,) = {one.signature for one in softbleu.score(TEXTS, None, source, metric="chrf", against="source")}
@@ -255,30 +255,23 @@ def test_signatures_say_what_outputs_are_compared_with() -> None:
     assert (found.signatures["source"], found.notes) == (signature, ())
     said = "compared with the source, and there is none"
     refused(InputError, said, softbleu.metaeval, metrics=[signature], **GIVEN)
-
-
-def test_signatures_of_other_vectors_are_refused(tmp_path: Path) -> None:
-    vectors = tmp_path / "v.txt"
-    vectors.write_text("cat 0 1\ndog 1 0\n", encoding="utf-8")
-    (signature,) = {one.signature for one in softbleu.score(TEXTS, REFERENCES, metric="vleu", vectors=str(vectors))}
+    (vectors := tmp_path / "v.txt").write_text("cat 0 1\ndog 1 0\n", encoding="utf-8")
+    signature = softbleu.score(["a"], ["a"], metric="vleu", vectors=str(vectors)).signature
     signature = signature.replace("vectors:v.txt#", f"vectors:{vectors}#0")
     refused(InputError, "the signature is of vectors", softbleu.metaeval, metrics=[signature], **GIVEN)
 
 
-def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_which_less_is_better_are_turned_and_negated_ones_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = ScoreTable("errors", {name: score - 9 for name, score in PEOPLE.items()})
+    negated = softbleu.metaeval(scores=[table], human={"people": PEOPLE}, lower=["errors"])
+    assert negated.records()[0]["spearman"] == 1
+    assert negated.notes == ("errors: no score is above 0, so that they are taken for negated already",)
     rows = Comparisons.of([(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")])
     texts: dict[str, Any] = {"candidates": {name: TEXTS[name] for name in "ABC"}, "references": REFERENCES}
     for expected in (1.0, -1.0):
         (_, noties) = softbleu.metaeval("preferences", metrics={"m": "bleu"}, rankings=rows, **texts).table.rows
         assert noties[2] == expected
         monkeypatch.setattr(Bleu, "higher_is_better", False)
-
-
-def test_scores_that_are_negated_already_stay_and_a_note_says_so() -> None:
-    table = ScoreTable("errors", {name: score - 9 for name, score in PEOPLE.items()})
-    found = softbleu.metaeval(scores=[table], human={"people": PEOPLE}, lower=["errors"])
-    assert found.records()[0]["spearman"] == 1
-    assert found.notes == ("errors: no score is above 0, so that they are taken for negated already",)
 
 
 def test_differences_about_systems_are_of_the_same_samples() -> None:

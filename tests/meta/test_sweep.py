@@ -107,7 +107,10 @@ def test_points_in_order() -> None:
     assert sweep_points(BASE, values, {}) == sweep_points(BASE, values)
 
 
-def test_points_that_are_none() -> None:
+def test_points_and_values_that_are_none() -> None:
+    said = "takes values with commas between them, in one line"
+    for values in ("2\n3", "2\r3", "9" * 140_000):
+        refused(InputError, said, read_variations, [f"order={values}"])
     vary: Any
     for vary in ({"matcher": [], "threshold": [0.5]}, {"matcher": ["vleu"], "threshold": []}):
         refused(InputError, "at least one value of everything that varies", sweep_points, BASE, vary)
@@ -171,12 +174,6 @@ def test_ranges_are_exact_decimals(start: int, more: int, step: int, digits: int
     found = read_thresholds([f"{start}e-{digits}:{start + more}e-{digits}:{step}e-{digits}"])
     scale = Fraction(1, 10**digits)
     assert found == [float(number * scale) for number in range(start, start + more + 1, step)]
-
-
-def test_values_that_are_no_row() -> None:
-    said = "takes values with commas between them, in one line"
-    for values in ("2\n3", "2\r3", "9" * 140_000):
-        refused(InputError, said, read_variations, [f"order={values}"])
 
 
 def test_scores_of_other_programs_have_a_row_each() -> None:

@@ -23,7 +23,7 @@ from softbleu.report import WRITERS, Layout
 from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.results.runs import Change, RunOfMetric, diff_files, diff_runs, read_run
-from softbleu.text.tokens import Tokens, Vocabulary
+from softbleu.text.tokens import Vocabulary
 
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
@@ -142,8 +142,9 @@ def test_pairs_of_vectors_in_context() -> None:
             assert found.scores[place] == pytest.approx([each.score for each in row.segments or ()], abs=1e-4)
 
 
-@given(LINES, LINES, st.integers(1, 3))
-def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], order: int) -> None:
+@given(LINES, LINES, st.integers(1, 3), st.sampled_from([0, 1 << 20]))
+def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], order: int, dense: int) -> None:
+    """In tables, of which large ones are sparse."""
     vocabulary = Vocabulary()
     candidates, references = vocabulary.encode(one), vocabulary.encode(other)
 
@@ -151,18 +152,11 @@ def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], o
         return Counter(tuple(line[k : k + n]) for k in range(len(line) - n + 1))
 
     for left, right, coded, others in ((one, other, candidates, references), (one, one, candidates, candidates)):
-        for n, found in enumerate(shared_counts(coded, others, order), start=1):
-            literal = [[(counted(a, n) & counted(b, n)).total() for b in right] for a in left]
-            assert found.tolist() == literal
-
-
-def test_large_tables_are_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(1)
-    text = Tokens(generator.integers(0, 40, 600).astype(np.int32), np.arange(0, 601, 60))
-    other = text.lines(2, 7)
-    dense = [counts.tolist() for lines in (text, other) for counts in shared_counts(text, lines, 2)]
-    monkeypatch.setattr("softbleu.matching.ngrams._DENSE", 0)
-    assert [counts.tolist() for lines in (text, other) for counts in shared_counts(text, lines, 2)] == dense
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("softbleu.matching.ngrams._DENSE", dense)
+            counts = list(shared_counts(coded, others, order))
+        for n, found in enumerate(counts, start=1):
+            assert found.tolist() == [[(counted(a, n) & counted(b, n)).total() for b in right] for a in left]
 
 
 def test_rarity_is_that_of_the_references_of_all_lists() -> None:

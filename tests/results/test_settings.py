@@ -228,17 +228,15 @@ def test_a_language_sets_what_is_not_named(line: str, monkeypatch: pytest.Monkey
 
 def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
-    systems, settings = {"one": GERMAN, "two": GERMAN[:1] * 6}, {"metrics": "vleu", "vectors": vectors}
+    systems, metric = {"one": GERMAN, "two": GERMAN[:1] * 6}, softbleu.Vleu(vectors=vectors)
     said = "one, VLEU: 0% of the candidate's tokens have a vector (below 80% in 1 more)"
-    softbleu.score({"one": ENGLISH}, ENGLISH, metric="vleu", vectors=vectors, progress=True)
-    softbleu.score(systems, ENGLISH, metric="vleu", vectors=vectors)
+    score({"one": ENGLISH}, ENGLISH, metric=metric, progress=True)
+    score(systems, ENGLISH, metric=metric)
     assert not capsys.readouterr().err
-    for work in (
-        lambda: softbleu.score(systems, ENGLISH, metric="vleu", vectors=vectors, progress=True),
-        lambda: softbleu.compare(systems, ENGLISH, **settings, progress=True),
-        lambda: softbleu.sweep(systems, ENGLISH, **settings, vary={"threshold": [0.5, 0.8]}, progress=True),
-    ):
-        work()
+    asked: dict[str, Any] = {"metrics": metric, "progress": True}
+    swept = asked | {"vary": {"threshold": [0.5, 0.8]}}
+    for call, how in ((score, {"metric": metric, "progress": True}), (compare, asked), (sweep, swept)):
+        call(systems, ENGLISH, **how)
         error = capsys.readouterr().err
         assert error.lower().count(said.lower()) == error.count("\n") == 1
 
