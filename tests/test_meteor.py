@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from meteor_data import EXCEPTIONS, PARAPHRASES, SYNSETS, write_meteor_data
+from meteor_data import DATA, EXCEPTIONS, PARAPHRASES, SYNSETS, write_meteor_data
 from oracles import meteor as oracle
 from refusing import refused
 from shared_data import judged_lines, shared
@@ -126,18 +126,9 @@ def test_real_text_of_other_languages_scores_as_with_the_program(text: dict[str,
     assert score == pytest.approx(100 * text["score"], abs=1e-9)
 
 
-LACKING = {
-    "meteor(language=de, stages=exact+synonym)": r"stages exact\+synonym: for German METEOR has exact\+stem only$",
-    "meteor(language=cs, stages=exact+stem)": r"stages exact\+stem: for Czech METEOR has exact only$",
-    "meteor(language=ru, task=adq)": "task adq: for Russian",
-    "meteor(language=zh)": "unknown language 'zh'; valid: en, cs, de",
-    "bleu(tokenize=meteor, language=fi)": "unknown language 'fi'; valid: en, cs, de",
-}
-
-
-@pytest.mark.parametrize("metric", LACKING)
+@pytest.mark.parametrize("metric", DATA["lacking"])
 def test_what_meteor_lacks_in_a_language_is_said(metric: str) -> None:
-    refused(InputError, LACKING[metric], make_metric, metric)
+    refused(InputError, DATA["lacking"][metric], make_metric, metric)
 
 
 def real_text(name: str) -> tuple[list[str], list[list[str]]]:
@@ -151,22 +142,10 @@ def real_text(name: str) -> tuple[list[str], list[list[str]]]:
     return texts[0], [list(pair) for pair in zip(*texts[1:], strict=True)]
 
 
-ALONE = [
-    # Of equal hashes, as measured: d' and be match exactly, ad'ed and abes by their stems ad' and abe.
-    ("d' x", "be y", {4: 1, 5: 0, 6: 0, 7: 1, 8: 0, 9: 0}),
-    ("ad'ed", "abes", {4: 0, 5: 0, 6: 0, 7: 0, 8: 1, 9: 1}),
-    ("cat", "act", dict.fromkeys(range(4, 10), 0)),
-    # Words are those between blanks.
-    ("a\u2009b\tc\x0bd", "a\u2009b x", {0: 2, 1: 2, 22: 1}),
-    ("the\u00a0cat", "the cat", {0: 1, 1: 2, 22: 0}),
-    ("", "x", {0: 0, 1: 1, 22: 0}),
-]
-
-
-@pytest.mark.parametrize(("candidate", "reference", "expected"), ALONE)
-def test_statistics_of_words_by_hand(candidate: str, reference: str, expected: dict[int, int]) -> None:
+@pytest.mark.parametrize(("candidate", "reference", "expected"), DATA["statistics"])
+def test_statistics_of_words_by_hand(candidate: str, reference: str, expected: dict[str, int]) -> None:
     (row,) = rows_of([candidate], [reference], stages="exact+stem").tolist()
-    assert {number: row[number] for number in expected} == expected
+    assert {place: row[int(place)] for place in expected} == expected
 
 
 def sets_of(word: str) -> set[str]:
