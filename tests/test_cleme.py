@@ -66,9 +66,8 @@ def numbers_of(result: Result, *, second: bool, by_sentence: bool) -> dict[str, 
         names["tn"] = "left"
         shares = {"com": "score", "hit": "hit", "err": "wrong", "und": "under", "ove": "over"}
     found = {name: float(sum(getattr(each, field) for each in scores)) for name, field in names.items()}
-    return found | {
-        name: float(np.mean([getattr(each, field) for each in scores])) / 100 for name, field in shares.items()
-    }
+    means = {name: np.mean([getattr(each, field) for each in scores]) for name, field in shares.items()}
+    return found | {name: float(mean) / 100 for name, mean in means.items()}
 
 
 CATEGORIES = {"1": "operation", "2": "category", "3": "type"}
@@ -202,10 +201,8 @@ def test_weights_by_similarity_are_what_a_chunk_changes_in_bertscore() -> None:
     missed = abs(alike(*GOLD[2:]) - before)
     for how in ({}, {"assumption": "independent"}):
         result = softbleu.score([candidate], gold=gold, metric="cleme", weights="similarity", **how, **vectors)
-        found: Any = result.numbers
-        assert [found.true_positives, found.false_positives, found.false_negatives, found.true_negatives] == (
-            pytest.approx([0, wrong, missed, 4], abs=1e-8)
-        )
+        found = [getattr(result.numbers, f"{name}s") for name in (*NAMES, "true_negative")]
+        assert found == pytest.approx([0, wrong, missed, 4], abs=1e-8)
 
 
 def test_weights_by_similarity_are_kept_in_parts_and_without_a_chunk_nothing_is_right() -> None:
@@ -343,8 +340,7 @@ def problems(draw: st.DrawFn) -> tuple[list[float], list[float], list[list[float
     mass = st.floats(0.05, 2)
     m, n = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     costs = st.lists(st.lists(st.floats(0, 2), min_size=n, max_size=n), min_size=m, max_size=m)
-    one, other = (draw(st.lists(mass, min_size=size, max_size=size)) for size in (m, n))
-    return one, other, draw(costs)
+    return *(draw(st.lists(mass, min_size=size, max_size=size)) for size in (m, n)), draw(costs)
 
 
 @given(problems(), st.sampled_from([0.1, 0.5]), st.sampled_from([0.1, 1.0]))
@@ -391,9 +387,7 @@ def test_edits_that_the_encoder_does_not_see_and_the_nearest_of_several_referenc
 @pytest.mark.parametrize("effect", ["removed", "added"])
 def test_a_long_source_is_taken_for_several_sentences(effect: str) -> None:
     """Words of other parts do not matter to an edit, and edits there have a mass of their own."""
-    source, candidate, reference = (
-        f"{text}{' and' * 26}" for text in (WRONG, "he eats a apple in garden", REFERENCE)
-    )
+    source, candidate, reference = (text + " and" * 26 for text in (WRONG, "he eats a apple in garden", REFERENCE))
     far = " ".join(f"w{number}" for number in range(320))
     texts = [f"{text} {far}" for text in (candidate, reference, source)]
     alone = scored(candidate, reference, source, effect=effect)

@@ -34,10 +34,6 @@ def settings_of(measure: Metric) -> dict[str, Any]:
     return {each.name: value for each, value in measure.settings()}
 
 
-def test_the_walk_finds_what_the_library_knows() -> None:
-    assert {each.name for _, each in every_setting()} == set(measures.every_setting())
-
-
 def said(setting: Setting) -> str:
     default = setting.default.name if setting.part is not None else format_value(setting.default)
     bounds = ["" if bound is None else f"{bound:.12g}" for bound in (setting.least, setting.most)]
@@ -45,6 +41,7 @@ def said(setting: Setting) -> str:
 
 
 def test_defaults_and_bounds() -> None:
+    assert {each.name for _, each in every_setting()} == set(measures.every_setting())
     found: dict[str, list[str]] = {}
     for owner, each in every_setting():
         found.setdefault(f"{owner.name or owner.__name__}:", []).append(said(each))
@@ -52,15 +49,6 @@ def test_defaults_and_bounds() -> None:
     lines = [" ".join((owner, *own)) for owner, own in found.items()]
     changed = [line for line in lines if line not in " ".join(expected.split())]
     assert " ".join(lines).split() == expected.split(), f"write in tests/defaults.txt, if it is meant: {changed}"
-
-
-@each_setting
-def test_what_one_owner_allows_no_other_forbids(owner: type[Declared], setting: Setting) -> None:
-    """Values for several metrics are checked by the name of the setting."""
-    every = measures.every_setting()[setting.name]
-    assert every.least is None or (setting.least is not None and every.least <= setting.least)
-    assert every.most is None or (setting.most is not None and setting.most <= every.most)
-    assert not every.choices or {*setting.choices} <= {*every.choices}
 
 
 @each_setting
@@ -99,7 +87,11 @@ def assert_expression(owner: type[Declared], setting: Setting, measure: Metric, 
 
 
 @each_setting
-def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
+def test_it_is_an_option_that_allows_what_any_owner_does(owner: type[Declared], setting: Setting) -> None:
+    every = measures.every_setting()[setting.name]
+    assert every.least is None or (setting.least is not None and every.least <= setting.least)
+    assert every.most is None or (setting.most is not None and setting.most <= every.most)
+    assert not every.choices or {*setting.choices} <= {*every.choices}
     assert 0 < len(setting.help) < 200
     assert "\n" not in setting.help
     options = setting_options()
@@ -208,18 +200,13 @@ def test_other_packages_add_names_and_settings(plugins: dict[str, Any], monkeypa
     cut = make_metric("steep", tokenize="halves", at=0.25, lowercase=True)
     assert cut == Steep(tokenizer=Halves(0.25, lowercase=True)) != Steep(tokenize=Halves(0.75))
     assert (cut.tokenizer.split("ABCD"), cut.tokenize) == (["a", "bcd"], "halves")
-    for each in (
-        measure,
-        cut,
-        Ter(tokenize="halves", at=0.75, normalized=True),
-        Chrf(whitespace=True, tokenize="intl"),
-    ):
+    others = [Ter(tokenize="halves", at=0.75, normalized=True), Chrf(whitespace=True, tokenize="intl")]
+    for each in (measure, cut, *others):
         assert read_metric(str(each)) == pickle.loads(pickle.dumps(each)) == each
         assert metric_from_signature(each.signature()) == each
     refused(InputError, r"^slope must lie between 0 and 2, not 3$", make_metric, "steep", slope=3)
-    refused(
-        UnknownNameError, r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep", METRICS.find, "step"
-    )
+    message = r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep"
+    refused(UnknownNameError, message, METRICS.find, "step")
     monkeypatch.setattr(Steep, "presets", {"alpine": {"slope": 0.5}})
     assert make_metric("steep", preset="alpine") == Steep(slope=0.5)
 

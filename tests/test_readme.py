@@ -72,6 +72,12 @@ def test_there_is_something_to_run() -> None:
     # What is no command of a console and no Python that runs is shown as text.
     text = "\n".join(page.read_text("utf-8") for page in (*PAGES, START))
     assert {*re.findall(r"^```(\w+)$", text, re.MULTILINE)} == {"console", "python", "text"}
+    assert tasks().keys() == TASKS.keys()
+    assert max(map(len, tasks().values())) <= 3
+    tools = [there.split()[0] for there, _, _ in rows()]
+    counts = {"sacrebleu": 13, "gleu": 3, "compare-mt": 2, "100": 3}
+    assert {tool: tools.count(tool) for tool in counts} == counts
+    assert len(tools) == 23
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -112,11 +118,6 @@ def tasks() -> dict[str, list[tuple[str, str]]]:
         parts = [part.partition("\n") for part in re.split(r"^\$ ", shown, flags=re.MULTILINE)[1:]]
         found[section.partition("\n")[0]] = [(line, said) for line, _, said in parts if "printf" not in line]
     return {task: commands for task, commands in found.items() if commands}
-
-
-def test_all_tasks_are_tried() -> None:
-    assert tasks().keys() == TASKS.keys()
-    assert max(map(len, tasks().values())) <= 3
 
 
 @pytest.mark.parametrize(
@@ -170,13 +171,6 @@ def value(code: str) -> float:
     texts = {name: Path(file).read_text().splitlines() for name, file in (("C", "a.txt"), ("R", "ref.txt"))}
     known = {"softbleu": softbleu, "sacrebleu": sacrebleu, "corpus_bleu": corpus_bleu, "sentence_bleu": sentence_bleu}
     return float(eval(code, {**known, **texts}))
-
-
-def test_there_are_rows_of_every_tool() -> None:
-    heads = [there.split()[0] for there, _, _ in rows()]
-    counts = {"sacrebleu": 13, "gleu": 3, "compare-mt": 2, "100": 3}
-    assert {head: heads.count(head) for head in counts} == counts
-    assert len(heads) == 23
 
 
 @pytest.mark.usefixtures("_texts")

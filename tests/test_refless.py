@@ -87,25 +87,21 @@ def test_fluency_is_clipped_and_grammar_survives_far_values():
     assert judge.judge(values)[:, 0] == pytest.approx([0, 1, 1])
 
 
-def test_weights():
+def test_weights_and_empty_lines():
     parts = criteria(BETTER, SOURCE)
     for name, weights in {"grammar": (1, 0, 0), "fluency": (0, 0.5, 0), "meaning": (0, 0, 0.1)}.items():
         alone = criteria(BETTER, SOURCE, **dict(zip(("alpha", "beta", "gamma"), weights, strict=True)))
         assert alone.score == pytest.approx(getattr(parts, name))
     assert criteria(BETTER, SOURCE, alpha=0, beta=0, gamma=0).score == 0
+    found, alone = criteria(["", "  ", "I like it ."], SOURCE), criteria(["I like it ."], SOURCE[2:])
+    assert found.score == pytest.approx(alone.score / 3)
+    assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
 
 
 def test_share_of_those_better_than_their_source():
     result = softbleu.score(BETTER, None, SOURCE, metric="refless(aggregate=share, gamma=0)", level="segment")
     assert [segment.score for segment in result.segments] == [100, 100, 0]
     assert result.score == pytest.approx(200 / 3) == pytest.approx(result.numbers.better)
-
-
-def test_empty_lines():
-    found = criteria(["", "  ", "I like it ."], SOURCE)
-    alone = criteria(["I like it ."], SOURCE[2:])
-    assert found.score == pytest.approx(alone.score / 3)
-    assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
 
 
 def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):

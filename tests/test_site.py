@@ -64,18 +64,12 @@ def links(site: Path) -> dict[Path, Links]:
     return found
 
 
-def test_nothing_comes_from_another_host(site: Path, links: dict[Path, Links]) -> None:
+def test_what_pages_need_is_there_and_nothing_comes_from_another_host(site: Path, links: dict[Path, Links]) -> None:
     assert all(any(asset.endswith(".js") for asset in each.assets) for each in links.values())
     foreign = [asset for each in links.values() for asset in each.assets if re.match(r"(?:\w+:)?//", asset)]
-    styles = [sheet.read_text(encoding="utf-8") for sheet in site.rglob("*.css")]
-    styles += [page.read_text(encoding="utf-8") for page in links]
-    foreign += [
-        found for text in styles for found in re.findall(r"@import[^;]*|url\([\"']?(?:https?:)?//[^)]*", text)
-    ]
+    for path in (*site.rglob("*.css"), *links):
+        foreign += re.findall(r"@import[^;]*|url\([\"']?(?:https?:)?//[^)]*", path.read_text(encoding="utf-8"))
     assert not foreign
-
-
-def test_pages_and_pictures_that_are_linked_are_there(site: Path, links: dict[Path, Links]) -> None:
     local = [
         (page, unquote(urlsplit(target).path))
         for page, each in links.items()

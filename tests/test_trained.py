@@ -69,9 +69,8 @@ def test_severities_change_what_distances_cost_and_nothing_else() -> None:
     """They are of the candidate's mean vector, lie between two bounds, and leave the reference itself at 100."""
     head = replace(UNIT, severity=(1.0, *np.random.default_rng(3).normal(scale=0.1, size=100).tolist()))
     texts = ["a cat sat", "the dog is not here", "prices rose"], ["a dog sat", "the dog is here", "prices rose"]
-    plain, severe = (
-        softbleu.score(*texts, metric=Trained(head=each), level="segment").segments for each in (UNIT, head)
-    )
+    metrics = [Trained(head=each) for each in (UNIT, head)]
+    plain, severe = (softbleu.score(*texts, metric=each, level="segment").segments for each in metrics)
     ratios = [sum(one.lost) / sum(other.lost) for one, other in zip(severe[:2], plain[:2], strict=True)]
     assert ratios[0] != pytest.approx(ratios[1], abs=1e-3)
     assert all(0.75 <= each <= 4 / 3 for each in ratios)
@@ -90,10 +89,8 @@ ODD += ["Two of the old recipes call for more butter than flour ."]  # Another s
 )
 def test_odd_candidates_lie_from_0_to_100_and_below_honest_ones(head: str, words: int) -> None:
     """Beside the first outputs of the sample corpus, and their references."""
-    samples = Path(__file__).parents[1] / "corpora" / "samples"
-    honest, references = (
-        (samples / f"{name}.en").read_text().splitlines()[:4] for name in ("candidate", "reference")
-    )
+    files = [HEADS.with_name("corpora") / "samples" / f"{name}.en" for name in ("candidate", "reference")]
+    honest, references = (path.read_text().splitlines()[:4] for path in files)
     odd = [*ODD, "cat dog sat not " * (words // 4)]
     texts = {f"{number}": [text] * 4 for number, text in enumerate(odd)} | {"honest": honest, "reference": references}
     found = softbleu.score(texts, references, metric=f"trained(head={head})", level="segment")
@@ -107,14 +104,11 @@ def test_odd_candidates_lie_from_0_to_100_and_below_honest_ones(head: str, words
 
 def test_a_segment_takes_the_best_reference_and_a_corpus_the_mean() -> None:
     metric = Trained(head=replace(UNIT, prices=((0.0, 9.0, 0.0),) * len(FEATURES)), vectors=VECTORS)
-    one, other, best, same = (
-        softbleu.score(["cat sat"], [refs], metric=metric).score
-        for refs in (["dog sat not"], ["cats sat"], ["dog sat not", "cats sat"], ["dog", "cat sat"])
-    )
+    several = (["dog sat not"], ["cats sat"], ["dog sat not", "cats sat"], ["dog", "cat sat"])
+    one, other, best, same = (softbleu.score(["cat sat"], [each], metric=metric).score for each in several)
     assert (best, same) == (max(one, other), 100)
-    assert softbleu.score(["cat sat", "cat sat"], ["dog sat not", "cats sat"], metric=metric).score == pytest.approx(
-        (one + other) / 2
-    )
+    both = softbleu.score(["cat sat"] * 2, ["dog sat not", "cats sat"], metric=metric)
+    assert both.score == pytest.approx((one + other) / 2)
 
 
 def test_in_context_it_reads_pieces_of_any_encoder() -> None:
@@ -135,10 +129,8 @@ def judged(count: int, seed: int, *, shuffled: bool = False) -> Assessments:
 
 
 def test_training_learns_what_there_is_and_nothing_from_shuffled_judgements() -> None:
-    learned, noise = (
-        train({str(seed): judged(100, seed, shuffled=shuffled) for seed in (1, 2)}, vectors="glove-6b-100d").card()
-        for shuffled in (False, True)
-    )
+    groups = [{f"{seed}": judged(100, seed, shuffled=shuffled) for seed in (1, 2)} for shuffled in (False, True)]
+    learned, noise = (train(each, vectors="glove-6b-100d").card() for each in groups)
     assert learned["held_out"][0] > 0.9
     _, low, high = noise["held_out"]
     assert low < 0 < high
