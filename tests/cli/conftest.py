@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -122,9 +123,9 @@ class Files:
         path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())
         return path
 
-    def lay(self, *names: str) -> None:
-        """Write files that `files.toml` has."""
-        for name in names:
+    def lay(self, *lines: str) -> None:
+        """Write files of `files.toml` that such lines name."""
+        for name in {*re.split("[ =]", " ".join(lines))} & LINES.keys():
             self.write(name, LINES[name])
 
 

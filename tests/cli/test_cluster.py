@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,25 +107,20 @@ def test_a_worker_may_join_late(threads: Client, corpus: Any, alone: Any, monkey
         threads.cluster.scale(1)
 
 
-class _FailsTwice:
+def _fails_twice(folder: Path, number: int) -> int:
     """Work on a number that cannot be done the first two times."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, number: int) -> int:
-        for attempt in range(2):
-            mark = self.folder / f"{number}.{attempt}"
-            if not mark.exists():
-                mark.touch()
-                raise OSError("the line is busy")
-        return number
+    for attempt in range(2):
+        mark = folder / f"{number}.{attempt}"
+        if not mark.exists():
+            mark.touch()
+            raise OSError("the line is busy")
+    return number
 
 
 @on_a_cluster
 def test_what_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> None:
     with cluster_executor(threads.scheduler.address) as executor:
-        assert list(run_in_order(_FailsTwice(tmp_path), range(3), executor)) == [0, 1, 2]
+        assert list(run_in_order(partial(_fails_twice, tmp_path), range(3), executor)) == [0, 1, 2]
     assert len(list(tmp_path.iterdir())) == 6
 
 

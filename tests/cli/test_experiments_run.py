@@ -244,15 +244,6 @@ def test_output_and_picture(command: Any, files: Any) -> None:
     assert "precision of the credit, per cent" in Path("picture.svg").read_text()
 
 
-def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:
-    line = {"candidate": "a dog", "reference": "a dog", "alignment": [[0, 0]], "label": "identical"}
-    done = command("experiments", "spurious", "--pairs", files.write("same.jsonl", [json.dumps(line)]))
-    assert done.code == 0
-    assert done.err == "softbleu: note: no approximate matches at any threshold: there is no credit to judge\n"
-    assert "without approximate matches  vleu, plain; xleu, plain" in done.out
-    assert "nan" not in done.out.lower()
-
-
 def test_without_input_pairs_are_generated(command: Any) -> None:
     done = command("experiments", "spurious", "--matcher", "vleu")
     said = "softbleu: note: no input given (see --help), so this generates pairs of the grammar modifiers\n"
@@ -262,12 +253,10 @@ def test_without_input_pairs_are_generated(command: Any) -> None:
 GENERATE = ("corpora", "generate")
 
 
-def test_halves_of_the_paper(command, files):
+def test_halves_of_the_paper(command):
     done = command(*GENERATE, "--grammar", "morgan2014", "--pairing", "halves")
     assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 504)
     assert command(*GENERATE, "--pairing", "halves", "--seed", 1).out != done.out
-    grammar = files.write("small.cfg", ["S -> N V", "N -> 'Ann' | 'Bob'", "V -> 'ran' | 'sat'"])
-    assert command(*GENERATE, "-g", grammar, "--all").out == "Ann ran\nAnn sat\nBob ran\nBob sat\n"
 
 
 def test_rates_reach_the_pairs(command):

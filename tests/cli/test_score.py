@@ -97,16 +97,6 @@ def test_great_weights_take_all_matches_of_an_uncorrected_segment(command, files
     assert great["score"] == 0.0
 
 
-@pytest.mark.parametrize("name", ["GPT-4 (few-shot)", "a:b", "x=y"])
-def test_systems_and_metrics_have_the_names_that_they_are_given(command, files, name):
-    metrics = ("-m", "a:(13)=bleu(tokenize=13a)", "bleu(tokenize=13a)", "soft=vleu(threshold=0.8)")
-    vectors = ("--vectors", "vectors.txt")
-    done = command("score", "-c", f"{name}=candidate.txt", "-r", "reference.txt", *metrics, *vectors, "-q")
-    assert done.out.splitlines()[0].split() == ["system", "a:(13)", "BLEU", "soft", "vectors"]
-    assert done.out.splitlines()[2].startswith(name)
-    assert "metric:bleu|matcher:vleu|threshold:0.8" in done.out
-
-
 def test_runs_of_systems_draw_documents(command, files):
     """Scores of a corpus do not look at them, and say so (`notes.txt`)."""
     lines = ["a little hound barked", "rain fell", "the small dog", "no rain"] * 2
@@ -153,13 +143,6 @@ def test_imeasure_of_references_and_source_is_the_same(command, corrected, files
     one, two = (parse_signature(found["signature"]) for found in (plain, with_gold))
     assert {key for key in one if one[key] != two[key]} == {"nrefs"}
     assert (one["nrefs"], two["nrefs"]) == ("1", "var")
-
-
-def test_lowercase_folds_source_candidate_and_corrections(command, files):
-    files.write("gold.m2", ["S He Eat", "A 1 2|||V|||EATS|||REQUIRED|||-NONE-|||0"])
-    files.write("system.txt", ["he eats"])
-    (found,) = scored(command, "-m", "m2", "--gold", "gold.m2", "-c", "system.txt", "--lowercase")["systems"]
-    assert (found["correct"], found["proposed"]) == (1, 1)
 
 
 def test_other_metrics_take_the_references_that_gold_edits_make(command, corrected):
