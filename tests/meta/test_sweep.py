@@ -29,25 +29,19 @@ from softbleu.results.api import score_corpus
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
 
 
-def vectors_of(seed: int = 5) -> dict[str, list[float]]:
+def vectors_of(seed: int) -> dict[str, list[float]]:
     rows = np.random.default_rng(seed).normal(size=(len(WORDS), 4)) + 0.6
     return dict(zip(WORDS, rows.round(3).tolist(), strict=True)) | {"oov": [0.0] * 4}
-
-
-VECTORS = vectors_of()
-BASE: dict[str, Any] = {"vectors": VECTORS}
-
-
-CHOOSE = np.random.default_rng(1)
 
 
 def lines(number: int) -> list[str]:
     return [" ".join(CHOOSE.choice(WORDS, int(CHOOSE.integers(0, 8)))) for _ in range(number)]
 
 
-CORPUS = Segments.of(
-    {system: lines(12) for system in "ABC"}, [lines(int(CHOOSE.integers(1, 4))) for _ in range(12)], lines(12)
-)
+BASE: dict[str, Any] = {"vectors": vectors_of(5)}
+CHOOSE = np.random.default_rng(1)
+REFERENCES = [lines(int(CHOOSE.integers(1, 4))) for _ in range(12)]
+CORPUS = Segments.of({system: lines(12) for system in "ABC"}, REFERENCES, lines(12))
 
 
 def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint]) -> None:

@@ -5,7 +5,7 @@ import random
 import statistics as statistics_module
 import tracemalloc
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,31 +29,21 @@ from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
 from softbleu.results import significance
 from softbleu.results.api import compare_corpus, score_corpus
-from softbleu.results.significance import (
-    SignificanceSettings,
-    approximate_randomization,
-    bootstrap_scores,
-    compare_systems,
-)
+from softbleu.results.significance import SignificanceSettings, approximate_randomization, bootstrap_scores
 from softbleu.text.tokens import Whitespace
 
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")
 CLEAR = 0.03
 SOURCE = ["she go to the school", "he have a cats", "it rain", "i am here", "we was late again"]
-REFERENCES = [
-    ("she goes to the school", "she goes to school"),
-    ("he has cats", "he has a cat"),
-    ("it rains", "it rained"),
-]
-REFERENCES += [("I am here",), ("we were late again", "we were late", "we came late again")]
+REFERENCES = [("she goes to the school", "she goes to school"), ("he has cats", "he has a cat")]
+REFERENCES += [("it rains", "it rained"), ("I am here",)]
+REFERENCES += [("we were late again", "we were late", "we came late again")]
 SYSTEMS = {
     "copy": SOURCE,
     "good": ["she goes to school", "he has a cat", "it rains", "I am here", "we were late"],
     "half": ["she goes to the school", "he have a cat", "it rain", "i am here", "we was late"],
 }
-
-
 UNTOKENIZED = complete(Bleu(), Whitespace())
 
 
@@ -154,10 +144,10 @@ def test_seeds_reproduce_and_leave_the_global_state_alone() -> None:
     statistics = collected(Gleu(order=2, iterations=5))
     for test in ("bootstrap", "randomization"):
         how = SignificanceSettings(test, samples=50, trials=60, seed=9)  # type: ignore[arg-type]
-        one, same = (compare_systems(statistics, "copy", how) for _ in range(2))
+        one, same = (significance.compare_systems(statistics, "copy", how) for _ in range(2))
         assert one.comparisons == same.comparisons
         assert np.array_equal(one.resampled, same.resampled)
-        other = compare_systems(statistics, "copy", replace(how, seed=10))
+        other = significance.compare_systems(statistics, "copy", replace(how, seed=10))
         assert not np.array_equal(one.resampled, other.resampled)
         assert "test-seed:9|" in one.signature
         assert f"test-test:{test}|test-samples:50|test-trials:60" in one.signature
@@ -240,10 +230,8 @@ def null_p_values(test: str, compatible: bool, systems: int, seed: int) -> Any:
         return approximate_randomization(statistics, metric, 400, seed, as_sacrebleu=compatible)
     resampled = bootstrap_scores(statistics, metric, 400, seed)
     scores = np.array([metric.score(rows.sum(axis=0)).score for rows in statistics.rows])
-    tested = [
-        significance.paired_bootstrap(resampled, scores, each, as_sacrebleu=compatible) for each in range(systems)
-    ]
-    return np.stack(tested)
+    paired = partial(significance.paired_bootstrap, resampled, scores, as_sacrebleu=compatible)
+    return np.stack([paired(baseline) for baseline in range(systems)])
 
 
 @pytest.mark.slow
@@ -309,7 +297,7 @@ def test_same_seed_draws_the_bootstrap_of_sacrebleu(monkeypatch: pytest.MonkeyPa
 def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
     systems = {"one": SYSTEMS["half"], "twin": SYSTEMS["half"], "good": SYSTEMS["good"]}
     statistics = collected(metric, systems)
-    table = compare_systems(statistics, "one", SignificanceSettings(test, 200, 200))
+    table = significance.compare_systems(statistics, "one", SignificanceSettings(test, 200, 200))
     one, twin, good = table.comparisons
     assert (one.p_value, twin.p_value) == (None, 1.0)
     assert (one.rank, twin.rank, good.rank) == (2, 2, 1)
@@ -364,8 +352,8 @@ def test_pairs_of_many_systems_are_tested_when_asked(test: Any) -> None:
     statistics, steps = random_statistics(Bleu(order=2), 15, [1] * 40), list[tuple[int, int]]()
     statistics = replace(statistics, rows=statistics.rows[[0, 0, *range(2, 15)], :, : 2 + 2 * 2])
     how = SignificanceSettings(test, samples=300, trials=300)
-    few = compare_systems(statistics, "s3", how, lambda *step: steps.append(step))
-    every = compare_systems(statistics, "s3", replace(how, all_pairs=True))
+    few = significance.compare_systems(statistics, "s3", how, lambda *step: steps.append(step))
+    every = significance.compare_systems(statistics, "s3", replace(how, all_pairs=True))
     assert few.comparisons == every.comparisons
     assert few.signature == every.signature
     samples = few.resampled.T.tolist()
