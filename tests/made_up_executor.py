@@ -40,9 +40,7 @@ class Strangers(Executor):
         return future
 
     def work(self, asked: _Lazy) -> None:
-        chosen = (
-            self.waiting if hasattr(self, "_max_workers") else [each for each in self.waiting if each[0] is asked]
-        )
+        chosen = [each for each in self.waiting if hasattr(self, "_max_workers") or each[0] is asked]
         self.waiting = [each for each in self.waiting if each not in chosen]
         for future, packed in reversed(chosen):
             self._patch(executors, "_held", self.memories[self._next % len(self.memories)])

@@ -56,13 +56,8 @@ class Case:
 
     @property
     def metric(self) -> Bleu:
-        options = {} if self.matcher == "exact" else self.options
-        return Bleu(
-            make_matcher(self.matcher, **options),
-            self.order,
-            effective_order=True,
-            denominator=self.denominator,  # type: ignore[arg-type]
-        )
+        matcher = make_matcher(self.matcher, **({} if self.matcher == "exact" else self.options))
+        return Bleu(matcher, self.order, effective_order=True, denominator=self.denominator)  # type: ignore[arg-type]
 
     @property
     def known(self) -> Vectors:

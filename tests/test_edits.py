@@ -103,18 +103,12 @@ def test_what_is_not_compared(texts, said):
 
 def test_long_texts():
     """What is cut: a document, another order of its parts, words that repeat, nothing in common."""
-    lines = [
-        f"in {number} cities he {'go' if number % 7 else 'goes'} to shop number {number}" for number in range(90)
-    ]
-    text = " ".join(lines).split()
-    corrected = " ".join(lines).replace(" go ", " goes ").split()
+    verbs = ["go" if number % 7 else "goes" for number in range(90)]
+    line = " ".join(f"in {number} cities he {verb} to shop number {number}" for number, verb in enumerate(verbs))
+    text, corrected = line.split(), line.replace(" go ", " goes ").split()
     assert [edit.corrections for edit in extract_edits(text, corrected)] == [("goes",)] * 77
-    for output in (
-        corrected[400:] + corrected[:400],
-        ["a", "b"] * 300,
-        [f"w{number}" for number in range(700)],
-        ["x"],
-    ):
+    turned, others = corrected[400:] + corrected[:400], [f"w{number}" for number in range(700)]
+    for output in (turned, ["a", "b"] * 300, others, ["x"]):
         for one, other in ((text, output), (output, text), (["a"] * 500, output)):
             edits = Annotation(0, extract_edits(one, other)).in_words()
             assert apply_edits(one, edits) == tuple(other)

@@ -233,20 +233,15 @@ def test_there_are_examples() -> None:
     assert sum(len(test.examples) for module in modules for test in finder.find(module)) > 50
 
 
-def promised() -> list[str]:
-    """Sentences of SECURITY.md, without what is promised to whom."""
-    text = (TESTS.parent / "SECURITY.md").read_text(encoding="utf-8")
-    part = text.partition("## What is promised")[2].partition("\n## ")[0]
-    bullets = [re.sub(r"\*\*.*?\*\* ", "", bullet).split() for bullet in part.split("\n- ")[1:]]
-    return [" ".join(words) for words in bullets]
-
-
 def test_each_sentence_of_promises_has_a_test() -> None:
-    lines = (TESTS / "promises.txt").read_text(encoding="utf-8").splitlines()[2:]
-    places = dict(line.split(": ") for line in lines)
-    for sentence in promised():
+    text = (TESTS.parent / "SECURITY.md").read_text(encoding="utf-8")
+    bullets = text.partition("## What is promised")[2].partition("\n## ")[0].split("\n- ")[1:]
+    # Without what a sentence is about, in bold.
+    sentences = [" ".join(re.sub(r"\*\*.*?\*\* ", "", bullet).split()) for bullet in bullets]
+    places = dict(line.split(": ") for line in (TESTS / "promises.txt").read_text(encoding="utf-8").splitlines()[2:])
+    for sentence in sentences:
         assert len([start for start in places if sentence.startswith(start)]) == 1, sentence
-    assert len(promised()) == len(places)
+    assert len(sentences) == len(places)
     for file, _, name in (place.partition("::") for place in places.values()):
         tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
