@@ -22,16 +22,10 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 import softbleu
 from softbleu.cli.options import setting_options
 
-settings.register_profile(
-    "ci",
-    derandomize=True,
-    deadline=None,
-    print_blob=True,
-    database=None,
-    max_examples=30,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=500)
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+_CI = settings(derandomize=True, deadline=None, print_blob=True, database=None, suppress_health_check=_SLOW)
+settings.register_profile("ci", _CI, max_examples=30)
+settings.register_profile("explore", _CI, derandomize=False, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
@@ -55,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """``--all``: the second tier, too; ``--after``: without tests that have passed elsewhere."""
     parser.addoption("--all", action="store_true", help="run the second tier, too: tests marked slow, and tests/real")
     parser.addoption(
-        "--after", metavar="CHECKOUT", help="leave out tests that the last run in this checkout did not skip"
+        "--after", metavar="CHECKOUT", help="leave out tests that passed in the last run of this checkout"
     )
 
 

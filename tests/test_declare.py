@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from declarations import base_of, every_setting, refusal, setting_id, values_of, wrong_values
 from hypothesis import given, settings
@@ -147,8 +148,6 @@ class Whole(Declared):
 
 
 def test_values_are_kept_in_one_type_and_parts_in_their_place() -> None:
-    import numpy as np
-
     whole, part = Whole(share=2), Part(depth=np.int64(4))  # type: ignore[arg-type]
     assert (whole, type(whole.share)) == (Whole(share=2.0), float)
     assert (hash(part), type(part.depth)) == (hash(Part(4)), int)

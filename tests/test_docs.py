@@ -77,9 +77,7 @@ def test_sentences_docstrings_and_messages_are_looked_through(tmp_path: Path) ->
     page.write_text("\n\n".join(["# Title", *sentences, left_out]))
     code = '"""Words that met, and `mass`."""\nNAMES = ("mass", "what people write")\nWHY = f"no remedy: {NAMES}"\n'
     module.write_text(code)
-    done = subprocess.run(
-        [sys.executable, DOCS / "prose.py", page, module], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, DOCS / "prose.py", page, module], capture_output=True, text=True)
     findings = ["d:3: “people”: say human judges", "d:5: a sentence of 34 words", "d:7: a passive opening"]
     findings += ["y:1: “met”", ": “remedy”"]
     assert done.returncode == 1

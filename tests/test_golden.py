@@ -49,16 +49,13 @@ def morgan(count: int | None = None) -> Segments:
     return Segments.of(candidate[:count], reference[:count])
 
 
-def test_morgan_matches_and_standard_bleu() -> None:
+def test_morgan_matches_standard_bleu_preset_and_printed_scores() -> None:
     found = score_corpus(morgan(), complete(Bleu(), Whitespace()))[0].numbers
     assert isinstance(found, BleuScore)
     assert found.matches == MORGAN["exact_matches"]
     assert found.candidate_length == MORGAN["candidate_length"]
     assert found.reference_length == MORGAN["reference_length"]
     assert found.score == pytest.approx(MORGAN["standard_bleu"], abs=5e-5)
-
-
-def test_morgan_preset_and_printed_scores() -> None:
     bleu, xleu = (
         score_corpus(morgan(), make_metric("bleu", preset="morgan2014", **more))[0].numbers
         for more in ({}, {"matcher": "xleu", "threshold": 1.0})

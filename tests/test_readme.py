@@ -41,10 +41,7 @@ def commands(page: Path) -> list[tuple[str, str]]:
 
 
 def in_shell(line: str, stdin: bytes = b"", folder: Path | None = None, **more: str) -> str:
-    environment = ENVIRONMENT | more
-    done = subprocess.run(
-        line, shell=True, input=stdin, capture_output=True, check=False, cwd=folder, env=environment
-    )
+    done = subprocess.run(line, shell=True, input=stdin, capture_output=True, cwd=folder, env=ENVIRONMENT | more)
     assert done.returncode == 0, f"{line}: {done.stderr!r}"
     return done.stdout.decode()
 

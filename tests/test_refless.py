@@ -74,9 +74,8 @@ def test_criteria():
     assert fluency == pytest.approx(min(max((values["fluency"] - least) / (most - least), 0), 1), abs=1e-12)
     found = criteria(BETTER[:1], SOURCE[:1])
     kept = meaning(BETTER[0].split(), SOURCE[0].split(), 0.85)
-    expected = (100 * grammar, 100 * fluency, 100 * kept)
-    assert (found.grammar, found.fluency, found.meaning) == pytest.approx(expected, abs=1e-4)
-    assert found.score == pytest.approx(50 * grammar + 20 * fluency + 30 * kept, abs=1e-4)
+    expected = (100 * grammar, 100 * fluency, 100 * kept, 50 * grammar + 20 * fluency + 30 * kept)
+    assert (found.grammar, found.fluency, found.meaning, found.score) == pytest.approx(expected, abs=1e-4)
 
 
 def test_fluency_is_clipped_and_grammar_survives_far_values():
@@ -106,8 +105,8 @@ def test_share_of_those_better_than_their_source():
 
 def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):
     # Blocks of two segments, so that there is work for several processes.
-    for module in ("corpora.corpus", "engine.runner"):
-        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
+    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2)
+    monkeypatch.setattr("softbleu.engine.runner.BLOCK", 2)
     for name in ("ctranslate2", "gguf"):
         pytest.importorskip(name, reason=f"needs {name}, of the extra refless")
     model = str(write_llama(tmp_path / "tiny.gguf"))

@@ -33,20 +33,16 @@ class Links(HTMLParser):
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag in ("script", "img", "iframe") and given.get("src"):
-            self.assets.append(given["src"] or "")
-        elif tag == "link":
-            self.assets.append(given["href"] or "")
-        elif tag == "a" and given.get("href"):
-            self.targets.append(given["href"] or "")
+        target = dict(attrs).get("href" if tag in ("a", "link") else "src")
+        if target and tag in ("a", "link", "script", "img", "iframe"):
+            (self.targets if tag == "a" else self.assets).append(target)
 
 
 def build(folder: Path) -> None:
     """Build the site, and with it run the notebooks."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stderr
 
 
@@ -120,7 +116,7 @@ def test_notebooks_run_where_there_is_no_shared_data(path: Path, tmp_path: Path)
     pytest.importorskip("nbconvert", reason="needs the extra softbleu[docs]")
     command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "markdown", "--output-dir", str(tmp_path)]
     environment = {**os.environ, "SOFTBLEU_SHARED": str(tmp_path / "nowhere")}
-    done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / f"{path.stem}.md").read_text(encoding="utf-8")
     assert "    no shared data here: " in page

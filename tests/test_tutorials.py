@@ -40,7 +40,7 @@ def install(target: Path) -> None:
         for name in ("pyproject.toml", *modules):
             (source / name).write_bytes((DOCS / folder / name).read_bytes())
         command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=target)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=target)
         assert done.returncode == 0, done.stderr
 
 
@@ -57,7 +57,7 @@ def run(build_once: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
         program = [] if arguments[0] == "-c" else ["-m", "softbleu"]
         command = [sys.executable, *program, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+        return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
 
     return call
 
@@ -149,7 +149,7 @@ def run_offline(code: str, folder: Path) -> str:
     offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(folder)}
     command = [sys.executable, "-c", code.replace('"integrations/evaluate/softbleu"', repr(str(FOLDER)))]
     environment = {**os.environ, **offline}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
