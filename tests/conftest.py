@@ -48,9 +48,7 @@ importlib.metadata.entry_points = _built_in
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--all``: the second tier, too; ``--after``: without tests that have passed elsewhere."""
     parser.addoption("--all", action="store_true", help="run the second tier, too: tests marked slow, and tests/real")
-    parser.addoption(
-        "--after", metavar="CHECKOUT", help="leave out tests that passed in the last run of this checkout"
-    )
+    parser.addoption("--after", metavar="CHECKOUT", help="leave out tests that passed in the last run there")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

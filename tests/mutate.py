@@ -115,13 +115,10 @@ def run_tests(copy: Path, tests: list[str], seconds: int) -> str:
     shared = os.environ.get("SOFTBLEU_SHARED", str(ROOT.parent / "shared"))
     own = {"PYTHONDONTWRITEBYTECODE": "1", "SOFTBLEU_SHARED": shared, "PYTHONPATH": str(copy)}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
-    both: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "env": {**os.environ, **own}}
-
-    def limit() -> None:
-        """Because a change may make a loop that does not end."""
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-    ended = subprocess.run(command, cwd=copy, text=True, preexec_fn=limit, **both)
+    how: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "env": {**os.environ, **own}}
+    # A change may make a loop that does not end.
+    how |= {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))}
+    ended = subprocess.run(command, cwd=copy, text=True, **how)
     if ended.returncode == 4 and "ERROR: not found" in ended.stdout:
         raise SystemExit(f"the tests noted are not those of the tree: {ended.stdout.strip()[-200:]}")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)

@@ -263,11 +263,8 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("metric", ["cleme", "cleme2", "errant"])
 def test_texts_are_split_by_a_tokenizer(metric: str) -> None:
     """Where no edits are given, whose words would be those of their file."""
-    texts = [
-        ["猫坐再垫上。", "我昨天去学校了。"],
-        ["猫坐在垫子上。", "我昨天去了学校。"],
-        ["猫坐再垫子上。", "我昨天去了学校了。"],
-    ]
+    texts = [["猫坐再垫上。", "我昨天去学校了。"], ["猫坐在垫子上。", "我昨天去了学校。"]]
+    texts += [["猫坐再垫子上。", "我昨天去了学校了。"]]
     split = [[" ".join(line) for line in lines] for lines in texts]
     result, expected = softbleu.score(*texts, metric=metric, tokenize="zh"), softbleu.score(*split, metric=metric)
     assert result.numbers == expected.numbers

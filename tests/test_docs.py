@@ -199,7 +199,7 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 @each_page
-def test_options_keywords_and_keys_of_experiments_are_declared(page: Path) -> None:
+def test_options_defaults_keywords_and_keys_of_experiments_are_declared(page: Path) -> None:
     blocks, text = code_of(page), page.read_text(encoding="utf-8")
     assert [each for code in blocks for each in unknown_options(code)] == []
     found = [each for code in blocks for each in unknown_keywords(code)]
@@ -207,11 +207,6 @@ def test_options_keywords_and_keys_of_experiments_are_declared(page: Path) -> No
     source = "".join(module.read_text("utf-8") for module in (ROOT / "softbleu" / "meta").glob("*.py"))
     for rest in re.findall(r"`\[\w+\]` has ([^.]*)\.", text):
         assert [key for key in re.findall(r"`([a-z_]+)`", rest) if f'"{key}"' not in source] == []
-
-
-@each_page
-def test_defaults_are_those_declared(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
     named = re.findall(r"`(--[\w-]+)`(?: \(| )(\d*\.?\d+)\b(?! pairs)", text)
     named += re.findall(r"`(--[\w-]+) ([\w.-]+)` \(default\)", text)
     for option, value in named:

@@ -131,7 +131,7 @@ def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch
 
 
 GOLD = "S a b\n" + "".join(f"A 0 1|||X|||c|||REQUIRED|||-NONE-|||{annotator}\n" for annotator in range(5)) + "\n"
-ROWS = np.arange(4.0)
+ROWS, COMPARED = np.arange(4.0), Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")])
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "metrics.hyter.MOST_REFERENCES": (lambda _: softbleu.Hyter().sentence_score("a", [*"abcd"]), "a segment is"),
     "metrics.m2.metric._LIMIT": (lambda _: find_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
@@ -139,10 +139,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "corpora.grammar._LIMIT": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
     "results.pairs._LIMIT": (lambda _: softbleu.pairwise(["a", "b"]), "list 1 is"),
     "meta.accuracy._LIMIT": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
-    "corpora.judgements.comparisons._LIMIT": (
-        lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
-        "a ranking is",
-    ),
+    "corpora.judgements.comparisons._LIMIT": (lambda _: COMPARED.tallies(), "a ranking is"),
     "embeddings.neighbours._LIMIT": (
         lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5, np.full(2, -1)),
         "a search for 2 words is",
