@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +33,13 @@ CORPUS = Segments.of(
 )
 
 
-def test_several_segments_in_the_order_asked_for() -> None:
+def test_segments_are_explained_in_the_order_asked_for_and_exact_matchers_need_no_vectors() -> None:
     found = explain_corpus(CORPUS, make_metric("vleu", order=1, vectors=VECTORS, threshold=0.0), [3, 1, 3])
     assert [(entry.segment, entry.system) for entry in found] == [(n, name) for n in (3, 1, 3) for name in "AB"]
     assert found[0].matches == ()
     assert found[0] == found[4]
-
-
-def test_exact_matchers_need_no_vectors() -> None:
-    found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])[0]
-    assert [match.exact for match in found.matches] == [False, True, False]
+    found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])
+    assert [match.exact for match in found[0].matches] == [False, True, False]
     # As for scores: a soft matcher must not turn into an exact one in silence.
     soft = make_metric("vleu", order=1, vectors="no/such.txt")
     refused(VectorError, r"no/such\.txt", explain_corpus, CORPUS, soft, [2])
@@ -75,8 +73,7 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
     measure = make_metric("hyter", notation="brackets", **settings)
     found = explain_corpus(NETWORKS, measure, [3, 2])
     scored = softbleu.score_corpus(NETWORKS, measure, level="segment")
-    for number, explanation in enumerate(found):
-        segment, system = (3, 2)[number // 2], number % 2
+    for (segment, system), explanation in zip(product((3, 2), (0, 1)), found, strict=True):
         score = scored[system].segments[segment - 1]  # type: ignore[index]
         assert explanation.path is not None
         assert explanation.score == score.score
@@ -121,9 +118,8 @@ def alone(candidate: str, reference: str, metric: str, **more: Any) -> float:
 @pytest.mark.parametrize("metric", METRICS)
 def test_each_pair_is_scored_as_a_segment(metric: str) -> None:
     own: dict[str, Any] = {"vectors": FEW} if "vleu" in metric or "softbleu" in metric else {}
-    if "softbleu" in metric:
-        # What is rare hangs on all references, so it comes from elsewhere.
-        own["rarity"] = 0.0
+    # What is rare hangs on all references, so it comes from elsewhere.
+    own |= {"rarity": 0.0} if "softbleu" in metric else {}
     found = softbleu.pairwise(TEXTS, TEXTS, metric, **own).scores
     literal = [[alone(one, other, metric, **own) for other in TEXTS] for one in TEXTS]
     assert np.array(found) == pytest.approx(np.array(literal), abs=1e-9)
@@ -160,12 +156,10 @@ def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], o
 
 
 def test_rarity_is_that_of_the_references_of_all_lists() -> None:
-    lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]]
-    measure = read_metric("softbleu", vectors=FEW)
-    matrices = list(score_pairs([TextList.of(texts) for texts in lists], measure))
+    measure, lists = read_metric("softbleu", vectors=FEW), [TEXTS, TEXTS[::-1], TEXTS[2:5]]
+    first, *_ = score_pairs([TextList.of(texts) for texts in lists], measure)
     # One list alone has other scores.
-    other = softbleu.pairwise(TEXTS, metric=measure).scores
-    assert not np.allclose(other, matrices[0].scores)
+    assert not np.allclose(softbleu.pairwise(TEXTS, metric=measure).scores, first.scores)
 
 
 def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,8 +179,7 @@ def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> N
     monkeypatch.setattr("softbleu.results.pairs._AT_ONCE", together)
     systems = {"one": TEXTS[:3], "two": TEXTS[1:4], "three": TEXTS[3:6]}
     corpus = Segments.of(systems, list(zip(*systems.values(), strict=True)))
-    measure = read_metric("bleu")
-    found = score_systems(pair_systems(corpus), [[*systems], [*systems]], measure)
+    found = score_systems(pair_systems(corpus), [[*systems], [*systems]], read_metric("bleu"))
     for row, name in zip(found.records(), systems, strict=True):
         assert row["candidate"] == name
         for other, texts in systems.items():

@@ -155,8 +155,6 @@ def test_preset() -> None:
 
 
 OF_SOFTBLEU = {"order": 3, "beta": 2.0, "power": 0.5, "rarity": 1.0, "characters": 0.25, "idf": "references"}
-
-
 IDLE: list[tuple[dict[str, Any], list[str]]] = [
     ({"threshold": 0.5, "assignment": "optimal"}, ["threshold", "assignment"]),
     ({"matcher": "vleu", "threshold": 0.5, "assignment": "optimal"}, []),

@@ -21,31 +21,29 @@ from softbleu.thesaurus.resources import _lemmatizer
 WORDS = ["cat", "dog", "mat", "the", "of", "naïve", "sat", "日本", "Dog", "oov", "cats", "it's"]
 ROWS = np.random.default_rng(5).normal(0.5, 1, (8, 6)).round(3).tolist()
 VECTORS = dict(zip(WORDS[:8], ROWS, strict=True))
-SEGMENTS = 40
 
 
 def lines(seed: int, shortest: int = 0) -> list[str]:
     choose = random.Random(seed)
-    return [" ".join(choose.choices(WORDS, k=choose.randint(shortest, 12))) for _ in range(SEGMENTS)]
+    return [" ".join(choose.choices(WORDS, k=choose.randint(shortest, 12))) for _ in range(40)]
 
 
-def corpus() -> Segments:
-    return Segments.of({"one": lines(1), "two": lines(2, 6)}, list(zip(lines(3), lines(4), strict=True)))
+CORPUS = Segments.of({"one": lines(1), "two": lines(2, 6)}, list(zip(lines(3), lines(4), strict=True)))
 
 
-def scored(level: Any = "corpus", **settings: Any) -> list[Any]:
-    return score_corpus(corpus(), make_metric("softbleu", vectors=VECTORS, **settings), level=level)
+def scored(**settings: Any) -> float:
+    return score_corpus(CORPUS, make_metric("softbleu", vectors=VECTORS, **settings))[0].score
 
 
 def test_the_references_say_it_unless_another_text_does(tmp_path: Path) -> None:
     """A file of all reference lines that are not left out is the references."""
     path = tmp_path / "idf.txt"
-    texts = [line for pair in corpus().present() for line in pair]
+    texts = [line for pair in CORPUS.present() for line in pair]
     path.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    assert scored(idf=str(path))[0].score == scored(idf="references")[0].score == scored()[0].score
+    assert scored(idf=str(path)) == scored(idf="references") == scored()
     path.write_text("the\nthe cat\nof\n", encoding="utf-8")
-    assert scored(idf=str(path))[0].score != scored()[0].score
-    assert scored(idf=str(path), rarity=0.0)[0].score == scored(rarity=0.0)[0].score
+    assert scored(idf=str(path)) != scored()
+    assert scored(idf=str(path), rarity=0.0) == scored(rarity=0.0)
 
 
 @pytest.mark.parametrize("total", [1, 2, 560, 94_868, 102_326, 136_084, 287_548])
@@ -66,7 +64,7 @@ def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
 
 
 def test_lengths_of_vectors_do_not_matter_great_weights_add_up_and_a_millionth_is_one() -> None:
-    assert scored(normalize=False)[0].score == scored()[0].score
+    assert scored(normalize=False) == scored()
     texts = [f"w{number}" for number in range(2000)]
     assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score == 100
     assert Softbleu(order=1).scores(np.array([[1, 10**6, 1, 10**6]])) == pytest.approx([1e-4])
