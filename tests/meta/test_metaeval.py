@@ -145,14 +145,6 @@ def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     refused(InputError, "the judgements name segment 24, 2 have a document", softbleu.metaeval, **asked)
 
 
-def test_rankings_past_the_corpus() -> None:
-    comparisons = Comparisons.of([(7, "A", "B", 1, "x"), (0, "A", "C", 1, "x")])
-    said, alone = "fewer than two of the ranked systems: it lacks B, C", ScoreTable("bleu", {}, {"A": np.zeros(9)})
-    refused(InputError, said, preference_taus, comparisons, alone)
-    (hties, _) = preference_taus(comparisons, ScoreTable("bleu", {}, {name: np.zeros(8) for name in "AB"}))
-    assert (hties.pairs, hties.skipped) == (1, 1)
-
-
 PEOPLE = {"A": 1.0, "B": 2.0, "C": 3.0, "D": 5.0}
 
 
@@ -219,12 +211,17 @@ def test_aggregates_are_asked_for() -> None:
         refused(InputError, message, softbleu.metaeval, "systems", human={"p": PEOPLE}, scores=[table], aggregate=way)
 
 
-def test_bad_correlations() -> None:
+def test_what_cannot_be_correlated() -> None:
     two, three, four = map(np.arange, (2.0, 3.0, 4.0))
     refused(UnknownNameError, "did you mean 'pearson'", correlate, three, three, "pearsn")
     refused(InputError, "3 points or more, here are 2", correlate, two, two)
     refused(InputError, "3 scores cannot be correlated with 4", correlate, three, four)
     refused(InputError, "number of samples", correlate, three, three, samples=-1)
+    comparisons = Comparisons.of([(7, "A", "B", 1, "x"), (0, "A", "C", 1, "x")])
+    said, alone = "fewer than two of the ranked systems: it lacks B, C", ScoreTable("bleu", {}, {"A": np.zeros(9)})
+    refused(InputError, said, preference_taus, comparisons, alone)
+    (hties, _) = preference_taus(comparisons, ScoreTable("bleu", {}, {name: np.zeros(8) for name in "AB"}))
+    assert (hties.pairs, hties.skipped) == (1, 1)
 
 
 TEXTS = {name.upper(): lines * 20 for name, lines in OUTPUTS.items()}

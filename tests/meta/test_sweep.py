@@ -132,24 +132,18 @@ def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> Non
 POINTS = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5, "p90"]})
 
 
-def test_nothing_is_noted_of_a_sweep_that_cannot_begin_and_progress_counts_systems(tmp_path: Path) -> None:
+def test_checkpoints_are_of_sweeps_that_begin_and_are_not_begun_anew_once_removed(tmp_path: Path) -> None:
+    """Progress counts systems, whether they are scored or kept."""
+    journal = tmp_path / "journal"
     points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
-    with pytest.raises(VectorError):
-        sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
+    refused(VectorError, "", sweep_corpus, CORPUS, points, checkpoint=journal)
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=journal, progress=lambda *_: remove_checkpoint(journal))
+    assert rows == sweep_corpus(CORPUS, POINTS)
     assert list(tmp_path.iterdir()) == []
     calls: list[tuple[int, int]] = []
     for _ in range(2):
-        sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=lambda *found: calls.append(found))
+        sweep_corpus(CORPUS, POINTS, checkpoint=journal, progress=lambda *found: calls.append(found))
     assert calls == [(1, 3), (2, 3), (3, 3)] * 2
-
-
-def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Path) -> None:
-    def remove(done: int, total: int) -> None:
-        remove_checkpoint(tmp_path / "journal")
-
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=remove)
-    assert rows == sweep_corpus(CORPUS, POINTS)
-    assert list(tmp_path.iterdir()) == []
 
 
 THRESHOLDS = Path(__file__).with_name("thresholds.txt").read_text(encoding="utf-8").splitlines()[2:]

@@ -249,7 +249,13 @@ def test_any_batches_give_the_same_result(
     assert first.compute() == softbleu.read_metric(metric).corpus_score(*zip(*rows, strict=True))
 
 
-def test_reset_forgets_all_and_merge_leaves_the_other_alone() -> None:
+def test_reset_forgets_all_and_merge_leaves_the_other_alone_also_with_vectors_in_memory() -> None:
+    metric = softbleu.Vleu(vectors={"cat": [1.0, 0.0], "dog": [0.9, 0.1]}, order=1)
+    one, other = softbleu.Accumulator(metric), softbleu.Accumulator(metric)
+    one.update(["cat"], ["dog"])
+    other.update(["dog"], ["dog"])
+    one.merge(other)
+    assert one.compute() == metric.corpus_score(["cat", "dog"], ["dog", "dog"])
     one, other = softbleu.Accumulator("chrf"), softbleu.Accumulator(softbleu.Chrf())
     one.update(["a cat"], ["a dog"])
     other.update(["x"], ["y"])
@@ -273,16 +279,6 @@ def test_what_does_not_go_together_is_refused_and_adds_nothing() -> None:
         refused(InputError, said, one.update, *texts)
     refused(InputError, "cannot merge", one.merge, softbleu.Accumulator("chrf"))
     assert len(one) == 1
-
-
-def test_vectors_in_memory_merge_where_they_are_the_same() -> None:
-    vectors = {"cat": [1.0, 0.0], "dog": [0.9, 0.1]}
-    metric = softbleu.Vleu(vectors=vectors, order=1)
-    one, other = softbleu.Accumulator(metric), softbleu.Accumulator(metric)
-    one.update(["cat"], ["dog"])
-    other.update(["dog"], ["dog"])
-    one.merge(other)
-    assert one.compute() == metric.corpus_score(["cat", "dog"], ["dog", "dog"])
 
 
 def test_segments_have_effective_order_unless_told() -> None:
