@@ -11,5 +11,4 @@ M = TypeVar("M", bound=Metric)
 def complete(metric: M, tokenizer: Any = None, vectors: Any = None) -> M:
     """The metric with these parts, where they are given."""
     given = {"tokenizer": tokenizer, "vector_choice": vectors}
-    made: M = replace(metric, **{name: part for name, part in given.items() if part is not None})
-    return made
+    return replace(metric, **{name: part for name, part in given.items() if part is not None})

@@ -5,14 +5,12 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from vector_files import write_store
 
 from softbleu.cli.app import run
 
@@ -162,10 +160,3 @@ def refused(command: Command, files: Files) -> Callable[..., str]:
         return done.err
 
     return call
-
-
-def write_set(place: Path, words: Sequence[str]) -> Path:
-    """Made-up vectors as a store."""
-    rows = np.random.default_rng(4).normal(size=(len(words), 20))
-    write_store(place, words, rows)
-    return place

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from cli.conftest import LINES, TEXTS, lines_of, read_toml, write_set
+from cli.conftest import LINES, TEXTS, lines_of, read_toml
 from judged_systems import OUTPUTS, REFERENCE
 from meteor_data import write_meteor_data
+from vector_files import write_store
 
 import softbleu
 from softbleu.cli import options
@@ -81,9 +83,7 @@ def test_folders_and_names(command, files):
         found = command(name, *given, *more).out
         assert '"ours"' in found
         assert not re.search(r'"(name|system)": "reference"', found)
-
-
-def test_a_reference_alone_may_be_scored():
+    # A reference alone may be scored.
     assert name_systems(["r.txt"], ["r.txt"]) == {"r": "r.txt"}
     assert list(name_systems(["r.txt", "other.txt"], [], ["r.txt"])) == ["r", "other"]
 
@@ -111,6 +111,8 @@ def test_help_shows_what_is_common_or_what_is_named(command):
     assert shown == [True, True, True, False]
     assert "Matching" not in command("score", "-m", "ter", "-h").out
     assert command("score", "-m", "glue", "-h").err.startswith("softbleu: error: unknown metric 'glue'")
+    whole = command("--help").out
+    assert all(name in whole for name in ("score", "explain", "corpora", "experiments"))
 
 
 @pytest.mark.parametrize(("one", "other"), lines_of("same"))
@@ -210,7 +212,8 @@ def test_examples_run_in_their_order(command: Any, place: Path, name: str) -> No
     shown = " ".join(command(*name.split(), "--help").out.replace("│", " ").split())
     assert len(EXAMPLES[name]) >= 1
     if name not in ("embeddings convert", "embeddings train"):
-        write_set(place / "my-vectors", ["cat", "dog", "car", "truck", *(f"w{number}" for number in range(700))])
+        words = ["cat", "dog", "car", "truck", *(f"w{number}" for number in range(700))]
+        write_store(place / "my-vectors", words, np.random.default_rng(4).normal(size=(len(words), 20)))
     for example in EXAMPLES[name].values():
         assert example in shown
         # What comes from a file comes through a pipe, too.
@@ -287,11 +290,6 @@ def test_the_program_itself(program, files):
     assert piped == named
     assert (named.code, named.err) == (0, "")
     assert program("--version").out == f"softbleu {softbleu.__version__}\n"
-
-
-def test_no_command_is_help(command):
-    shown = command().out
-    assert all(name in shown for name in ("score", "explain", "corpora", "experiments"))
 
 
 @pytest.mark.parametrize(
