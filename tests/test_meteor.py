@@ -263,33 +263,14 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.M
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100
 
 
-def packed(content: bytes) -> bytes:
-    return gzip.compress(content, mtime=0)
-
-
-PARAPHRASE_FILE, SYNSET_FILE = "data/paraphrase-en.gz", "synonym/english.synsets"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (PARAPHRASE_FILE, b"no gzip", "no table of paraphrases"),
-        (PARAPHRASE_FILE, packed(b"0.5\na\nb\n" * 99)[:-20], "no table of paraphrases"),
-        (PARAPHRASE_FILE, packed(b"0.5\na\n"), "ends within an entry"),
-        (PARAPHRASE_FILE, packed(b"a\nb\n0.5\n"), "no table of paraphrases"),
-        (PARAPHRASE_FILE, packed(b"0.5\n\xff\nb\n"), "no table of paraphrases"),
-        (PARAPHRASE_FILE, packed(b"0.5\n" + b"a " * 40 + b"\nb\n"), "more than 32 words"),
-        (PARAPHRASE_FILE, packed(b""), "no paraphrases are in it"),
-        (PARAPHRASE_FILE, None, "data/paraphrase-en.gz is missing"),
-        (SYNSET_FILE, b"\xff\n1\n", "cannot be read"),
-        (SYNSET_FILE, b"a\n1\nb\n", "ends after 'b'"),
-        (SYNSET_FILE, None, "synonym/english.synsets is missing"),
-    ],
-)
-def test_damaged_data_is_one_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+@pytest.mark.parametrize("case", DATA["damaged"], ids=lambda case: case["said"])
+def test_damaged_data_is_one_line(tmp_path: Path, case: dict[str, Any]) -> None:
     folder = write_meteor_data(tmp_path / "own")
-    (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
-    assert str(folder) in refused(InputError, message, score_of, "a cat", "the cat", folder)
+    path, content = folder / case["file"], case.get("content", case.get("packed", "")).encode("latin-1")
+    if "packed" in case:
+        content = gzip.compress(content, mtime=0)[: case.get("cut")]
+    path.unlink() if "missing" in case["said"] else path.write_bytes(content)
+    assert str(folder) in refused(InputError, case["said"], score_of, "a cat", "the cat", folder)
 
 
 def test_what_unpacks_to_too_much_and_what_is_no_data_is_not_read(
@@ -307,7 +288,7 @@ def test_what_unpacks_to_too_much_and_what_is_no_data_is_not_read(
     refused(InputError, "nonbreaking/english.prefixes is missing, which the tokenizer", split, "a b.")
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
     monkeypatch.setattr("softbleu.io.reading.MOST_BYTES", 1000)
-    (long / "data/paraphrase-en.gz").write_bytes(packed(b"0.5\n" + b"a" * 101))
+    (long / "data/paraphrase-en.gz").write_bytes(gzip.compress(b"0.5\n" + b"a" * 101))
     with ZipFile(jar, "w") as archive:
         archive.writestr("synonym/english.synsets", b"a" * 1001)
     for folder, message in ((long, "line 2: a line of more than 100 bytes"), (jar.parent, "larger than 0 MiB")):
