@@ -1,4 +1,4 @@
-"""Published meta-evaluations, to every printed digit: Chollampatt & Ng (2018), WMT13 fr-en, WMT17."""
+"""Published meta-evaluations, to every printed digit: Chollampatt & Ng (2018), WMT17; others are in tests/real."""
 
 import json
 from functools import cache
