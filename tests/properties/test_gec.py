@@ -14,7 +14,7 @@ from softbleu.corpora.edits import Coded, CodedGold, apply_edits
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk, TokenVectors, WordTable
 from softbleu.metrics import imeasure
-from softbleu.metrics.imeasure import Band, IMeasure, count_alignment
+from softbleu.metrics.imeasure import Band, IMeasure, align_columns, count_alignment
 from softbleu.metrics.m2 import find_edits
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.metric import M2
@@ -134,6 +134,14 @@ def test_a_single_replacement_is_one_correct_edit_in_tables_and_lattice(source, 
         assert graph.edits_towards(((start, place + 1, (edit,)),)) == [(start, place + 1, edit)]
 
 
+@pytest.mark.parametrize("graph", [Excerpt.whole, EditTables])
+def test_an_edit_has_no_more_unchanged_words_than_may_be(graph):
+    source, candidate = (1, 5, 6, 7, 2), (3, 5, 6, 7, 4)
+    gold = ((0, 5, (candidate,)),)
+    assert graph(source, candidate, 3).edits_towards(gold) == [(0, 5, candidate)]
+    assert graph(source, candidate, 2).edits_towards(gold) == [(0, 1, (3,)), (4, 5, (4,))]
+
+
 counts = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)).map(
     lambda row: (min(row), max(row[1], min(row)), max(row[2], min(row)))
 )
@@ -194,6 +202,16 @@ def test_columns_are_counted_as_by_the_literal_alignment(source, candidate, refe
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(imeasure, "find_costs", lambda _: None)
         assert tuple(count_alignment(triple)) == expected
+
+
+def test_a_long_common_beginning_moves_columns_alone():
+    triple, begun = ((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)), tuple(range(100, 300))
+    columns = [
+        (tuple(None if index is None else index + len(begun) for index in indices), kinds)
+        for indices, kinds in align_columns(triple)
+    ]
+    same = [((place,) * 3, (imeasure.TRUE_NEGATIVE,)) for place in range(len(begun))]
+    assert align_columns(tuple((*begun, *text) for text in triple)) == [*same, *columns]
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
