@@ -111,3 +111,8 @@ def test_a_signature_of_a_setting_that_is_gone_names_the_version_that_has_it() -
     for signature in gone:
         said = rf"^{what} was removed in 0\.4; softbleu 0\.3\.0 has it$"
         refused(InputError, said, metric_from_signature, signature)
+
+
+def test_short_signatures_of_earlier_versions_left_out_the_defaults_of_then() -> None:
+    metric: Any = metric_from_signature("metric:gleu|matcher:vleu|level:corpus|nrefs:1|version:0.1.0")
+    assert (metric.threshold, metric.tokenizer.name, metric.penalty) == (0.0, "none", "exact")
