@@ -150,8 +150,7 @@ class Given:
 
         read = [read_settings(expression)[1] for expression in self.get("metric", ())]
         settings = [value for option, value in self.chosen_settings() if option.setting.hashed]
-        texts = [text for each in read for name, text in each.items() if name != "called"]
-        settings += [text for text in texts if isinstance(text, str)]
+        settings += [text for each in read for text in (each | {"called": None}).values() if isinstance(text, str)]
         return [
             *self.files("pairs"),
             *(split_file(text)[1] for text in self.files("scores", "spans")),

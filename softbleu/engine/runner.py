@@ -238,7 +238,7 @@ class Statistics:
 
     def _document_scores(self) -> list[tuple[DocumentScore, ...]]:
         """Score the documents, for each system."""
-        documents = self.documents or Documents.of([""] * len(self.counts))
+        documents: Any = self.documents  # There are some: `Plan.over` asks for them
         parts = list(self.scores_of_parts(documents.fitting(len(self.counts))))
         return [
             tuple(DocumentScore(documents.names[number], size, scores[system]) for number, size, scores in parts)

@@ -290,7 +290,8 @@ def make_score_tables(
     statistics: dict[str, Any] = {}
     for against, names in groups.items():
         texts, some = compared_with(corpus, against), [metrics[name] for name in names]
-        collected = collect_statistics(texts, some, options or RunOptions(), keep_rows=level != "corpus")
+        run: Any = {"keep_rows": level != "corpus", "level": level}
+        collected = collect_statistics(texts, some, options or RunOptions(), **run)
         statistics |= zip(names, collected, strict=True)
     for name in metrics:
         results = statistics[name].results(level)
