@@ -119,7 +119,7 @@ class Matches:
     @classmethod
     def exact(cls, ngrams: Ngrams, order: int) -> Matches:
         """Make the exact matches alone of `ngrams` of an order."""
-        first = np.full(len(ngrams.counts), -1)
+        first = np.empty(len(ngrams.counts), np.int64)
         first[ngrams.pool_ids[::-1]] = ngrams.pool_starts[::-1]
         partners = np.where(ngrams.exact, first[ngrams.ids], -1)
         return cls(ngrams.starts, ngrams.exact * SCALE, partners, np.where(ngrams.exact, order, 0))

@@ -236,9 +236,7 @@ class DrawnMedians:
     adds_up: ClassVar[bool] = False
 
     def __init__(self, systems: Sequence[Floats]) -> None:
-        there = systems[0][:, 1] > 0
-        self._there = np.flatnonzero(there)
-        self._scores = [rows[there, 0] for rows in systems]
+        self._scores = [rows[:, 0] for rows in systems]
 
     def weighted(self, weights: Integers, start: int) -> Floats:
         """Medians of segments, each drawn as often as `weights` says, (samples, segments): (systems, samples, 2).
@@ -248,7 +246,7 @@ class DrawnMedians:
         medians = np.ones((len(self._scores), len(weights), 2))
         for system, scores in enumerate(self._scores):
             order = np.argsort(scores, kind="stable")
-            passed = 2 * np.cumsum(weights[:, self._there[order]], axis=1)
+            passed = 2 * np.cumsum(weights[:, order], axis=1)
             drawn = passed[:, -1:] / 2
             lower, upper = (scores[order][reached.argmax(axis=1)] for reached in (passed >= drawn, passed > drawn))
             medians[system, :, 0] = (lower + upper) / 2

@@ -339,8 +339,6 @@ class Excerpt:
         # Edits never reach over so many words; further ones are needed where words repeat.
         for margin in (most_unchanged + 1, 4 * (most_unchanged + 1)):
             ahead, behind = (max(0, end - margin) for end in ends)
-            if not ahead and not behind:
-                break
             texts = source[ahead : len(source) - behind], candidate[ahead : len(candidate) - behind]
             plain = deep * (deep + 1) // 2 if ahead else 0
             merged = plain + deep * ahead
