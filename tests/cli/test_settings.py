@@ -302,8 +302,8 @@ class Broken(Metric):
 
 
 def put(value: Any, kind: Any = object) -> Callable[[Any, Any], Any]:
-    """Rows with another value where they are wrong."""
-    return lambda rows, wrong: np.where(wrong[:, None], np.array(value, kind), rows.astype(kind))
+    """Rows whose last number is another where they are wrong."""
+    return lambda rows, wrong: np.where(wrong[:, None] & [False, True], np.array(value, kind), rows.astype(kind))
 
 
 WAYS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
