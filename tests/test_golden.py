@@ -36,10 +36,12 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
     path = shared("data", "wmt13-de-en", "reference.en")
     assert len(SYSTEMS) == 23
-    with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
+    # Of what is split anew a third, for sacrebleu takes long.
+    systems = SYSTEMS if tokenize == "none" else SYSTEMS[::3]
+    with ParallelFiles.open([str(system) for system in systems], [str(path)]) as corpus:
         results = score_corpus(corpus, complete(Bleu(), make_tokenizer(tokenize)), kernels=kernels)
     metric = BLEU(tokenize=tokenize, force=True, references=[lines(path)])
-    for result, system in zip(results, SYSTEMS, strict=True):
+    for result, system in zip(results, systems, strict=True):
         assert result.name == system.stem
         assert_same(result.numbers, metric.corpus_score(lines(system), None))
 

@@ -439,9 +439,13 @@ class Metric(PartFields, metaclass=MetricClass):
     def score(self, row: Integers) -> Score:
         """Score the statistics of one segment, or the sum of the statistics of many."""
 
+    def score_rows(self, rows: Integers | Floats) -> Sequence[Score]:
+        """Score each row, or sum of rows, as `score` does."""
+        return [scored(self, row) for row in rows]
+
     def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows, or sums of rows, at once."""
-        return np.array([scored(self, row).score for row in rows], np.float64)
+        """Scores of many rows, or sums of rows, at once, as numbers."""
+        return np.array([score.score for score in self.score_rows(rows)], np.float64)
 
     @property
     def aggregation(self) -> Aggregation:

@@ -15,7 +15,7 @@ from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
-from softbleu.metrics.result import Score, SumOfRows, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens
 
 if TYPE_CHECKING:
@@ -189,12 +189,7 @@ class Bleu(MatcherMetric):
             logs[np.arange(n)[:, None] >= orders] = 0
         return np.where(matches.any(axis=0), np.exp(penalty + logs.sum(axis=0) / orders), 0)
 
-    @property
-    def aggregation(self) -> SumOfRows:
-        """The sum of rows, each of which is scored among the others."""
-        return _BleuRows(self)
-
-    def score_rows(self, rows: Integers) -> list[BleuScore]:
+    def score_rows(self, rows: Integers | Floats) -> list[BleuScore]:
         """Score each row, as `score` does."""
         n = self.order
         matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
@@ -288,15 +283,6 @@ class Xleu(Bleu):
     """
 
     matcher: GivenMatcher = setting(factory=XleuMatcher, help=_MATCHER, common=True)
-
-
-@dataclass(frozen=True)
-class _BleuRows(SumOfRows):
-    metric: Bleu
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
-        """Score all rows at once."""
-        return self.metric.score_rows(rows)
 
 
 def _bleu_score(

@@ -349,12 +349,11 @@ class ChosenReferences(BestReference):
         lengths, number = rows[offsets[:-1], -2:].sum(axis=0).tolist()
         return self.metric.weighed(rows, lengths / max(number, 1))
 
-    def single(self, row: Integers) -> Score:
-        """Score a single row, as the authors' program rounds it."""
-        score: Score = self.metric.scored(self.metric.weighed(row[None])[0].tolist(), rounded=True)
-        return score
+    def singles(self, rows: Integers) -> list[Score]:
+        """Score single rows, as the authors' program rounds them."""
+        return [self.metric.scored(weighed, rounded=True) for weighed in self.metric.weighed(rows).tolist()]
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Score]:
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment."""
         return super().segment_scores(self._weighed(rows, offsets), offsets)
 

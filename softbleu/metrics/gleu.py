@@ -259,14 +259,19 @@ class Gleu(MatcherMetric):
 
     def score(self, row: Integers | Floats) -> GleuScore:
         """Score one row of statistics, or a sum of rows."""
-        n = self.order
-        numbers = np.asarray(row, np.float64)
-        matches, penalties = numbers[2 : 2 + n] / SCALE, numbers[2 + n : 2 + 2 * n] / SCALE
-        logs, penalty = self.logs(numbers[None])
-        score = float(100 * np.exp(penalty[0] + logs[0].mean()))
-        counts = matches.tolist(), penalties.tolist(), (matches - penalties).tolist(), numbers[2 + 2 * n :].tolist()
-        shares = (100 * np.exp(logs[0])).tolist(), (100 * np.exp(penalty[0] + logs[0])).tolist()
-        return GleuScore(score, *counts, *shares, math.exp(penalty[0]), int(numbers[0]), float(numbers[1]))
+        return self.score_rows(np.asarray(row, np.float64)[None])[0]
+
+    def score_rows(self, rows: Integers | Floats) -> list[GleuScore]:
+        """Score each row, as `score` does."""
+        n, numbers = self.order, np.asarray(rows, np.float64)
+        matches, penalties = numbers[:, 2 : 2 + n] / SCALE, numbers[:, 2 + n : 2 + 2 * n] / SCALE
+        logs, penalty = self.logs(numbers)
+        scores = 100 * np.exp(penalty + logs.mean(axis=1))
+        counts = matches, penalties, matches - penalties, numbers[:, 2 + 2 * n :]
+        shares = 100 * np.exp(logs), 100 * np.exp(penalty[:, None] + logs)
+        columns = [part.tolist() for part in (scores, *counts, *shares)]
+        columns += [list(map(math.exp, penalty)), numbers[:, 0].astype(np.int64).tolist(), numbers[:, 1].tolist()]
+        return [GleuScore(*parts) for parts in zip(*columns, strict=True)]
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""

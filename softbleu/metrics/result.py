@@ -107,8 +107,11 @@ class Scorer(Protocol):
     def score(self, row: Integers) -> Score:
         """Score the statistics of one segment, or the sum of the statistics of many."""
 
+    def score_rows(self, rows: Integers | Floats) -> Sequence[Score]:
+        """Score each row, as `score` does."""
+
     def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once."""
+        """Scores of many rows at once, as numbers."""
 
 
 @dataclass(frozen=True)
@@ -326,13 +329,13 @@ class Aggregation(ABC):
         """Score a corpus whose rows come block by block, with the same digits."""
         return RowStream(self)
 
-    def single(self, row: Integers) -> Score:
-        """Score a row; there may be more to say of it than of a sum."""
-        return scored(self.metric, row)
+    def singles(self, rows: Integers) -> Sequence[Score]:
+        """Score each row; there may be more to say of it than of a sum."""
+        return self.metric.score_rows(rows)
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Any]:
         """Score each segment by its chosen row; for `rows` and `offsets` see `chosen`."""
-        return [self.single(row) for row in rows[self.chosen(rows, offsets)]]
+        return self.singles(rows[self.chosen(rows, offsets)])
 
     def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
         """Score each segment as `segment_scores` does, but as numbers; for `rows` and `offsets` see `chosen`."""
@@ -340,9 +343,9 @@ class Aggregation(ABC):
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Score each candidate against each of its references; for `rows` and `offsets` see `chosen`."""
-        chosen = set(self.chosen(rows, offsets).tolist())
+        chosen, scores = set(self.chosen(rows, offsets).tolist()), self.singles(rows)
         return [
-            ReferenceScore(segment, index - start + 1, index in chosen, self.single(rows[index]))
+            ReferenceScore(segment, index - start + 1, index in chosen, scores[index])
             for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
             for index in range(start, stop)
         ]
@@ -444,13 +447,12 @@ class MeanOfReferences(Aggregation):
             "'macro', or sampled ('sample') or best ('max') references"
         )
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Any]:
         """Score each segment: the mean over its references."""
-        return [self._mean(rows[start:stop]) for start, stop in pairwise(offsets.tolist())]
-
-    def _mean(self, rows: Integers) -> Score:
-        whole = self.metric.score(rows[0] if len(rows) == 1 else rows.mean(axis=0))
-        return replace(whole, score=float(self.metric.scores(rows).mean()))
+        means = self.metric.score_rows(np.add.reduceat(rows, offsets[:-1]) / np.diff(offsets)[:, None])
+        scores, bounds = self.metric.scores(rows), pairwise(offsets.tolist())
+        pairs = zip(means, bounds, strict=True)
+        return [replace(score, score=float(scores[start:stop].mean())) for score, (start, stop) in pairs]
 
     def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
         """Means of the scores alone."""

@@ -213,7 +213,7 @@ class Writer:
         if draw is None:
             return each + rest
         kills = [case for case in each if case.way == "SIGKILL" and self.name in ("convert", "replace")]
-        return [*draw.sample(each, 2), draw.choice(rest), *kills]
+        return [draw.choice(each), draw.choice(rest), *kills]
 
 
 def different(found: dict[str, bytes], expected: dict[str, bytes]) -> list[str]:

@@ -263,15 +263,14 @@ def test_a_run_loads_what_it_needs_only(files, code, needed, unwanted):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [[], ["--jobs", 2]])
-def test_compiling_is_noted_once(program, files, tmp_path, more):
+def test_compiling_is_noted_once(program, files, tmp_path):
     pytest.importorskip("numba")
     # Enough segments for two workers.
     for path in (files.candidate, files.reference):
         files.write(path.name, LINES[path.name] * 2000)
-    arguments = ["score", "--kernels", "numba", "--tokenize", "char", *TEXTS, *more]
+    arguments = ["score", "--kernels", "numba", "--tokenize", "char", *TEXTS]
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-    first, again = (program(*arguments, environment=kept) for _ in range(2))
+    first, again = (program(*arguments, "--jobs", 2, environment=kept) for _ in range(2))
     said = "softbleu: note: numba compiles softbleu's kernels, which takes up to 10 seconds, once"
     assert (first.err.startswith(said), first.err.count("\n")) == (True, 1)
     assert str(tmp_path / "kernels") in first.err

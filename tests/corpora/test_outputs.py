@@ -228,10 +228,10 @@ def test_corrections_that_split_or_merge_sentences_are_scored_by_what_belongs_to
 def test_cuts_of_wmt13_come_back() -> None:
     """Outputs joined and cut at random places: .99 of the joints within a token, .97 exactly."""
     folder = shared("data", "wmt13-fr-en")
-    references = [[line] for line in (folder / "reference.en").read_text().splitlines()]
+    references = [[line] for line in (folder / "reference.en").read_text().splitlines()[:1000]]
     exact = near = joints = 0
     for path in sorted((folder / "system-outputs").glob("*.txt"))[::15]:
-        lines = [" ".join(line.split()) for line in path.read_text().splitlines()]
+        lines = [" ".join(line.split()) for line in path.read_text().splitlines()[:1000]]
         tokens, draw, broken = " ".join(lines).split(), random.Random(1), list[str]()
         while tokens:
             count = draw.randint(1, 400)

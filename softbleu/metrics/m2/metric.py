@@ -191,9 +191,9 @@ class _ChosenAnnotators(BestReference):
         """Not where the choice goes by the segments before."""
         return self.metric.annotators != "running"
 
-    def single(self, row: Integers) -> M2Score:
-        """Score a single row, and say whose it is."""
-        return replace(self.metric.score(row), annotator=int(row[3]))
+    def singles(self, rows: Integers) -> list[M2Score]:
+        """Score single rows, and say whose they are."""
+        return [replace(self.metric.score(row), annotator=int(row[3])) for row in rows]
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one annotator for each segment."""
