@@ -347,7 +347,8 @@ class Worker:
 
     def _of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
-        size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
+        together = len(block.candidates) if self._families[1] else 1
+        size = max(MINI_BATCH // max(together, 1), LEAST) if self.tables else max(len(block), 1)
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
         sums = Sums(self.tasks)
         for start, end in block.cuts(size, _MOST_TOKENS):

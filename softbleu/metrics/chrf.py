@@ -114,9 +114,12 @@ class Chrf(Metric):
 
     def score(self, row: Integers) -> ChrfScore:
         """Score one row of statistics, or a sum of rows."""
-        rows = np.asarray(row)[None]
-        precision, recall = self._parts(rows)
-        return ChrfScore(float(self.scores(rows)[0]), (100 * precision[0]).tolist(), (100 * recall[0]).tolist())
+        return self.score_rows(np.asarray(row)[None])[0]
+
+    def score_rows(self, rows: Integers | Floats) -> list[ChrfScore]:
+        """Score each row, as `score` does."""
+        columns = [self.scores(rows), *(100 * part for part in self._parts(rows))]
+        return [ChrfScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""

@@ -85,11 +85,13 @@ class Green(Metric):
 
     def score(self, row: Integers) -> GreenScore:
         """Score one row of statistics, or a sum of rows."""
-        rows = np.asarray(row)[None]
-        counts = np.asarray(row).reshape(len(_CLASSES), self.order).tolist()
-        precision, recall = ((100 * values[0]).tolist() for values in self._parts(rows))
-        classes = dict(zip(_CLASSES, counts, strict=True))
-        return GreenScore(float(self.scores(rows)[0]), **classes, precisions=precision, recalls=recall)
+        return self.score_rows(np.asarray(row)[None])[0]
+
+    def score_rows(self, rows: Integers | Floats) -> list[GreenScore]:
+        """Score each row, as `score` does."""
+        counts = np.moveaxis(rows.reshape(len(rows), len(_CLASSES), self.order), 1, 0)
+        columns = [self.scores(rows), *counts, *(100 * part for part in self._parts(rows))]
+        return [GreenScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""

@@ -256,13 +256,16 @@ class Softbleu(Metric):
 
     def score(self, row: Integers) -> SoftbleuScore:
         """Score one row of statistics, or a sum of rows."""
-        precision, recall, scores, counted = self._parts(np.asarray(row)[None])
-        mean = float(scores[0].sum() / max(counted[0].sum(), 1))
-        return SoftbleuScore(mean, precision[0].tolist(), recall[0].tolist(), scores[0].tolist())
+        return self.score_rows(np.asarray(row)[None])[0]
+
+    def score_rows(self, rows: Integers | Floats) -> list[SoftbleuScore]:
+        """Score each row, as `score` does."""
+        columns = [self.scores(rows), *self._parts(rows)[:3]]
+        return [SoftbleuScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
-        _, _, scores, counted = self._parts(np.asarray(rows))
+        _, _, scores, counted = self._parts(rows)
         means: Floats = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
         return means
 
