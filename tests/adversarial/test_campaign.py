@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="f
 def run_python(*arguments: object) -> str:
     """Run Python with the modules of the tests, to success."""
     own = os.pathsep.join([str(campaign.HERE.parent), os.environ.get("PYTHONPATH", "")])
-    called, given = [sys.executable, *map(str, arguments)], {**os.environ, "PYTHONPATH": own}
+    given = {**os.environ, "PYTHONPATH": own, "PYTHONDONTWRITEBYTECODE": "1"}
+    called = [sys.executable, *map(str, arguments)]
     done = subprocess.run(called, capture_output=True, text=True, check=False, env=given)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
