@@ -8,8 +8,8 @@ first. Which they are is noted by a run of the first tier (it needs pytest-cov; 
 
     COVERAGE_FILE=build/contexts pytest --cov=softbleu --cov-context=test --cov-report=
 
-Of lines that run on import or in other processes alone, every test runs. What survives is a line that no test looks
-at, or a change that changes nothing.
+Of what runs on import (constants, defaults) the tests of all functions of the module run; of lines that run in other
+processes alone, every test. What survives is a line that no test looks at, or a change that changes nothing.
 """
 
 import argparse
@@ -101,8 +101,17 @@ def tests_for(data: coverage.CoverageData, mutant: Mutant) -> list[list[str]]:
     """Tests that reach the line, some at a time; all tests if none is known to."""
     name = mutant.path.relative_to(ROOT)
     contexts = next(data.contexts_by_lineno(each) for each in data.measured_files() if each.endswith(f"/{name}"))
-    # A statement of several lines may be noted by its first one.
-    found = next((contexts[line] for line in range(mutant.line, 0, -1) if any(contexts.get(line, ()))), [])
+    bodies = [
+        range(each.body[0].lineno, (each.end_lineno or 0) + 1)
+        for each in ast.walk(ast.parse(mutant.path.read_bytes()))
+        if isinstance(each, ast.FunctionDef)
+    ]
+    if any(mutant.line in body for body in bodies):
+        # A statement of several lines may be noted by its first one.
+        found = next((contexts[line] for line in range(mutant.line, 0, -1) if any(contexts.get(line, ()))), [])
+    else:
+        # Only the test that imports a module first is noted for what runs then; its functions may use it in any.
+        found = [each for line, some in contexts.items() if any(line in body for body in bodies) for each in some]
     # Groups of tests (xdist) stand behind their names.
     tests = sorted({re.sub(r"@[^]]*$", "", each.rpartition("|")[0]) for each in found if each})
     named = [each for each in tests if re.search(rf"_{mutant.path.stem}[_.]|/{mutant.path.parent.name}/", each)]
