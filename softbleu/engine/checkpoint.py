@@ -83,7 +83,7 @@ class Checkpoint:
             try:
                 if not done < stop <= len(corpus) or (stop % BLOCK % step and stop < len(corpus)):
                     raise ValueError(f"no part ends behind segment {stop}")
-                arrays = np.load(io.BytesIO(self._read(name)), allow_pickle=False)
+                arrays = np.load(io.BytesIO(self._read(name)))
                 made = [_made(arrays, number) for number in range(len(keeps))]
                 for keep, part in zip(keeps, made, strict=True):
                     _check_part(part, len(corpus.systems), stop - done if keep else None)

@@ -246,7 +246,7 @@ class DrawnMedians:
         medians = np.ones((len(self._scores), len(weights), 2))
         for system, scores in enumerate(self._scores):
             order = np.argsort(scores, kind="stable")
-            passed = 2 * np.cumsum(weights[:, order], axis=1)
+            passed = np.cumsum(weights[:, order], axis=1)
             drawn = passed[:, -1:] / 2
             lower, upper = (scores[order][reached.argmax(axis=1)] for reached in (passed >= drawn, passed > drawn))
             medians[system, :, 0] = (lower + upper) / 2
