@@ -267,6 +267,10 @@ def test_shifts_never_cost_more(candidate, network):
     assert shifted.length == plain.length
 
 
+def test_of_an_empty_reference_an_empty_candidate_has_no_error_and_any_other_all():
+    assert [Hyter(extra=0.25).sentence_score(text, [""]).score for text in ("", "a", "a b")] == [0, 100, 100]
+
+
 def test_pairs_are_scored_as_segments():
     candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
     own = {"metric": "hyter", "notation": "brackets"}
