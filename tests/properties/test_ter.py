@@ -18,6 +18,9 @@ def check(candidate: list[int], reference: list[int]) -> None:
     found = aligned_words(candidate, reference)
     for text, at in ((candidate, 0), (reference, 2)):
         assert sorted(each for row in found for each in range(row[at], row[at] + row[at + 1])) == [*range(len(text))]
+    # Words that stay where they are keep their order.
+    places = [row[2] for row in found if row[4] == "exact"]
+    assert places == sorted(places)
     edits = 0
     for start, size, other, others, kind in found:
         own, met = candidate[start : start + size], reference[other : other + others]

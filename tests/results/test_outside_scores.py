@@ -81,6 +81,13 @@ def test_missing_scores_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["score"] for row in scored[1].records()][3:5] == [GAPS["B"][3], None]
 
 
+@pytest.mark.parametrize(("count", "more"), [(3, ""), (4, ", …")])
+def test_three_missing_scores_are_named_and_more_are_counted(count: int, more: str) -> None:
+    lacking = {**TABLE, "B": [*[None] * count, *TABLE["B"][count:]]}
+    said = f"judge: {count} scores are missing (B segment 1, B segment 2, B segment 3{more}): "
+    assert refused(InputError, "", Scores("judge", lacking).results).startswith(said)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     texts = {"A": ["a"] * 60, "D": ["a"] * 60}
     said = "judge: unknown system 'D'; valid: A, B, C"
