@@ -29,7 +29,7 @@ _LIMIT = Limit(
     "20,000 words with 50 neighbours each: 1,000,000",
     "raise the threshold, or ask about fewer words",
 )
-_QUERIES_AT_ONCE = 4096  # With less than 128,000 numbers FAISS 1.15 goes a way that takes four times as long
+_QUERIES_AT_ONCE = 4096  # Of fewer than 128,000 numbers in all each takes FAISS 1.15 four to five times as long
 _RESULTS_AT_ONCE = 1 << 24
 _ROWS_AT_ONCE = 16_384
 _PAIRS_AT_ONCE = 4096

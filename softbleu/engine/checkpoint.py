@@ -83,7 +83,7 @@ class Checkpoint:
             try:
                 if not done < stop <= len(corpus) or (stop % BLOCK % step and stop < len(corpus)):
                     raise ValueError(f"no part ends behind segment {stop}")
-                arrays = np.load(io.BytesIO(self._read(name)))
+                arrays = np.load(io.BytesIO(self._read(name)), allow_pickle=False)
                 made = [_made(arrays, number) for number in range(len(keeps))]
                 for keep, part in zip(keeps, made, strict=True):
                     _check_part(part, len(corpus.systems), stop - done if keep else None)

@@ -107,7 +107,7 @@ class SegmentRows:
             part: Any = self._parts[number]
             if self._file is not None and isinstance(part, int):
                 self._file.seek(part)
-                part = [np.load(self._file) for _ in range(2)]
+                part = [np.load(self._file, allow_pickle=False) for _ in range(2)]
             yield self._stops[number - 1] if number else 0, *part
 
 
