@@ -538,5 +538,7 @@ class SentenceScorer:
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
             rows = checked_rows(metric, chunk, words, self._kernels)
+        if self._aggregation.sum_is_enough:  # A single row is the sum of all
+            return metric.score_rows(rows)[0]
         score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return score
