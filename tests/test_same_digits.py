@@ -136,7 +136,8 @@ def how(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         yield {}
         return
     spawn = multiprocessing.get_context("spawn")
-    with ThreadPoolExecutor(2) if request.param == "threads" else ProcessPoolExecutor(2, spawn) as executor:
+    number = 1 if request.param == "process" else 2
+    with ThreadPoolExecutor(2) if request.param == "threads" else ProcessPoolExecutor(number, spawn) as executor:
         yield {"executor": executor}
 
 
@@ -158,7 +159,8 @@ def corpus_of(folder: Path) -> Any:
     ("how", "kernels"),
     [
         *((where, kernels) for where in ("here", "threads") for kernels in ("numpy", "numba")),
-        *(("processes", "numpy"), pytest.param("processes", "numba", marks=pytest.mark.slow)),
+        # Two would compile the same at the same time.
+        *(("processes", "numpy"), pytest.param("process", "numba", marks=pytest.mark.slow)),
     ],
     indirect=["how"],
     scope="module",

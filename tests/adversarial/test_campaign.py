@@ -1,6 +1,6 @@
-"""A thirtieth of the campaign, drawn by one seed, and commands that write, ended at whatever step.
+"""A sixtieth of the campaign, drawn by one seed, and commands that write, ended at whatever step.
 
-``SOFTBLEU_SEED`` draws another thirtieth; ``just campaign`` runs all of it.
+``SOFTBLEU_SEED`` draws another sixtieth; ``just campaign`` runs all of it.
 """
 
 import json
@@ -27,9 +27,9 @@ def run_python(*arguments: object) -> str:
     return done.stdout
 
 
-def test_thirtieth() -> None:
+def test_sixtieth() -> None:
     seed = os.environ.get("SOFTBLEU_SEED") or "33"
-    run_python(campaign.HERE / "campaign.py", "--part", "30", "--seed", seed)
+    run_python(campaign.HERE / "campaign.py", "--part", "60", "--seed", seed)
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ TOGETHER = 7
 
 @pytest.mark.parametrize("first", range(0, len(WRITERS), TOGETHER))
 def test_steps(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int) -> None:
-    """A few cases of each writer; all of them with ``SOFTBLEU_CAMPAIGN``."""
+    """A case of each writer; all of them with ``SOFTBLEU_CAMPAIGN``."""
     names = list(WRITERS)[first : first + TOGETHER]
     monkeypatch.chdir(tmp_path)
     said = run_python("-c", RUN, samples, tmp_path, "whole" if TIMES else "few", *names)
     found = json.loads(said.splitlines()[-1])
     assert found["faults"] == []
-    assert found["cases"] >= 2 * len(names)
+    assert found["cases"] >= len(names)
