@@ -1,5 +1,6 @@
 """Hypothesis profiles (``HYPOTHESIS_PROFILE=explore`` looks for new examples), and what is under test."""
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -52,16 +53,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Whole corpora belong to the second tier; they are not even read without ``--all``."""
+    """Leave unread whole corpora without ``--all``, and files without slow tests all of which passed elsewhere."""
+    if str(collection_path.relative_to(config.rootpath)) in _passed(config)["files"]:
+        return True if "slow" not in collection_path.read_text(encoding="utf-8") else None
     return True if collection_path == _REAL and not config.getoption("--all") else None
+
+
+def _passed(config: pytest.Config) -> dict[str, list[str]]:
+    """Tests that passed in the last run of another checkout, and the files all of whose tests did that it ran."""
+    checkout = config.getoption("--after")
+    none: dict[str, list[str]] = {"tests": [], "files": []}
+    return _read(Path(checkout, ".pytest_cache", "v", _PASSED)) if checkout else none
+
+
+@functools.cache
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @pytest.hookimpl(trylast=True)  # After that of xdist, which writes groups into the names of tests
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for; pytest says how many tests were deselected."""
-    passed: set[str] = set()
-    if checkout := config.getoption("--after"):
-        passed.update(json.loads(Path(checkout, ".pytest_cache", "v", _PASSED).read_text(encoding="utf-8")))
+    passed = set(_passed(config)["tests"])
     chosen, left_out = [], []
     for item in items:
         if item.path.is_relative_to(_REAL):
@@ -75,9 +88,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Keep in pytest's cache which tests passed, for ``--after``."""
-    passed = [report.nodeid for report in terminalreporter.stats.get("passed", ()) if report.when == "call"]
+    stats = terminalreporter.stats
+    passed = [report.nodeid for report in stats.get("passed", ()) if report.when == "call"]
+    others = [report.nodeid for kind in ("skipped", "failed", "error") for report in stats.get(kind, ())]
+    of_passed, of_others = ({each.partition("::")[0] for each in tests} for tests in (passed, others))
     if getattr(config, "cache", None) is not None:
-        config.cache.set(_PASSED, sorted(passed))
+        config.cache.set(_PASSED, {"tests": sorted(passed), "files": sorted(of_passed - of_others)})
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -5,6 +5,7 @@ import doctest
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -22,8 +23,8 @@ MODULES = {
     ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(HOUSE.rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
-NODES = {name: list(ast.walk(tree)) for name, tree in TREES.items()}
+# One worker reads them.
+pytestmark = pytest.mark.xdist_group("house")
 
 for name in MODULES:
     if name.startswith("softbleu.cli."):
@@ -40,10 +41,20 @@ MAY_USE_PRIVATE_NAMES = {"softbleu.io.platform"}
 DOCUMENTED = {"_exit", "_replace", "_typeshed", "_sys.unraisablehook is set"}
 
 
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(name: str) -> list[ast.AST]:
+    return list(ast.walk(tree_of(name)))
+
+
 def imported(name: str) -> set[str]:
     """Modules of the house that a module imports or names, anywhere in it, also for the type checker only."""
     found = set()
-    for statement in NODES[name]:
+    for statement in nodes_of(name):
         match statement:
             case ast.Import(names=names):
                 found |= {alias.name for alias in names}
@@ -70,7 +81,7 @@ def defined(name: str) -> Iterator[str]:
     in_cli = name.startswith("softbleu.cli")
     backend = name.endswith(("_backend", "_soft"))
     same = set(softbleu.__all__) if in_cli else BACKEND if backend else set()
-    for statement in TREES[name].body:
+    for statement in tree_of(name).body:
         match statement:
             case ast.ClassDef(name=found) | ast.FunctionDef(name=found) if found not in same:
                 yield found
@@ -92,7 +103,7 @@ def test_no_name_means_two_things() -> None:
 
 def own_names() -> Iterator[str]:
     """Every name that the house defines or sets anywhere."""
-    for node in (node for nodes in NODES.values() for node in nodes):
+    for node in (node for name in MODULES for node in nodes_of(name)):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -130,15 +141,15 @@ def private_names(nodes: list[ast.AST], own: set[str]) -> set[str]:
 
 def test_private_names_of_other_packages_are_not_used() -> None:
     own = {*own_names()}
-    using = {module: names for module, nodes in NODES.items() if (names := private_names(nodes, own))}
+    using = {module: names for module in MODULES if (names := private_names(nodes_of(module), own))}
     assert using.keys() == MAY_USE_PRIVATE_NAMES
-    assert not any("click" in foreign(nodes) for nodes in NODES.values())
+    assert not any("click" in foreign(nodes_of(name)) for name in MODULES)
 
 
 def test_commands_ask_for_options_that_they_have() -> None:
     used: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for name, tree in TREES.items():
-        for function in (each for each in tree.body if isinstance(each, ast.FunctionDef)):
+    for name in MODULES:
+        for function in (each for each in tree_of(name).body if isinstance(each, ast.FunctionDef)):
             for node in ast.walk(function):
                 match node:
                     case ast.Attribute(value=ast.Name(id="given"), attr=attribute):
@@ -160,7 +171,7 @@ def test_commands_ask_for_options_that_they_have() -> None:
 def kinds_asked_for(name: str) -> set[str]:
     """Names of the classes that a module asks for by `isinstance`, `issubclass` or ``type(…) is``."""
     asked: list[ast.expr] = []
-    for node in NODES[name]:
+    for node in nodes_of(name):
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
                 asked.append(kinds)
@@ -178,7 +189,7 @@ def test_nothing_above_asks_which_metric_it_is() -> None:
 
 def called(name: str) -> set[str]:
     """Names of what a module calls."""
-    calls = [node.func for node in NODES[name] if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes_of(name) if isinstance(node, ast.Call)]
     return {getattr(each, "attr", getattr(each, "id", "")) for each in calls}
 
 
@@ -206,9 +217,9 @@ def texts_of(node: ast.AST) -> Iterator[str]:
 def test_messages_name_no_options() -> None:
     """Errors have a `Parameter` where they name one, which only the command line spells as an option."""
     below = [name for name in MODULES if not name.startswith("softbleu.cli")]
-    written = {name: [text for text in texts_of(TREES[name]) if re.search("(?<!-)--[a-z]", text)] for name in below}
+    written = {name: [text for text in texts_of(tree_of(name)) if re.search("(?<!-)--[a-z]", text)] for name in below}
     assert {name: texts for name, texts in written.items() if texts} == {}
-    calls = [node for name in below for node in NODES[name] if isinstance(node, ast.Call)]
+    calls = [node for name in below for node in nodes_of(name) if isinstance(node, ast.Call)]
     named = {ast.unparse(each.args[0]).strip("'") for each in calls if ast.unparse(each.func) == "Parameter"}
     lines = [line for each in DECLARATIONS.values() for line in each.options]
     lines += [option.line for each in DECLARATIONS.values() for option in each.settings().values()]

@@ -69,12 +69,11 @@ def furnish(folder: Path) -> Path:
         lines = (SHARED / "data" / "wmt13-fr-en" / file).read_text(encoding="utf-8").split("\n")[:3000]
         parts = {
             "first": lines[:300],
-            "part": lines[:500],
-            # 20 documents of some 1,300 words, and three of some 3,000.
-            "documents": [" ".join(lines[at : at + _LINES_OF_A_DOCUMENT]) for at in range(0, 2930, 147)],
-            "long": [" ".join(lines[at : at + 160]) for at in (0, 1000, 2000)],
+            # Seven documents of some 1,300 words, and two of some 3,000.
+            "documents": [" ".join(lines[at : at + _LINES_OF_A_DOCUMENT]) for at in range(0, 2930, 441)],
+            "long": [" ".join(lines[at : at + 160]) for at in (0, 1000)],
         }
-        parts["few"], parts["longest"] = parts["documents"][:2], parts["long"][:1]
+        parts["document"], parts["longest"] = parts["documents"][:1], parts["long"][:1]
         for part, of_part in parts.items():
             (made / f"{part}.{side}").write_text("".join(f"{line}\n" for line in of_part), encoding="utf-8")
     return folder
