@@ -266,7 +266,7 @@ def test_one_core_until_the_last_thread_has_left() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="forked processes, and /proc")
 def test_all_metrics_for_some_seconds() -> None:
     program = Path(__file__).parent / "adversarial" / "soak.py"
-    done = subprocess.run([sys.executable, program, "0.08"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, program, "0.04"], capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout.count(" calls, "), done.stdout.splitlines()[-1]) == ("", 12, "0 wrong")
 
 

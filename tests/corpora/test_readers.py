@@ -242,7 +242,6 @@ def test_blank_references(kernels, written, monkeypatch):
     """They are missing beside others with text, in files as in memory; of many segments a few are empty texts."""
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2)
     lines, one, two = ["a b c d", "b c", "", "d"], ["a b c x", "b c", "", "d e"], ["a b y d", " ", "", "\u3000"]
     ragged = [tuple(filter(str.strip, texts)) or texts for texts in zip(one, two, strict=True)]
 
@@ -252,6 +251,7 @@ def test_blank_references(kernels, written, monkeypatch):
 
     without = scores(Segments.of({"c": lines}, ragged, lines))
     for chosen, many in ((None, 1), ("missing", 101), (None, 101), ("empty", 1)):
+        monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2 * many)
         pairs = list(zip(one, two, strict=True)) * many
         made = Segments.of({"c": lines * many}, pairs, lines * many)
         assert (made.blank, made.blank_references) == (2 * many, "missing")
