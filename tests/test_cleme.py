@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import cleme as oracle
 from oracles import transport as transport_oracle
@@ -118,8 +118,19 @@ def corpora(draw: Any) -> tuple[list[GoldSegment], list[GoldSegment]]:
     return candidates, gold
 
 
+SOURCE = "he eat a apple and drink a milk in the morning ."
+CORRECTED = "he eats an apple and drinks milk in the morning ."
+GOLD = [(1, 2, "eats"), (2, 3, "an"), (5, 6, "drinks"), (6, 7, "")]
+
+
+def segment(*changes: tuple[int, int, str], source: str = SOURCE) -> GoldSegment:
+    made = tuple(Edit(start, end, "", (text,)) for start, end, text in changes)
+    return GoldSegment(source, (Annotation(0, made),))
+
+
 @pytest.mark.parametrize("weights", ["none", "length"])
 @pytest.mark.parametrize("assumption", ASSUMPTIONS)
+@example(corpus=([segment((1, 2, "eats"), (9, 10, "a big"))], [segment((1, 2, "eats"))]), beta=0.5)
 @given(corpus=corpora(), beta=st.sampled_from([0.5, 1.0, 2.0]))
 def test_any_edits_are_judged_as_by_the_oracle(assumption: str, weights: str, corpus: Any, beta: float) -> None:
     candidates, gold = corpus
@@ -143,16 +154,6 @@ def test_any_edits_are_judged_as_by_the_oracle(assumption: str, weights: str, co
         found = [float(each) for each in softbleu.score(candidates, gold=gold, level="segment", **how).segments]
         each_expected = [(oracle.ratios(own) if second else oracle.measures(own, beta))[0] for own in apart]
         assert found == pytest.approx([100 * each for each in each_expected], abs=1e-9)
-
-
-SOURCE = "he eat a apple and drink a milk in the morning ."
-CORRECTED = "he eats an apple and drinks milk in the morning ."
-GOLD = [(1, 2, "eats"), (2, 3, "an"), (5, 6, "drinks"), (6, 7, "")]
-
-
-def segment(*changes: tuple[int, int, str], source: str = SOURCE) -> GoldSegment:
-    made = tuple(Edit(start, end, "", (text,)) for start, end, text in changes)
-    return GoldSegment(source, (Annotation(0, made),))
 
 
 @pytest.mark.parametrize("metric", ["cleme", "cleme2"])

@@ -26,6 +26,7 @@ from softbleu.lattices.files import meaning_network, read_network
 from softbleu.lattices.lattice import LARGEST_NETWORK, format_line, parse_brackets, parse_line
 from softbleu.lattices.rules import NetworkRules, NetworkVectors
 from softbleu.metrics.hyter import Hyter, closest_path
+from softbleu.metrics.protocols import ClosestPath
 from softbleu.thesaurus.resources import MeteorData
 
 LETTERS = st.lists(st.sampled_from("abc"), max_size=7)
@@ -269,6 +270,7 @@ def test_shifts_never_cost_more(candidate, network):
 
 def test_of_an_empty_reference_an_empty_candidate_has_no_error_and_any_other_all():
     assert [Hyter(extra=0.25).sentence_score(text, [""]).score for text in ("", "a", "a b")] == [0, 100, 100]
+    assert [ClosestPath((), edits, 0.0).score for edits in (0.0, 1.0)] == [0, 100]
 
 
 def test_pairs_are_scored_as_segments():
