@@ -25,6 +25,9 @@ from softbleu.language import VALUES
 from softbleu.metrics.bleu import Bleu
 from softbleu.version import __version__
 
+# So many small tests cost more to hand out one by one than to run.
+pytestmark = pytest.mark.xdist_group("refusals")
+
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"
 WITHOUT_OUTPUT = ("embeddings convert", "experiments run")
 WEIGHTS = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [0, 1]}

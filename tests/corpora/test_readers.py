@@ -30,6 +30,9 @@ from softbleu.metrics.edits import edit_texts
 from softbleu.metrics.gleu import Gleu
 from softbleu.results.api import score_corpus
 
+# So many small tests cost more to hand out one by one than to run.
+pytestmark = pytest.mark.xdist_group("readers")
+
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
 ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030")
 READ = [

@@ -188,7 +188,7 @@ def test_metaeval_answers_by_what_there_is() -> None:
         softbleu.metaeval("accuracy", scores=[table])
 
 
-SYSTEMS, SEGMENTS, TRIALS, SAMPLES = "ABC", 80, 800, 199
+SYSTEMS, SEGMENTS, TRIALS, SAMPLES = "ABC", 80, 500, 199
 SEGMENT_OF_POINTS = np.tile(np.arange(SEGMENTS), len(SYSTEMS))  # The segment of each output
 MEASURES = ("tau", "accuracies", "pearson within", *agreement.COEFFICIENTS)
 
