@@ -136,8 +136,7 @@ def how(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         yield {}
         return
     spawn = multiprocessing.get_context("spawn")
-    number = 1 if request.param == "process" else 2
-    with ThreadPoolExecutor(2) if request.param == "threads" else ProcessPoolExecutor(number, spawn) as executor:
+    with ThreadPoolExecutor(2) if request.param == "threads" else ProcessPoolExecutor(2, spawn) as executor:
         yield {"executor": executor}
 
 
@@ -158,9 +157,9 @@ def corpus_of(folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("how", "kernels"),
     [
-        *((where, kernels) for where in ("here", "threads") for kernels in ("numpy", "numba")),
-        # Two would compile the same at the same time.
-        *(("processes", "numpy"), pytest.param("process", "numba", marks=pytest.mark.slow)),
+        *((where, "numpy") for where in ("here", "threads", "processes")),
+        # Compiled once, and then read by processes.
+        *(pytest.param(where, "numba", marks=pytest.mark.slow) for where in ("here", "threads", "processes")),
     ],
     indirect=["how"],
     scope="module",
