@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
@@ -282,6 +283,8 @@ def main(
     every, cases = len(cases), draw(cases, part, seed)
     for name in LOADED:
         import_module(f"softbleu.cli.{name}")
+    # What typer loads as it reads options.
+    resolve_name("pydantic:TypeAdapter")
     done: dict[str, Outcome] = {}
     faults: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder, hostile_server() as server:

@@ -28,7 +28,8 @@ TRIAL = re.compile("tmp/[a-z0-9_]{8}")
 """What Python's own module writes to see whether the folder of temporary files is one."""
 COPY = re.compile("^cache/remote/[0-9a-f]{32}")  # Its name has the times of what was copied
 PATIENCE = 60  # Seconds of CPU time for a command
-LOADED = ("softbleu", "scipy", "gensim", "faiss", "sacrebleu", "safetensors", "fsspec", "matplotlib", "pyarrow")
+LOADED = ("softbleu", "pydantic", "scipy", "gensim", "faiss", "nltk", "sacrebleu", "safetensors", "fsspec")
+LOADED += ("matplotlib", "pyarrow")
 """Packages that take long to load."""
 
 
