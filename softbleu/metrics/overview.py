@@ -21,6 +21,8 @@ def describe_metrics(language: str | None = None) -> Records:
 
     >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
     ('references', 'lower', 'any', 'in corrections, the source left as it is')
+    >>> [row[2] for row in describe_metrics().rows if row[0] in ("m2", "uot")]
+    ['gold edits', 'source, gold edits or references, vectors in context']
     """
     columns = ("name", "measures", "needs", "better", "language", "also rewards")
     if language is None:

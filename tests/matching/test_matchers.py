@@ -127,6 +127,16 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it():
     assert 0 < halved[0, 0, 0] < whole[0, 0, 0]
 
 
+@pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
+def test_what_is_not_matched_has_no_partner(assignment, consumption):
+    case = Case([["cat", "dog", "cow"]], [[["mat", "dog", "sat"]]], {"cat": [1.0, 0.1], "mat": [1.0, 0.2]})
+    matcher = VleuMatcher(threshold=0.5, assignment=assignment, consumption=consumption)
+    chunk, vectors = chunk_of(case)
+    matches = next(iter(matcher.matches(chunk, vectors, 1)))
+    assert (matches.matched > 0).tolist() == [True, True, False]
+    assert (matches.partner_starts[2], matches.partner_orders[2]) == (-1, 0)
+
+
 def columns_of(matches, orders):
     columns = (orders, matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
     return zip(*map(np.ndarray.tolist, columns), strict=True)
