@@ -96,7 +96,7 @@ def test_what_does_not_fit_is_refused() -> None:
     refused(InputError, said, softbleu.score, {"A": ["a", "b"]}, ["a", "b"], metric=Scores("judge", TABLE))
     refused(InputError, "there is no text for bleu", corpus_of, [Scores("judge", TABLE), softbleu.Bleu()])
     uneven = [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]
-    refused(InputError, "different numbers of segments", corpus_of, uneven)
+    refused(InputError, r"different numbers of segments: x \(A\) has 1, y \(A\) has 2", corpus_of, uneven)
     refused(InputError, "unknown system 'candidate'", Scores("judge", TABLE).sentence_score, "a", "b")
     refused(InputError, "scores of 'A' are numbers", Scores, "judge", {"A": ["high"]})
 
