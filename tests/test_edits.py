@@ -112,3 +112,5 @@ def test_long_texts():
         for one, other in ((text, output), (output, text), (["a"] * 500, output)):
             edits = Annotation(0, extract_edits(one, other)).in_words()
             assert apply_edits(one, edits) == tuple(other)
+    repeated, changed = ["a", *["b", "a"] * 299, "b"], ["x", *["b", "a"] * 299, "y"]
+    assert [edit.corrections for edit in extract_edits(repeated, changed)] == [("x",), ("y",)]

@@ -397,10 +397,11 @@ def test_damaged_parts_are_made_anew_with_a_note(
     texts: list[str], tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place, ragged = tmp_path / "journal", tmp_path / "ragged"
-    ragged.write_text("\n" + Path(texts[1]).read_text().partition("\n")[2])
+    ragged.write_text("\n".join([*Path(texts[1]).read_text().split("\n")[:-2], "\n"]))
     with ParallelFiles.open(texts[:1], [texts[1], str(ragged)], blank_references="missing") as corpus:
         whole = score_corpus(corpus, "bleu", checkpoint=str(place))
         (part,) = place.glob("*-0-2048.npz")
+        assert score_corpus(corpus, "bleu", checkpoint=str(place)) == whole
         DAMAGE[name](part)
         mine = tmp_path / "mine"
         before = mine.read_bytes() if mine.exists() else None
