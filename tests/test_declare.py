@@ -28,7 +28,7 @@ from softbleu.metrics.chrf import Chrf
 from softbleu.metrics.ter import Ter
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
-# So many small tests cost more to hand out one by one than to run.
+# Handed out together: one by one, so many take longer.
 pytestmark = pytest.mark.xdist_group("declarations")
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)

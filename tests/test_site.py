@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import io
 import json
 import os
 import re
@@ -117,10 +118,21 @@ def test_notebooks_run_where_there_is_no_shared_data(
 ) -> None:
     pytest.importorskip("IPython", reason="needs the extra softbleu[docs]")
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="needs the extra softbleu[plots]")
+    pictures: list[bytes] = []
+
+    def show() -> None:
+        drawn = io.BytesIO()
+        pyplot.savefig(drawn)
+        pictures.append(drawn.getvalue())
+        pyplot.close()
+
     monkeypatch.setenv("SOFTBLEU_SHARED", str(tmp_path / "nowhere"))
-    monkeypatch.setattr(pyplot, "show", pyplot.close)
+    monkeypatch.setattr("IPython.display.SVG", pictures.append)
+    monkeypatch.setattr(pyplot, "show", show)
     names: dict[str, Any] = {}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
     assert capsys.readouterr().out.startswith("no shared data here: ")
+    assert pictures
+    assert all(pictures)

@@ -30,7 +30,7 @@ HEAD_SETTINGS: dict[str, dict[str, Any]] = {
     "static": {"vectors": "glove-6b-100d", "tokenize": "13a", "metrics": ["softbleu", "chrf"]},
 }
 GOLDEN = Path(__file__).parent / "golden"
-FEW = 16
+FEW = 31
 """Lines of each file, its head among them, on which the head of golden/head-in-context.json was fitted."""
 lines = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join)
 

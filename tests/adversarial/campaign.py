@@ -10,6 +10,7 @@ rows. `{table}` in the command, in files, in variables of the environment and in
 
 import faulthandler
 import gzip
+import io
 import itertools
 import json
 import os
@@ -24,10 +25,10 @@ import time
 import tomllib
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
@@ -283,8 +284,9 @@ def main(
     every, cases = len(cases), draw(cases, part, seed)
     for name in LOADED:
         import_module(f"softbleu.cli.{name}")
-    # What typer loads as it reads options.
-    resolve_name("pydantic:TypeAdapter")
+    # What is loaded as options are read.
+    with redirect_stdout(io.StringIO()):
+        import_module("softbleu.cli.app").run(["metrics"])
     done: dict[str, Outcome] = {}
     faults: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder, hostile_server() as server:

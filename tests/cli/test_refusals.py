@@ -25,7 +25,7 @@ from softbleu.language import VALUES
 from softbleu.metrics.bleu import Bleu
 from softbleu.version import __version__
 
-# So many small tests cost more to hand out one by one than to run.
+# Handed out together: one by one, so many take longer.
 pytestmark = pytest.mark.xdist_group("refusals")
 
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"

@@ -30,7 +30,7 @@ from softbleu.metrics.edits import edit_texts
 from softbleu.metrics.gleu import Gleu
 from softbleu.results.api import score_corpus
 
-# So many small tests cost more to hand out one by one than to run.
+# Handed out together: one by one, so many take longer.
 pytestmark = pytest.mark.xdist_group("readers")
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]

@@ -67,7 +67,7 @@ def test_anything_is_drawn_and_names_are_only_names(picture: str) -> None:
 def test_the_same_bytes_whenever_in_any_process_and_style() -> None:
     import matplotlib as mpl
 
-    rows, before = [[LINES], [RANKS]], dict(mpl.rcParams)
+    rows, before = [[LINES, HISTOGRAM, SCATTER], [RANKS]], dict(mpl.rcParams)
     drawn = [draw(rows, name) for name in PICTURE_FORMATS]
     assert dict(mpl.rcParams) == before
     for name, picture in zip(PICTURE_FORMATS, drawn, strict=True):
