@@ -1,5 +1,6 @@
 """Worker processes: as many as there is work for, and none that outlives who started it."""
 
+import multiprocessing
 import os
 import signal
 import struct
@@ -102,6 +103,51 @@ def test_workers_end_at_an_interrupt() -> None:
         interrupted()
     assert len(processes) == 2
     assert until(lambda: all(map(is_gone, processes)))
+
+
+def _kind_of_pool(jobs: int) -> str:
+    with chosen_executor(None, jobs, 2) as pool:
+        return type(pool).__name__
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="workers that are forked")
+def test_a_daemonic_worker_starts_no_others() -> None:
+    with multiprocessing.get_context("fork").Pool(1) as workers:
+        assert workers.apply(_kind_of_pool, (2,)) == "NoneType"
+
+
+UNGUARDED = """
+import threading
+from softbleu.io.executors import chosen_executor
+
+def work():
+    with chosen_executor(None, 2, 2) as pool:
+        print(type(pool).__name__, pool and sum(pool.map(abs, range(3))), flush=True)
+
+def main():
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+print("begins", flush=True)
+"""
+
+
+GUARD = "if __name__ == '__main__':"
+ALONE, POOL = "NoneType None", "ProcessPoolExecutor 3"
+SCRIPTS = [("main()", ALONE), (f"{GUARD}\n    pass\nmain()", ALONE), (f"{GUARD}\n    main()", POOL)]
+
+
+@pytest.mark.parametrize(("end", "said"), [*SCRIPTS, ("<main()", ALONE)])
+def test_a_script_without_a_guard_runs_once(end: str, said: str, tmp_path: Path) -> None:
+    script, typed = tmp_path / "script.py", end.startswith("<")
+    script.write_text(UNGUARDED + end.removeprefix("<"))
+    with script.open() as lines:
+        command = [sys.executable, *[str(script)] * (not typed)]
+        done = subprocess.run(command, stdin=lines, capture_output=True, text=True, check=True)
+    # Workers of a script that guards what it does run only what stands outside.
+    assert (done.stdout.split("\n")[-2], done.stderr) == (said, "")
+    assert done.stdout.count("begins") == 1 or said == POOL
 
 
 PARENT = """

@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, Parameter, WorkerError
 from softbleu.io.arguments import MOST_JOBS, check_run
-from softbleu.io.platform import client_of, end_processes, processes_of, single_threaded_blas
-from softbleu.io.progress import hush
+from softbleu.io.platform import client_of, end_processes, processes_of, runs_again, single_threaded_blas
+from softbleu.io.progress import hush, note
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def chosen_executor(
 ) -> Iterator[Executor | None]:
     """The executor that was given, else one of so many jobs on this machine; None does the work here.
 
-    No more workers are started than there are tasks.
+    No more workers are started than there are tasks, and no processes where these cannot be or would do harm.
     """
     check_run(jobs, executor, None)
-    if executor is not None or min(jobs, tasks) <= 1:
+    if executor is not None or min(jobs, tasks) <= 1 or not (threads or _can_start()):
         yield executor
         return
     with local_executor(min(jobs, tasks), threads=threads) as local:
@@ -84,9 +84,7 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    # Forked workers start at once and need no importable main module; forking beside other threads is unsafe.
-    fork = sys.platform.startswith("linux") and threading.active_count() == 1
-    context = multiprocessing.get_context("fork" if fork else "spawn")
+    context = multiprocessing.get_context("fork" if _forks() else "spawn")
     begin = (_begin_worker, (context.Lock(),))
     with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, *begin) as executor:
         # Python cannot know that the only other threads are those of the linear algebra library, at rest.
@@ -95,6 +93,25 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
             yield executor
         finally:
             end_processes(executor)
+
+
+def _forks() -> bool:
+    """Whether to fork: such workers start at once and need no importable main module; beside threads it is unsafe."""
+    return sys.platform.startswith("linux") and threading.active_count() == 1
+
+
+def _can_start() -> bool:
+    """Whether processes can be started from here; where they cannot, a note says why."""
+    import multiprocessing
+
+    why = ""
+    if multiprocessing.current_process().daemon:
+        why = "a worker process starts no others"
+    elif not _forks() and runs_again(sys.modules["__main__"]):
+        why = "new ones would run this script again: call softbleu under if __name__ == '__main__'"
+    if why:
+        note("one process is used: ", why)
+    return not why
 
 
 def _begin_worker(speaks: Lock) -> None:

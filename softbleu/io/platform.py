@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import sys
@@ -13,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import RLock, get_ident
+from threading import RLock, get_ident, main_thread
 from typing import TYPE_CHECKING, Any
 
 if sys.version_info >= (3, 12) or TYPE_CHECKING:
@@ -115,6 +116,32 @@ def client_of(executor: Executor) -> Any:
     machine, and every text is sent to it, though its workers may see the same files.
     """
     return getattr(executor, "_client", None)
+
+
+def runs_again(main: Any) -> bool:
+    """Whether a started process that imports the main module would run once more what runs now: it is not guarded.
+
+    A script of five lines whose thread called `score(jobs=2)` ran three times, and then failed.
+    """
+    path = getattr(main, "__file__", None)
+    named = getattr(getattr(main, "__spec__", None), "name", "")
+    if path is None or named.rpartition(".")[2] == "__main__":
+        return False  # Then none is imported
+    if getattr(import_module("multiprocessing").current_process(), "_inheriting", False):
+        return True
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except OSError:
+        return True  # From standard input, so that it cannot even be imported
+    except (SyntaxError, ValueError):
+        return False
+    guards = [node for node in tree.body if isinstance(node, ast.If) and "__name__" in ast.dump(node.test)]
+    frame = sys._current_frames().get(main_thread().ident or 0)
+    while frame is not None and (frame.f_globals is not vars(main) or frame.f_code.co_name != "<module>"):
+        frame = frame.f_back
+    if frame is None:
+        return not guards
+    return not any(guard.lineno <= frame.f_lineno <= (guard.end_lineno or 0) for guard in guards)
 
 
 def end_processes(executor: Executor) -> None:
