@@ -28,7 +28,7 @@ from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, r
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.reading import is_url
+from softbleu.io.reading import is_url, without_packing
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
@@ -591,7 +591,7 @@ class ParallelFiles:
 
 def has_edits(name: str) -> bool:
     """Whether a file has edits of a system, by its name."""
-    return str(name).removesuffix(".gz").endswith(".m2")
+    return without_packing(str(name)).endswith(".m2")
 
 
 def _write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -> Iterator[str]:

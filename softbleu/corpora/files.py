@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import os
 import re
 import sys
-import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -25,6 +23,7 @@ from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
 from softbleu.io.reading import (
+    BLOCK_SIZE,
     UTF8,
     decoding,
     encoding_of,
@@ -36,11 +35,13 @@ from softbleu.io.reading import (
     refuse_line,
     text_lines,
     text_reader,
+    unpacker_of,
+    unpacking,
     url_size,
     url_state,
+    without_packing,
 )
 
-_GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20
 _RANGE = 1 << 24  # Bytes that are read of a URL at once, to find its lines
 STDIN = "-"
@@ -204,22 +205,21 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
     if name == STDIN and sys.stdin is None:
         raise InputError("standard input (-) is closed")
     try:
-        with ExitStack() as stack:
+        with unpacking(name), ExitStack() as stack:
             if name == STDIN:
-                # It can be read once only: look ahead for the mark of gzip, do not go back, and leave it open.
-                stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), _BLOCK)
+                # It can be read once only: look ahead for how packed files begin, do not go back, and leave it open.
+                stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), BLOCK_SIZE)
                 stack.callback(stream.detach)
             elif is_url(name):
                 opened = stack.enter_context(open_url(name))
-                stream = stack.enter_context(io.BufferedReader(cast("io.RawIOBase", opened), _BLOCK))
+                stream = stack.enter_context(io.BufferedReader(cast("io.RawIOBase", opened), BLOCK_SIZE))
             else:
                 stream = stack.enter_context(path.open("rb"))
-            if stream.peek(2)[:2] == _GZIP:
-                yield cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=stream))), False
+            if unpack := unpacker_of(stream):
+                unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
+                yield io.BufferedReader(unpacked, BLOCK_SIZE), False
             else:
                 yield stream, url_size(name) is not None if is_url(name) else path.is_file() and name != STDIN
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{name}: broken gzip data ({error})") from None
     except OSError as error:
         if is_url(name):
             raise
@@ -365,7 +365,7 @@ def name_files(paths: Sequence[str]) -> dict[str, str]:
     {'umd': 'http://host/umd.txt?signature=ab12'}
     """
     shown = {path: without_secrets(path).partition("?")[0] if is_url(path) else path for path in paths}
-    for name in (lambda path: Path(path.removesuffix(".gz")).stem, lambda path: Path(path).name, str):
+    for name in (lambda path: Path(without_packing(path)).stem, lambda path: Path(path).name, str):
         named = {name(shown[path]): path for path in paths}
         if len(named) == len(paths):
             return named

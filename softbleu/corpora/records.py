@@ -12,7 +12,7 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.arguments import listed
-from softbleu.io.reading import check_columns, parse_json
+from softbleu.io.reading import check_columns, parse_json, without_packing
 
 SEPARATOR = "|||"
 
@@ -123,7 +123,7 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     encoding
         Of the file.
     """
-    suffix = Path(name.removesuffix(".gz")).suffix.lower().lstrip(".")
+    suffix = Path(without_packing(name)).suffix.lower().lstrip(".")
     file_format = file_format or (suffix if suffix in PAIR_FORMATS else "pairs")
     if file_format not in PAIR_FORMATS:
         raise UnknownNameError("file format", file_format, PAIR_FORMATS)

@@ -42,12 +42,15 @@ LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # The environment variable that says how
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 BLOCK_SIZE = 1 << 20  # Bytes that are read at once
 UTF8 = ("utf-8", "ascii")
-_UNPACKERS: dict[bytes, Callable[[Any], object]] = {
-    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7z": lzma.LZMAFile,
+_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Any], object]]] = {
+    ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
+    # Text may begin with BZh: the first block, or the end of an empty file, has digits of pi or of its root.
+    ".bz2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
+    ".xz": (re.compile(rb"\xfd7zXZ\0"), lzma.LZMAFile),
+    ".zst": (re.compile(rb"\x28\xb5\x2f\xfd"), lambda packed: _zstd(packed)),
 }
-_LONGEST_MAGIC = 3
+"""Of each suffix of packed files how they begin, and what unpacks them."""
+_LONGEST_MAGIC = 10
 
 MOST_PLACES = 18  # Of a whole number; so many always fit 64 bits
 LEAST_SCORE, MOST_SCORE = 1e-100, 1e100
@@ -107,6 +110,55 @@ def _refuse_size(where: str) -> NoReturn:
     raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
 
 
+def _zstd(packed: Any) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        said = "zstd needs another package: pip install 'softbleu[parquet]', or unpack the file first (zstd -d)"
+        raise MissingExtraError(said) from None
+    return pyarrow.input_stream(_Borrowed(packed), compression="zstd")
+
+
+class _Borrowed(io.RawIOBase):
+    """A stream that stays open when this is closed, as pyarrow closes what it reads."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        return self._stream.readinto(buffer)
+
+
+def unpacker_of(stream: io.BufferedReader[Any]) -> Callable[[Any], object] | None:
+    """Find what unpacks a file (gzip, bzip2, xz or zstd) by its first bytes; None where it is not packed."""
+    head = stream.peek(_LONGEST_MAGIC)
+    return next((unpack for magic, unpack in _UNPACKERS.values() if magic.match(head)), None)
+
+
+@contextmanager
+def unpacking(name: object, kind: type[InputError | VectorError] = InputError) -> Iterator[None]:
+    """Raise an error that names a packed file where it is damaged."""
+    try:
+        yield
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        # What gzip, bz2 and pyarrow say of damage is an error of the system without a number.
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise kind(f"{name}: damaged packed file ({error}); download or pack it again") from error
+
+
+def without_packing(name: str) -> str:
+    """Return the name that a packed file would have unpacked.
+
+    >>> without_packing("out/online-A.txt.xz"), without_packing("umd.txt")
+    ('out/online-A.txt', 'umd.txt')
+    """
+    return next((name.removesuffix(suffix) for suffix in _UNPACKERS if name.endswith(suffix)), name)
+
+
 class _HashingReader(io.RawIOBase):
     """A raw file that feeds all that is read from it to a SHA-256."""
 
@@ -155,29 +207,18 @@ class Stream:
 
 @contextmanager
 def open_stream(path: Path) -> Iterator[Stream]:
-    """Open a file for one pass; gzip, bzip2 and xz are recognised by the first bytes, not by the file's name.
+    """Open a file for one pass, unpacked; see `unpacker_of`.
 
-    Raises `VectorError`: within the ``with`` block too: the file cannot be read, or its packing is damaged.
+    Raises `VectorError`, within the ``with`` block too: the file cannot be read, or its packing is damaged.
     """
     with readable(path, VectorError):
         opened = path.open("rb", buffering=0)
-    try:
-        with opened as handle:
-            reader = _HashingReader(path, handle)
-            packed = io.BufferedReader(reader, BLOCK_SIZE)
-            content: io.BufferedIOBase = packed
-            head = packed.peek(_LONGEST_MAGIC)
-            for magic, unpacker in _UNPACKERS.items():
-                if head.startswith(magic):
-                    unpacked = cast("io.RawIOBase", unpacker(packed))
-                    content = io.BufferedReader(unpacked, BLOCK_SIZE)
-            size = os.fstat(handle.fileno()).st_size
-            yield Stream(content, size, reader, packed)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        # What gzip and bz2 say of damage is an error of the system without a number.
-        if getattr(error, "errno", None) is not None:
-            raise
-        raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
+    with unpacking(path, VectorError), opened as handle:
+        reader = _HashingReader(path, handle)
+        packed = io.BufferedReader(reader, BLOCK_SIZE)
+        unpack = unpacker_of(packed)
+        content = io.BufferedReader(cast("io.RawIOBase", unpack(packed)), BLOCK_SIZE) if unpack else packed
+        yield Stream(content, os.fstat(handle.fileno()).st_size, reader, packed)
 
 
 def longest_line() -> int:

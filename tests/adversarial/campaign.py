@@ -8,11 +8,13 @@ rows. `{table}` in the command, in files, in variables of the environment and in
 `{server}` for the address of a hostile server. `code` in the place of a command is Python, run in the same way.
 """
 
+import bz2
 import faulthandler
 import gzip
 import io
 import itertools
 import json
+import lzma
 import os
 import random
 import re
@@ -50,6 +52,8 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "open": lambda text: text.removesuffix("\n").encode(),
     "nfd": lambda text: unicodedata.normalize("NFD", text).encode(),
     "gz": lambda text: gzip.compress(text.encode()),
+    "bz2": lambda text: bz2.compress(text.encode()),
+    "xz": lambda text: lzma.compress(text.encode()),
     "cut": lambda text: gzip.compress(text.encode() * 9)[:-9],
 }
 

@@ -1,16 +1,20 @@
 """Readers of texts: parallel files, whole segments in one file, gold edits in `.m2` files, and what each refuses."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow
 import pytest
 from refusing import refused
 from shared_data import shared
@@ -18,6 +22,7 @@ from shared_data import shared
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
 from softbleu.corpora.corpus import joined
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
+from softbleu.corpora.files import open_text
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
@@ -48,6 +53,9 @@ READ = [
     *((f"a{each}b\nc\n".encode(), "utf-8", [f"a{each}b", "c"]) for each in "\r\x0b\x0c\x1c\x85\u2028\u2029"),
     *(("\n".join(TEXT).encode(encoding), encoding, TEXT) for encoding in ENCODINGS),
 ]
+
+
+PACKING = [gzip.compress, bz2.compress, lzma.compress, partial(pyarrow.compress, codec="zstd", asbytes=True)]
 
 
 @pytest.fixture(params=[(1024, 1 << 20), (1, 1), (2, 3), (3, 7), (5, 2)], ids=str)
@@ -114,6 +122,17 @@ class TestLines:
         finally:
             os.close(reader)
 
+    @pytest.mark.parametrize("pack", PACKING)
+    def test_packed_files_are_recognised_by_content_whatever_their_name(self, pack, written, monkeypatch):
+        packed = pack("\n".join(TEXT).encode())
+        assert read_back(written(packed, "c.txt")) == TEXT
+        monkeypatch.setattr(sys, "stdin", stdin := SimpleNamespace(buffer=io.BytesIO(packed)))
+        assert list(open_text("-")) == TEXT
+        assert not stdin.buffer.closed
+
+    def test_text_that_begins_as_bzip2_does_is_text(self, written):
+        assert read_back(written(b"BZh9 is a name\nBZh\n")) == ["BZh9 is a name", "BZh"]
+
     @pytest.mark.parametrize("line", [1, 3, 5])
     @pytest.mark.parametrize("kernels", ["numpy", "numba"])
     def test_invalid_utf8_names_file_line_and_byte(self, line, kernels, written):
@@ -168,9 +187,12 @@ def test_other_encodings_damaged_gzip_and_files_that_make_no_sense(written, tmp_
         (b"a\n", "utf-9", r"unknown encoding 'utf-9'; e\.g\. utf-8"),
     ):
         refused(InputError, message, read_back, written(content, "bad.txt"), encoding)
-    packed = gzip.compress(bytes(range(256)), mtime=0)
-    for content in (packed[:5], packed[:12], packed[:25], packed[:-1], packed[:-6] + bytes(6)):
-        refused(InputError, r"c\.txt\.gz: broken gzip data", read_back, written(content, "c.txt.gz"))
+    for pack in PACKING:
+        packed = pack(bytes(range(256)))
+        for content in (packed[:12], packed[:25], packed[:-1]):
+            refused(InputError, r"c\.txt\.gz: damaged packed file", read_back, written(content, "c.txt.gz"))
+    packed = gzip.compress(bytes(range(256)))
+    refused(InputError, "damaged packed file", read_back, written(packed[:-6] + bytes(6), "c.txt.gz"))
     for candidates, references, message in (
         ([written("a\n")], [str(tmp_path)], "is a folder: name a file in it"),
         ([], ["r"], "no candidate file: name one with candidates"),
@@ -196,7 +218,7 @@ def test_copies_go_when_files_are_closed_or_refused(written, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [
-        ("a/x.1.txt a/y.txt.gz", "x.1 y"),
+        ("a/x.1.txt a/y.txt.gz a/z.de.xz", "x.1 y z"),
         ("a/x.txt b/x.txt", "a/x.txt b/x.txt"),
         ("a/x.txt a/x.out", "x.txt x.out"),
         ("x -", "x -"),
@@ -318,7 +340,7 @@ def test_bytes(piece, read, tmp_path, monkeypatch):
     said = r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"
     refused(InputError, said, read, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
     refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, b"a ||| caf\xc3", "c.txt")
-    refused(InputError, "c.txt.gz: broken gzip data", read, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
+    refused(InputError, "c.txt.gz: damaged packed file", read, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
     refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
     assert read("a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
 

@@ -16,7 +16,15 @@ import numpy as np
 from softbleu.corpora.files import name_files, open_text
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.platform import cached_property
-from softbleu.io.reading import NotJsonError, check_columns, parse_json, parse_score, read_rows, whole_number
+from softbleu.io.reading import (
+    NotJsonError,
+    check_columns,
+    parse_json,
+    parse_score,
+    read_rows,
+    whole_number,
+    without_packing,
+)
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -60,7 +68,7 @@ def is_json(text: Iterable[str]) -> bool:
 
 def text_of(name: str, encoding: str = "utf-8") -> list[str]:
     """Read the lines of a file; rows of CSV and of Parquet become lines with tabs, at the same places."""
-    suffix = Path(name.removesuffix(".gz")).suffix.lower()
+    suffix = Path(without_packing(name)).suffix.lower()
     if suffix == ".parquet":
         return _parquet_lines(name)
     lines = list(open_text(name, encoding))
@@ -180,7 +188,7 @@ def score_rows(
 
     _, rows = table_rows(name, text, columns_of, "#", [metric.lower() for metric in metrics])
     counts: Counter[str] = Counter()  # Segments of each system, where they are not numbered
-    in_order = name.removesuffix(".gz").endswith(".seg.score")
+    in_order = without_packing(name).endswith(".seg.score")
     for where, row in rows:
         if in_order:
             yield where, {**row, "segment": str(counts[row["system"]])}
@@ -461,7 +469,7 @@ def read_scores(
     """
     file, metrics = split_metrics(name)
     text = text_of(file, encoding)
-    published = file.removesuffix(".gz").endswith((".seg.score", ".sys.score"))
+    published = without_packing(file).endswith((".seg.score", ".sys.score"))
     stem = file_stem(file, direction)
     if is_json(text):
         rows, unnamed = outside_rows(file, text, label or stem)
@@ -502,7 +510,7 @@ def file_stem(name: str, direction: str | None = None) -> str:
     >>> file_stem("BLEU.seg.score.gz"), file_stem("judge-en-cs.tsv", "en-cs"), file_stem("comet/en-cs.json", "en-cs")
     ('BLEU', 'judge', 'comet')
     """
-    path = Path(name.removesuffix(".gz"))
+    path = Path(without_packing(name))
     stem = Path(path.stem).stem if path.name.endswith((".seg.score", ".sys.score")) else path.stem
     if not direction or direction not in stem:
         return stem

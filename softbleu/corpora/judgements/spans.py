@@ -23,7 +23,7 @@ from softbleu.corpora.judgements.scores import (
 )
 from softbleu.errors import InputError
 from softbleu.io.progress import note
-from softbleu.io.reading import parse_json, whole_number
+from softbleu.io.reading import parse_json, whole_number, without_packing
 
 _PUBLISHED = ("annotator", "system", "line", "kind", "from", "to", "score", "document", "", "spans", "begun", "ended")
 """Columns of WMT24's published file, which has no names for them."""
@@ -137,7 +137,7 @@ def read_spans(
         marks.append(MarkedOutput(where, tuple(span for span in read if span is not None)))
     if not outputs:
         raise InputError(f"{name}: there are no spans")
-    return SpanTable(label or Path(name.removesuffix(".gz")).stem, outputs, missing)
+    return SpanTable(label or Path(without_packing(name)).stem, outputs, missing)
 
 
 def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
