@@ -87,6 +87,11 @@ class SegmentRows:
         scores = SegmentScores(self, self._aggregation, system)
         return tuple(scores) if self._file is None else scores
 
+    def statistics(self, system: int) -> ChosenRows | None:
+        """Rows that the corpus score of a system is made of, one a segment; None where there is more to it."""
+        chosen = ChosenRows(self, self._aggregation, system)
+        return None if next(iter(chosen), None) is None else chosen
+
     def keep(self, rows: Integers, counts: Integers) -> None:
         """Keep the next segments: (systems, rows, k), and how many rows each segment has."""
         self._stops.append(len(self) + len(counts))
@@ -109,6 +114,20 @@ class SegmentRows:
                 self._file.seek(part)
                 part = [np.load(self._file, allow_pickle=False) for _ in range(2)]
             yield self._stops[number - 1] if number else 0, *part
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Rows of the segments of a system, read again each time that they are gone through."""
+
+    rows: SegmentRows
+    aggregation: Aggregation
+    system: int
+
+    def __iter__(self) -> Iterator[Integers]:
+        for _, rows, counts in self.rows.blocks():
+            chosen = self.aggregation.counts(rows[self.system], np.concatenate(([0], np.cumsum(counts))))
+            yield from () if chosen is None else chosen
 
 
 class SegmentScores(Sequence[Score]):
@@ -226,7 +245,9 @@ class Statistics:
             parts: dict[str, Any] = {}
             if level == "segment" and self.streamed is not None:
                 parts["segments"] = self.streamed.segments(number)
+                parts["statistics"] = self.streamed.statistics(number)
             elif level == "segment":
+                parts["statistics"] = aggregation.counts(rows, offsets)
                 parts["segments"] = tuple(aggregation.segment_scores(rows, offsets))
             elif level == "reference":
                 parts["references"] = tuple(aggregation.reference_scores(rows, offsets))

@@ -66,7 +66,7 @@ MAX_ORDER = 16
 UNCORRECTED = "in corrections, the source left as it is"
 IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
 """Presets that are taken by themselves where vectors are those of tokens in context, and where there are none."""
-_NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents")
+_NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents", "corpus")
 """What a signature says of a run, not of the metric."""
 _Given = TypeVar("_Given")
 _MOST = float(1 << 63)  # Of numbers in rows, which add up

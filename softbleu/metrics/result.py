@@ -161,6 +161,8 @@ class Result(Tabular):
         Scores against single references, at reference level.
     documents
         Scores of documents, at document level.
+    statistics
+        Rows of counts that segments are scored from, where a corpus is scored from their sum; at segment level.
     """
 
     name: str
@@ -174,6 +176,7 @@ class Result(Tabular):
     segments: Sequence[Score] | None = None
     references: tuple[ReferenceScore, ...] | None = None
     documents: tuple[DocumentScore, ...] | None = None
+    statistics: Iterable[Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def parts_of(self) -> str | None:
@@ -190,6 +193,12 @@ class Result(Tabular):
             yield {"segment": part.segment, "reference": part.reference, "chosen": part.chosen}, part.score
         for document in self.documents or ():
             yield {"document": document.document, "segments": document.segments}, document.score
+
+    def counted_parts(self) -> Iterator[tuple[dict[str, Any], Score, dict[str, Any]]]:
+        """Parts, each with its row of statistics where it has one: a reader adds these up to the corpus score."""
+        rows = repeat(None) if self.statistics is None else self.statistics
+        for (labels, score), row in zip(self.parts(), rows, strict=False):
+            yield labels, score, {} if row is None else {"statistics": row.tolist()}
 
     @property
     def score(self) -> float:
@@ -354,6 +363,10 @@ class Aggregation(ABC):
         """Number the segments that count, the same of all systems; for `rows` and `offsets` see `chosen`."""
         return np.arange(len(offsets) - 1)
 
+    def counts(self, rows: Integers, offsets: Integers) -> Integers | None:
+        """Choose the rows whose sum a corpus is scored from; None where there is more to it. See `chosen`."""
+        return rows[self.chosen(rows, offsets)]
+
     def drawn(self, systems: Sequence[Any], offsets: Integers) -> Any:
         """Prepare the rows of each of some systems for resampling; `offsets` divides them into segments.
 
@@ -446,6 +459,10 @@ class MeanOfReferences(Aggregation):
             f"metric {self.metric.name!r} has no corpus score by the 'mean' over references: use level 'segment' or "
             "'macro', or sampled ('sample') or best ('max') references"
         )
+
+    def counts(self, rows: Integers, offsets: Integers) -> Integers | None:
+        """All rows, of segments with one reference each."""
+        return rows if len(rows) == len(offsets) - 1 else None
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Any]:
         """Score each segment: the mean over its references."""

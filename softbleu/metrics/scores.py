@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.config.declare import setting
+from softbleu.config.declare import parse_expression, setting, split_name
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import split_file
 from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
-from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.base import METRICS, Metric, Requirements
+from softbleu.metrics.base import METRICS, Level, Metric, Requirements, read_metric
 from softbleu.metrics.result import ChosenSums, Score, SumOfRows
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 Statistic = Literal["mean", "median", "sum"]
 Missing = Literal["refuse", "leave-out"]
 _SIGNED = re.compile(r"(?:^|\|)metric:([^|]+)")
+_COUNTED = re.compile(
+    r"(?:sentence|sent|sp|sacre|corpus|flores\d*)?(?:bleu|chrf|ter|gleu|nist|meteor|wer|cer)(?:score)?\d*(?:p*|\+*)"
+)
+"""Usual names, small letters and digits, of metrics of which a corpus does not have the mean of its sentences."""
+_MEANS = ("bertscore", "refless", "trained")  # Our metrics of which a corpus has the mean of its segments
+_SAME = 0.01  # Points within which the statistics of a segment must make its score
 _NAMED = 3  # Segments without a score that a message names
 
 
@@ -49,8 +55,10 @@ def one_table(text: str) -> ScoreTable | None:
 class Scores(Metric):
     """Scores of segments that another program gave, such as COMET, MetricX or an LLM judge.
 
-    A corpus has the mean (or the median, or the sum) of its segments. Of every system and segment there is a score;
-    where one is missing, the segment is left out of all systems, if that is allowed.
+    A corpus has the mean (or the median, or the sum) of its segments. Where a file of softbleu has their statistics,
+    the mean gives way to the score of their sum, as the metric that made them has it. Of every system and segment
+    there is a score; where one is missing, the segment is left out of all systems, if that is allowed. Of corpus
+    results alone there is no more than these: nothing can be tested.
 
     Parameters
     ----------
@@ -87,6 +95,7 @@ class Scores(Metric):
         "refuse", "Where a score is missing: refuse all, or leave-out the segment of every system"
     )
     lower: bool | None = field(default=None, repr=False)
+    pool: Metric | None = field(default=None, repr=False)  # Scores sums of statistics, where the table has these
 
     def check(self) -> None:
         """Take a file or a mapping for a table."""
@@ -98,6 +107,9 @@ class Scores(Metric):
             table = ScoreTable(self.called or "scores", {}, segments)
         elif table is not None and not isinstance(table, ScoreTable):
             raise InputError(Parameter("scores"), f" has the scores of each system, not {table!r}")
+        if table is not None and table.statistics and self.pool is None:
+            object.__setattr__(self, "pool", _pool_of(table) if self.statistic == "mean" else None)
+            table = table if self.pool else replace(table, statistics={})
         object.__setattr__(self, "table", table)
         lower = less_is_better(self._known) if self.lower is None and table is not None else self.lower
         object.__setattr__(self, "higher_is_better", not lower)
@@ -110,8 +122,43 @@ class Scores(Metric):
 
     @property
     def label(self) -> str:
-        """Name of the metric, as its file has it."""
-        return "scores" if self.table is None else self._known.name
+        """Name of the metric, as its file has it, or of the mean of its sentences that stands in its place."""
+        if self.table is None:
+            return "scores"
+        return f"{self.statistic} of sentence {self.usual}" if self.is_of_sentences else self._known.name
+
+    @property
+    def usual(self) -> str:
+        """Usual name of the metric that the scores are of."""
+        table = self._known
+        made_by = _made(table.made_by) if table.name == table.made_by else None
+        return table.name if made_by is None else made_by.called or made_by.label
+
+    @property
+    def is_of_sentences(self) -> bool:
+        """Whether the corpus scores are something else than those of the metric, whose segments cannot be pooled."""
+        table = self._known
+        if self.pool is not None or not self.has_segments:
+            return False
+        made_by = _made(table.made_by)
+        if made_by is not None:
+            return made_by.name not in _MEANS
+        names = table.name, table.metric.partition("(")[0]
+        return any(_COUNTED.fullmatch(re.sub("[^a-z0-9+]", "", name.lower())) for name in names)
+
+    def at_level(self, level: Level) -> Self:
+        """With the metric that made the statistics as it scores at this level."""
+        return self if self.pool is None else replace(self, pool=self.pool.at_level(level))
+
+    def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
+        """Say also what the corpus scores are made of, where that is not the mean; see `Metric.signature`."""
+        if self.pool is not None:
+            more["corpus"] = f"pooled {self.pool}"
+        elif not self.has_segments:
+            more["corpus"] = "as given"
+        elif self.table is not None and self.is_of_sentences:
+            more["corpus"] = self.label
+        return super().signature(short=short, vectors=vectors, **more)
 
     @property
     def requires(self) -> Requirements:
@@ -120,10 +167,18 @@ class Scores(Metric):
 
     @property
     def systems(self) -> list[str]:
-        """Names of the systems. InputError: there are no scores of segments."""
-        if not self._known.segments:
-            raise InputError(f"{self._known.location or self.label}: scores of systems only: give those of segments")
-        return [*self._known.segments]
+        """Names of the systems that have scores of segments, or else of those that have any."""
+        return [*(self._known.segments or self._known.systems)]
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether segments have scores; else there are corpus results."""
+        return self.table is None or bool(self._known.segments)
+
+    @property
+    def place(self) -> str:
+        """The file of the scores, or their name."""
+        return self._known.location or self._known.name
 
     @property
     def documents(self) -> Sequence[str]:
@@ -131,25 +186,32 @@ class Scores(Metric):
         return () if self.table is None else self._known.documents
 
     def read_rows(self, systems: Sequence[str], segments: int) -> Floats:
-        """Read rows of a score and a count, 0 of a segment that is left out: (systems, segments, 2).
+        """Read rows of a score, or of statistics, and a count, 0 of what is left out: (systems, segments, k).
 
-        InputError: a system has no scores, or of another number of segments, or of fewer than must be.
+        Corpus results stand in every row. InputError: a system has no scores, or of another number of segments, or of
+        fewer than must be.
         """
-        table = self._known
-        where = table.location or table.name
+        table, where = self._known, self.place
         for system in systems:
             if system not in self.systems:
                 raise UnknownNameError("system", system, self.systems, place=where)
-            if (count := len(table.segments[system])) != segments:
+            if table.segments and (count := len(table.segments[system])) != segments:
                 raise InputError(f"{where}: {count:,} segments of {system} have scores, the corpus has {segments:,}")
+        if not table.segments:
+            given = np.array([table.systems[system] for system in systems])
+            return np.stack([np.repeat(given[:, None], segments, 1), np.ones((len(systems), segments))], axis=2)
         scores = np.stack([table.segments[system] for system in systems])
         gaps = np.isnan(scores)
         if gaps.any():
             self._tell(where, systems, gaps)
-        there = ~gaps.any(axis=0)
+        there: Any = ~gaps.any(axis=0)
         if not there.any():
             raise InputError(f"{where}: no segment has a score of every system")
-        return np.stack([np.where(there, scores, 0.0), np.broadcast_to(there.astype(float), scores.shape)], axis=2)
+        counts = np.broadcast_to(there.astype(float), scores.shape)[..., None]
+        if self.pool is None:
+            return np.concatenate([np.where(there, scores, 0.0)[..., None], counts], axis=2)
+        rows = np.stack([table.statistics[system] for system in systems])
+        return np.concatenate([np.where(there[:, None], rows, 0), counts], axis=2)
 
     def _tell(self, where: str, systems: Sequence[str], gaps: Any) -> None:
         """Name segments without a score: in a note, or in an InputError if they are refused."""
@@ -181,10 +243,20 @@ class Scores(Metric):
 
     def score(self, row: Any) -> Score:
         """Score the sum of some rows; NaN where no segment has a score."""
-        return Score(float(self.scores(row[None])[0]))
+        return self.score_rows(row[None])[0]
+
+    def score_rows(self, rows: Integers | Floats) -> Sequence[Score]:
+        """Score each row, as the metric does that made the statistics, or as a number alone."""
+        if self.pool is None:
+            return [Score(score) for score in self.scores(rows).tolist()]
+        scores = self.pool.score_rows(rows[:, :-1])
+        return [score if there else Score(np.nan) for score, there in zip(scores, rows[:, -1] > 0, strict=True)]
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows, or sums of rows, at once."""
+        if self.pool is not None:
+            pooled: Floats = np.where(rows[:, -1] > 0, self.pool.scores(rows[:, :-1]), np.nan)
+            return pooled
         if self.statistic == "sum":
             return np.where(rows[:, 1] > 0, rows[:, 0], np.nan)
         with np.errstate(invalid="ignore"):
@@ -199,7 +271,7 @@ class Scores(Metric):
 
 @dataclass(frozen=True)
 class AllRows(SumOfRows):
-    """A row of a score and a count for each segment, which are looked at together."""
+    """A row of a score, or of statistics, and a count for each segment, which are looked at together."""
 
     metric: Scores
     sum_is_enough: ClassVar[bool] = False
@@ -207,7 +279,7 @@ class AllRows(SumOfRows):
     @property
     def is_mean(self) -> bool:
         """Segments count once or, for every system, not at all."""
-        return self.metric.statistic == "mean"
+        return self.metric.statistic == "mean" and self.metric.pool is None
 
     @property
     def by_segment(self) -> bool:
@@ -217,16 +289,41 @@ class AllRows(SumOfRows):
     def summed(self, rows: Any, offsets: Integers) -> Any:
         """Add up scores and counts, in the order of the segments."""
         # Columns one after the other, so that their sums are those of NumPy to the last digit.
-        columns = np.ascontiguousarray(rows[rows[:, 1] > 0].T)
+        if not self._segments:
+            return rows[0]
+        columns = np.ascontiguousarray(rows[rows[:, -1] > 0].T)
         total: Floats = np.median(columns, axis=1) if self.metric.statistic == "median" else columns.sum(axis=1)
         return total
 
     def counted(self, rows: Any, offsets: Integers) -> Integers:
         """Segments that are not left out."""
-        return np.flatnonzero(rows[:, 1] > 0)
+        return np.flatnonzero(rows[:, -1] > 0)
+
+    def counts(self, rows: Any, offsets: Integers) -> Integers | None:
+        """None: who scores the segments anew reads the file that these are from."""
+        return None
+
+    @property
+    def _segments(self) -> bool:
+        return self.metric.has_segments
+
+    def segment_scores(self, rows: Any, offsets: Integers) -> Sequence[Any]:
+        """Score each segment. InputError: there are corpus results only."""
+        self._need_segments()
+        return super().segment_scores(rows, offsets)
+
+    def segment_numbers(self, rows: Any, offsets: Integers) -> Floats:
+        """Scores of the segments alone. InputError: there are corpus results only."""
+        self._need_segments()
+        return super().segment_numbers(rows, offsets)
+
+    def _need_segments(self) -> None:
+        if not self._segments:
+            raise InputError(f"{self.metric.place}: scores of systems only, one number each: give those of segments")
 
     def drawn(self, systems: Sequence[Any], offsets: Integers) -> ChosenSums | DrawnMedians:
         """Sums of the segments that are drawn, or their medians."""
+        self._need_segments()
         return DrawnMedians(systems) if self.metric.statistic == "median" else super().drawn(systems, offsets)
 
 
@@ -251,6 +348,33 @@ class DrawnMedians:
             lower, upper = (scores[order][reached.argmax(axis=1)] for reached in (passed >= drawn, passed > drawn))
             medians[system, :, 0] = (lower + upper) / 2
         return medians
+
+
+def _made(expression: str) -> Metric | None:
+    """Make the metric of an expression; None where there is none of that name here, or it reads scores itself."""
+    try:
+        if not expression or parse_expression(split_name(expression)[1])[0] == Scores.name:
+            return None
+        return read_metric(expression)
+    except SoftbleuError:
+        return None
+
+
+def _pool_of(table: ScoreTable) -> Metric | None:
+    """Make the metric whose statistics a table has, if it makes of them the scores that the table has."""
+    metric = _made(table.made_by)
+    if metric is None:
+        return None
+    scorer = metric.at_level("segment")
+    for system, rows in table.statistics.items():
+        scores, there = table.segments[system], ~np.isnan(table.segments[system])
+        try:
+            made = scorer.scores(rows[there])
+        except (IndexError, ValueError):  # Rows of another length
+            return None
+        if not np.allclose(made, scores[there], rtol=0, atol=_SAME):
+            return None
+    return metric
 
 
 def _column(name: str, scores: Iterable[float | None]) -> Floats:
@@ -297,7 +421,15 @@ def read_outside(
     known = [table.name for table in tables]
     if unknown := [name for name in lower if name not in known]:
         raise UnknownNameError("scores", unknown[0], known)
-    return [Scores(table.name, table, lower=table.name in lower or None) for table in tables]
+    return [_named(Scores("", table, lower=table.name in lower or None)) for table in tables]
+
+
+def _named(scores: Scores) -> Scores:
+    """Call scores as their file does; a note names those that are means of sentences."""
+    if scores.is_of_sentences:
+        said = f"{scores.label} is shown, which is not {scores.usual} of the corpus"
+        note(f"{scores.place}: scores of segments without their statistics: {said}")
+    return replace(scores, called=scores.label)
 
 
 def corpus_of(metrics: Sequence[Metric]) -> Segments:
@@ -306,20 +438,20 @@ def corpus_of(metrics: Sequence[Metric]) -> Segments:
     if computed := [metric for metric in metrics if not isinstance(metric, Scores)]:
         texts = Parameter("candidates"), " and references with ", Parameter("references")
         raise InputError(f"there is no text for {computed[0]}: name systems with ", *texts)
-    tables = [metric._known for metric in scores]
-    common = [name for name in scores[0].systems if all(name in metric.systems for metric in scores)]
+    known = [{*metric.systems} for metric in scores]
+    common = [name for name in scores[0].systems if all(name in names for names in known)]
     if not common:
         raise InputError(
             f"no system has scores by all of {', '.join(metric.called or metric.label for metric in scores)}"
         )
-    others = dict.fromkeys(name for metric in scores for name in metric.systems if name not in common)
+    together = {*common}
+    others = dict.fromkeys(name for metric in scores for name in metric.systems if name not in together)
     if others:
         note(f"{', '.join(others)}: left out, not every file has scores of them")
-    sizes = {
-        len(table.segments[name]): f"{table.location or table.name} ({name})" for table in tables for name in common
-    }
+    counted = [metric for metric in scores if metric.has_segments]
+    sizes = {len(metric._known.segments[name]): f"{metric.place} ({name})" for metric in counted for name in common}
     if len(sizes) > 1:
         told = [f"{where} has {count:,}" for count, where in sizes.items()]
         raise InputError(f"different numbers of segments: {told[0]}, {told[1]}")
-    (count,) = sizes
+    count = next(iter(sizes), 1)
     return Segments({name: [""] * count for name in common}, [()] * count)

@@ -75,13 +75,16 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     yield dump({"schema": SCHEMA, **signature}).removesuffix("}") + ', "systems": ['
     for number, result in enumerate(results):
         yield ",\n" if number else "\n"
-        signed = {"metric": result.metric, "signature": result.signature} if several else {}
-        system = dump({"name": result.name, **signed, **_numbers_of(result)})
+        named = {"metric": result.metric} if several or result.parts_of else {}
+        signed = {"signature": result.signature} if several else {}
+        system = dump({"name": result.name, **named, **signed, **_numbers_of(result)})
         if not result.parts_of:
             yield system
             continue
         yield system.removesuffix("}") + f', "{result.parts_of}": '
-        yield from json_rows({**labels, **score.as_dict()} for labels, score in result.parts())
+        yield from json_rows(
+            {**labels, **score.as_dict(), **counts} for labels, score, counts in result.counted_parts()
+        )
         yield "}"
     yield "\n]}\n"
 
@@ -93,9 +96,14 @@ def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 def score_records(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row per system, or a segment and system, with every number; lists have a column per entry."""
-    rows = [spread(row) for row in _data_rows(results, _signed_numbers_of)]
+    rows = [spread(_in_a_cell(row)) for row in _data_rows(results, _signed_numbers_of)]
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="signature".__eq__)
     return Records(columns, [[row.get(name) for name in columns] for row in rows])
+
+
+def _in_a_cell(row: dict[str, Any]) -> dict[str, Any]:
+    """Write the statistics of a segment as one text."""
+    return {**row, "statistics": " ".join(map(str, row["statistics"]))} if "statistics" in row else row
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
@@ -105,11 +113,11 @@ def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
     return list(groups.values())
 
 
-def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]]:
+def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score, dict[str, Any]]]:
     """Go through the parts of all results, the systems side by side."""
-    for row in zip(*(result.parts() for result in results), strict=True):
-        for result, (labels, score) in zip(results, row, strict=True):
-            yield {"system": result.name, **labels}, score
+    for row in zip(*(result.counted_parts() for result in results), strict=True):
+        for result, (labels, score, counts) in zip(results, row, strict=True):
+            yield {"system": result.name, **labels}, score, counts
 
 
 def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
@@ -166,7 +174,7 @@ def _best(results: Sequence[Result]) -> list[int]:
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row per segment and system, or a reference, segment and system."""
     rows = []
-    for labels, score in _rows_of(results):
+    for labels, score, _ in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
         rows.append({**shown, **_cells(results[0].label, score, layout.digits)})
     return _laid_out(rows)
@@ -285,10 +293,11 @@ def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[st
     """
     groups = _by_metric(results)
     for group in groups:
-        named = {"metric": group[0].metric} if len(groups) > 1 else {}
+        named = {"metric": group[0].metric} if len(groups) > 1 or group[0].parts_of else {}
         better = {} if group[0].higher_is_better else {"better": "lower"}
         if group[0].parts_of:
-            yield from ({**labels, **named, **score.as_dict(), **better} for labels, score in _rows_of(group))
+            parts = _rows_of(group)
+            yield from ({**labels, **named, **score.as_dict(), **better, **counts} for labels, score, counts in parts)
         else:
             yield from ({"system": result.name, **named, **numbers_of(result), **better} for result in group)
 

@@ -223,3 +223,43 @@ def test_edits_as_a_file(command, refused, files, monkeypatch):
     stub = SimpleNamespace(parse=str.split, annotate=lambda one, other: [edit] if one != other else [])
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: stub))
     assert "A 1 2|||R:VERB:SVA|||eats|||" in command(*edits, "--extraction", "errant").out
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "tsv", "csv"])
+@pytest.mark.parametrize("metrics", ["bleu", "bleu chrf ter", "vleu(vectors=vectors.txt)"])
+def test_scores_of_segments_that_were_written_make_the_corpus_scores_again(command, files, suffix, metrics):
+    given = ["-c", "candidate.txt", "second.txt", "-r", "reference.txt", "-m", *metrics.split()]
+    command("score", *given, "--level", "segment", "-o", f"segments.{suffix}", "-q")
+    again = command("score", "--scores", f"segments.{suffix}", "-b")
+    assert again == command("score", *given, "-b", "-q")
+
+
+def test_a_comparison_of_written_scores_is_that_of_the_texts(command, files):
+    given = ["-c", "candidate.txt", "second.txt", "-r", "reference.txt", "-m", "bleu"]
+    command("score", *given, "--level", "segment", "-o", "a.json", "-q")
+    columns = ["-f", "csv", "-q", "--columns", "system", "score", "p", "interval", "d"]
+    assert command("compare", "--scores", "a.json", *columns) == command("compare", *given, *columns)
+
+
+@pytest.mark.parametrize("changed", [{"statistics": None}, {"score": 99.0}], ids=["missing", "of other scores"])
+def test_segments_without_their_statistics_are_said_to_be_means_of_sentences(command, files, changed):
+    command("score", *TEXTS, "--level", "segment", "-m", "bleu", "-o", "a.jsonl", "-q")
+    rows = [json.loads(line) | changed for line in Path("a.jsonl").read_text().splitlines()]
+    files.write("b.jsonl", list(map(json.dumps, rows)))
+    done = command("score", "--scores", "b.jsonl")
+    assert "mean of sentence BLEU" in done.out
+    assert "|corpus:mean of sentence BLEU|" in done.out
+    assert "mean of sentence BLEU is shown" in done.err
+
+
+def test_corpus_results_of_two_runs_make_one_table_and_no_test(command, files):
+    for system in ("candidate", "second"):
+        command("score", "-c", f"{system}.txt", "-r", "reference.txt", "-o", f"{system}.json", "-q")
+    both = ["--scores", "candidate.json", "second.json"]
+    together = command("score", "-c", "candidate.txt", "second.txt", "-r", "reference.txt", "-b")
+    assert command("score", *both, "-b") == together
+    done = command("compare", *both)
+    assert (done.code, "scores of systems only, one number each" in done.err) == (2, True)
+    command("score", "-c", "second.txt", "-r", "reference.txt", "--tokenize", "intl", "-o", "second.json", "-q")
+    done = command("score", *both)
+    assert (done.code, "tokenize is 13a in one, intl in the other" in done.err) == (2, True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from softbleu.config.declare import parse_signature
 from softbleu.corpora.files import name_files, open_text
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.platform import cached_property
@@ -385,6 +386,9 @@ class ScoreTable:
     better: str = ""  # `higher` or `lower`, where the file says it
     documents: Sequence[str] = ()  # Of each segment, where the file says it
     location: str = ""  # File, and behind a colon the metric or column where the file has several; joined by `+`
+    statistics: Mapping[str, Integers | Floats] = field(default_factory=dict)
+    """Of each system a row per segment, of whose sum `made_by` makes its score; empty where one lacks its row."""
+    made_by: str = ""  # The metric as an expression, where the file is our own
 
     @cached_property
     def fingerprint(self) -> str:
@@ -414,7 +418,7 @@ class ScoreTable:
             known = ~np.isnan(scores)
             sums, counts = (np.bincount(numbers[known], of, 1 + max(numbers)) for of in (scores[known], None))
             means[system] = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-        return replace(self, segments=means, documents=())
+        return replace(self, segments=means, documents=(), statistics={})
 
     def __str__(self) -> str:
         """The file, or all of them, and the content, as signatures have them."""
@@ -431,6 +435,8 @@ class _Entry(NamedTuple):
     segment: int | None
     score: float
     document: str
+    statistics: Sequence[float] | None  # What the score of the segment is made of
+    made_by: str
 
 
 def read_scores(
@@ -500,7 +506,9 @@ def read_scores(
         metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
         called = label if label and len(metrics or groups) == 1 else group
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
-        tables.append(ScoreTable(called, *_gather(file, members, names), metric, better, documents, location))
+        systems, segments, statistics = _gather(file, members, names)
+        made = ScoreTable(called, systems, segments, metric, better, documents, location, statistics)
+        tables.append(replace(made, made_by=members[0].made_by))
     return merge_scores(tables)
 
 
@@ -539,14 +547,34 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
             continue
         if known.systems.keys() & table.systems.keys() or known.segments.keys() & table.segments.keys():
             raise InputError(f"two tables of scores are called {table.name!r}: name one by NAME=FILE")
+        _check_settings(known, table)
         table = in_order_of(known, table)
         merged[table.name] = replace(
             known,
             systems={**known.systems, **table.systems},
             segments={**known.segments, **table.segments},
+            statistics={**known.statistics, **table.statistics} if known.statistics and table.statistics else {},
             location="+".join(filter(None, (known.location, table.location))),
         )
     return list(merged.values())
+
+
+_OF_RUNS = ("version", "level")  # Entries of signatures that may differ where scores are compared
+
+
+def _check_settings(known: ScoreTable, table: ScoreTable) -> None:
+    """Check that the signatures of scores that go together, if they have any, differ in nothing that counts."""
+    signatures = known.metric, table.metric
+    if not all("|" in signature for signature in signatures):
+        return
+    one, two = map(parse_signature, signatures)
+    for key in dict.fromkeys((*one, *two)):
+        if one.get(key) != two.get(key) and key not in _OF_RUNS:
+            said = f"{key} is {one.get(key, 'missing')} in one, {two.get(key, 'missing')} in the other"
+            where = f"{known.location or known.name} and {table.location or table.name}"
+            raise InputError(
+                f"{where}: {known.name} with other settings ({said}): score them by the same settings, or apart"
+            )
 
 
 def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
@@ -569,7 +597,8 @@ def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
     places = {key: place for place, key in enumerate(orders[1])}
     order = [places[key] for key in orders[0]]
     segments = {system: scores[order] for system, scores in table.segments.items()}
-    return replace(table, segments=segments, documents=first.documents)
+    statistics = {system: rows[order] for system, rows in table.statistics.items()}
+    return replace(table, segments=segments, documents=first.documents, statistics=statistics)
 
 
 def _in_documents(documents: Sequence[str]) -> list[tuple[str, int]]:
@@ -583,7 +612,9 @@ def _in_documents(documents: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
-    segment, system, metric = row.get("segment"), row.get("system"), row.get("metric")
+    segment, system = row.get("segment"), row.get("system")
+    signature = str(row.get("signature") or "")
+    metric = row.get("metric") or _signed_metric(signature)
     if not isinstance(system, str):
         raise InputError(f"{where}: a system's name is needed, not {system!r}")
     number = None if segment is None else segment_number(where, segment)
@@ -592,13 +623,37 @@ def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
     return _Entry(
         where,
         str(metric or name),
-        str(row.get("signature") or metric or ""),
+        signature or str(metric or ""),
         better if better in ("higher", "lower") else "",
         system,
         number,
         score_of(where, row["score"]),
         str(row.get("document", "")),
+        None if number is None else _statistics(where, row.get("statistics")),
+        str(row.get("metric") or "") if "statistics" in row or signature else "",
     )
+
+
+def _signed_metric(signature: str) -> str:
+    """Name the metric of our signature, or the matcher that BLEU has then; empty for other signatures.
+
+    >>> _signed_metric("metric:bleu|matcher:vleu|threshold:0.8"), _signed_metric("nrefs:1|case:mixed")
+    ('vleu', '')
+    """
+    signed = parse_signature(signature) if signature.startswith("metric:") else {}
+    matcher = signed.get("matcher", "exact")
+    return signed.get("metric", "") if matcher == "exact" or signed.get("metric") != "bleu" else matcher
+
+
+def _statistics(where: str, cell: Any) -> Sequence[float] | None:
+    """Read a row of statistics, a list or a text of numbers; None where there is none."""
+    numbers = cell.split() if isinstance(cell, str) else cell
+    if not numbers:
+        return None
+    try:
+        return [int(number) if str(number).isdigit() else parse_score(number) for number in numbers]
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: statistics are a list of numbers, not {str(cell)[:30]!r}") from None
 
 
 def _documents(entries: Sequence[_Entry]) -> Sequence[str]:
@@ -644,10 +699,11 @@ def first_segment(name: str, numbers: Iterable[int]) -> int:
 
 def _gather(
     name: str, entries: Sequence[_Entry], names: Mapping[str, str]
-) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Put the scores of one metric together: of systems, and of their segments."""
+) -> tuple[dict[str, float], dict[str, Floats], dict[str, Integers | Floats]]:
+    """Put the scores of one metric together: of systems, of their segments, and what these are made of."""
     systems: dict[str, float] = {}
     parts: dict[str, dict[int, float]] = {}
+    counts: dict[str, dict[int, Sequence[float]]] = {}
     for entry in entries:
         system = names[entry.system]
         scores: dict[Any, float] = systems if entry.segment is None else parts.setdefault(system, {})
@@ -656,8 +712,26 @@ def _gather(
             raise InputError(f"{entry.where}: a second score of {system!r} (several directions? name one)")
         if entry.segment is not None or not np.isnan(entry.score):
             scores[key] = entry.score
+            if entry.segment is not None and entry.statistics is not None:
+                counts.setdefault(system, {})[entry.segment] = entry.statistics
     start = first_segment(name, chain.from_iterable(parts.values()))
     segments = {system: np.full(max(map(max, parts.values())) + 1 - start, np.nan) for system in parts}
     for system, scored in parts.items():
         segments[system][np.array([*scored]) - start] = [*scored.values()]
-    return systems, segments
+    return systems, segments, _rows_by_system(segments, counts, start)
+
+
+def _rows_by_system(
+    segments: Mapping[str, Floats], counts: Mapping[str, Mapping[int, Sequence[float]]], start: int
+) -> dict[str, Integers | Floats]:
+    """Make an array of the rows of each system, 0 for what was not scored; none where a scored segment has no row."""
+    sizes = {len(row) for rows in counts.values() for row in rows.values()}
+    missing = any((~np.isnan(scores)).sum() != len(counts.get(name, ())) for name, scores in segments.items())
+    if len(sizes) != 1 or missing:
+        return {}
+    made: dict[str, Integers | Floats] = {}
+    for system, scores in segments.items():
+        listed = np.array([*counts[system].values()])
+        made[system] = np.zeros((len(scores), sizes.pop() if not made else listed.shape[1]), listed.dtype)
+        made[system][np.array([*counts[system]]) - start] = listed
+    return made
