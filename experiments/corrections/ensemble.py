@@ -40,7 +40,7 @@ from make import (
 from scipy.optimize import nnls
 
 from softbleu.corpora.judgements import Comparisons
-from softbleu.meta.metaeval import pool
+from softbleu.meta.pooling import bounds_of, pool
 
 sys.path.insert(0, str(HERE.parent / "softness"))
 from measures import tau, within
@@ -262,8 +262,9 @@ def pooled(rows: Sequence[Sequence[object]]) -> Iterator[list[object]]:
             key = (kind, way, "others" if str(chosen_on).startswith("all but") else chosen_on)
             found.setdefault(key, []).append((float(str(value)), (float(str(high)) - float(str(low))) / 3.92))
     for key, values in found.items():
-        made = pool(*zip(*values, strict=True))
-        yield [*key, "pooled", "tau less gleu", made.mean, made.low, made.high]
+        made = pool(*zip(*values, strict=True), bounds_of("tau", difference=True))
+        ends = ("" if end is None else end for end in (made.low, made.high))
+        yield [*key, "pooled", "tau less gleu", made.mean, *ends]
 
 
 def main() -> None:

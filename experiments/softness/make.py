@@ -1,6 +1,6 @@
 """When does soft n-gram matching help, and why? The plans are docs/study/plan.md, the results docs/study/softness.md.
 
-python experiments/softness/make.py [--question 1 2 3 4] [--sets FILE] [--data FOLDER]
+python experiments/softness/make.py [--question 1 2 3 4 sets] [--sets FILE] [--data FOLDER]
 
 Writes beside this file, with 95% intervals of 1,000 samples (`low`, `high`):
 
@@ -13,6 +13,8 @@ Writes beside this file, with 95% intervals of 1,000 samples (`low`, `high`):
 - sets.csv: sizes of the sets, and the systems that judges have and outputs have not.
 - worth.csv: how many references a soft matcher is worth. settings.csv: what settings against spurious credit add.
 - vectors.csv: agreement on WMT17 by vectors and CPU seconds.
+- Question `sets` pools what these tables have of each set (effects.csv, agreement.csv, settings.csv). Two sets have
+  a mean without an interval.
 - effects.svg, worth.svg, vectors.svg: pictures.
 
 Scores and measures are kept in build/softness, so that a second run makes only what is new.
@@ -37,12 +39,12 @@ import numpy as np
 from cells import FACTORIALS, PLAIN, SETTINGS, Contrast, compared, interactions, metrics_of, planned
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from measures import judge, measured, measures_of, pearson, soft_accuracy, tau
+from measures import chance, judge, measured, measures_of, pearson, soft_accuracy, tau
 from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set, report
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.convert import convert_vectors
-from softbleu.meta.metaeval import pool
+from softbleu.meta.pooling import bounds_of, pool
 from softbleu.report.plots import Scatter, draw
 from softbleu.results.significance import correct
 
@@ -52,6 +54,7 @@ POOLED = {  # Families of sets that are pooled, by the name of the pool
     "DA": ("DA",),
     "MQM and ESA": ("MQM and ESA",),
 }
+CHANCE = "chance"  # Metric that knows nothing
 RIVALS = ("BLEU", "chrF", "softbleu, exact words", "BERTScore")
 PAIRS17 = ("cs-en", "de-en", "fi-en")
 COLUMNS = {
@@ -95,19 +98,23 @@ def samples_of(data: Set, measure: str, contrast: Contrast) -> np.ndarray | None
     return effect
 
 
-def pooled_row(values: Sequence[np.ndarray]) -> list[Any]:
-    """Return the columns of a pooled effect."""
-    means, deviations = [row[0] for row in values], [np.nanstd(row[1:], ddof=1) for row in values]
-    made = pool(means, deviations)
-    return [made.mean, made.low, made.high, made.between, made.new_low, made.new_high]
+def pooled_row(values: Sequence[float], deviations: Sequence[float], bounds: tuple[float, float]) -> list[Any]:
+    """Return the columns of a pooled effect; empty where there are none."""
+    made = pool(values, deviations, bounds)
+    columns = [made.mean, made.low, made.high, made.between, made.new_low, made.new_high]
+    return ["" if column is None else column for column in columns]
+
+
+def sampled(values: Sequence[np.ndarray], bounds: tuple[float, float]) -> list[Any]:
+    """Return the columns of an effect, of each set 1 + samples."""
+    return pooled_row([row[0] for row in values], [np.nanstd(row[1:], ddof=1) for row in values], bounds)
 
 
 def factorials(written: Written) -> None:
-    """Question 1: effects on each set, and over sets."""
+    """Question 1: effects on each set."""
     sets = [set_of(name) for name, (one, _) in STUDY.items() if one.family in (*POOLED["all"], "rankings")]
     single = [one for one in compared() if one.name.partition(" − ")[2] in RIVALS]
     contrasts = [*planned(), *single]
-    by_measure: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for data in sets:
         sizes = len(data.texts.systems), len(data.segments), data.count
         written["sets"].append([data.name, data.family, data.language, *sizes, " ".join(data.absent)])
@@ -117,18 +124,9 @@ def factorials(written: Written) -> None:
                 values = samples_of(data, measure, contrast)
                 if values is not None:
                     judged.append((contrast, values))
-                    by_measure.setdefault((measure, contrast.name), {})[data.name] = values
             write_effects(written, data, measure, judged)
             write_cells(written, data, measure)
         report(f"{data.name}: measured")
-    for pool_name, families in POOLED.items():
-        within = {data.name for data in sets if data.family in families}
-        for (measure, name), by_set in by_measure.items():
-            values = [row for one, row in by_set.items() if one in within]
-            if len(values) > 1:
-                sign = next(one.sign for one in contrasts if one.name == name)
-                positive = sum(row[0] > 0 for row in values)
-                written["pooled"].append([pool_name, measure, name, sign, len(values), positive, *pooled_row(values)])
     write_agreement(written, sets)
     write_interactions(written, [data for data in sets if data.family in POOLED["all"] and data.language == "en"])
 
@@ -155,22 +153,12 @@ def write_cells(written: Written, data: Set, measure: str) -> None:
 
 
 def write_agreement(written: Written, sets: Sequence[Set]) -> None:
-    """Agreement of each metric on each set, and the mean over sets."""
-    by_measure: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    """Agreement of each metric on each set."""
     for data in sets:
         for measure in measures_of(data):
             names = {name: one for name, one in metrics_of(data.language).items() if name not in data.learned}
             for name, values in zip(names, measured(data, measure, [*names.values()]), strict=True):
-                by_measure.setdefault((measure, name), {})[data.name] = values
                 written["agreement"].append([data.name, data.family, measure, name, *judge(values)[:3]])
-    for pool_name, families in POOLED.items():
-        within = {data.name for data in sets if data.family in families}
-        for (measure, name), by_set in by_measure.items():
-            values = [row for one, row in by_set.items() if one in within]
-            if len(values) > 1:
-                written["agreement"].append(
-                    [f"mean of {len(values)}", pool_name, measure, name, *pooled_row(values)[:3]]
-                )
 
 
 def write_interactions(written: Written, sets: Sequence[Set]) -> None:
@@ -179,7 +167,7 @@ def write_interactions(written: Written, sets: Sequence[Set]) -> None:
     for name, (cells, _) in FACTORIALS.items():
         values = [measured(data, "r", [*cells.values()]) for data in sets]
         for effect in interactions(cells):
-            made = pooled_row([effect.of([*cells]) @ row for row in values])
+            made = sampled([effect.of([*cells]) @ row for row in values], (-4.0, 4.0))
             written["interactions"].append(["all", "r", name, effect.name, len(sets), *made])
 
 
@@ -240,15 +228,61 @@ def worth_of(written: Written, data: str, measure: str, soft: Sequence[str], val
 
 
 def settings(written: Written) -> None:
-    """Question 3: what settings against spurious credit say beside VLEU, on each set and over sets."""
+    """Question 3: what settings against spurious credit say beside VLEU, on each set."""
     sets = [set_of(name) for name, (one, _) in STUDY.items() if one.family in POOLED["all"] and one.language == "en"]
     values = np.array([measured(data, "partial r", [*SETTINGS.values()]) for data in sets])
     for data, estimates in zip(sets, values, strict=True):
         written["settings"] += [
             [data.name, 1, name, *judge(row)[:3], "", "", ""] for name, row in zip(SETTINGS, estimates, strict=True)
         ]
-    for place, name in enumerate(SETTINGS):
-        written["settings"].append(["all", len(sets), name, *pooled_row(values[:, place])])
+
+
+def over_sets(written: Written) -> None:
+    """Pool effects, agreement and settings of the sets, as their tables have them."""
+    measured_ones = [row for row in read("agreement") if row["set"] in STUDY and row["metric"] != CHANCE]
+    written["agreement"] = [[*row.values()] for row in measured_ones]
+    by_chance: dict[tuple[str, str], list[float]] = {}
+    for name, family, measure in dict.fromkeys((row["set"], row["family"], row["measure"]) for row in measured_ones):
+        if measure in ("accuracy", "SPA"):
+            value = chance(measure, set_of(name))
+            written["agreement"].append([name, family, measure, CHANCE, value, "", ""])
+            by_chance.setdefault((family, measure), []).append(value)
+    written["settings"] = [[*row.values()] for row in read("settings") if row["set"] in STUDY]
+    for pool_name, families in POOLED.items():
+        effects = grouped("effects", "measure effect sign", families)
+        for (measure, name, sign), rows in effects.items():
+            values, deviations = ([float(row[key]) for row in rows] for key in ("value", "deviation"))
+            made = pooled_row(values, deviations, bounds_of(measure, difference=True))
+            positive = sum(not np.signbit(value) for value in values)  # -0.0000 is negative
+            written["pooled"].append([pool_name, measure, name, sign, len(rows), positive, *made])
+        for (measure, name), rows in grouped("agreement", "measure metric", families).items():
+            if name == CHANCE:
+                continue
+            made = pooled_row(*of_intervals(rows, "value"), bounds_of(measure))[:3]
+            written["agreement"].append([f"mean of {len(rows)}", pool_name, measure, name, *made])
+    for (family, measure), values in by_chance.items():
+        written["agreement"].append(
+            [f"mean of {len(values)}", family, measure, CHANCE, sum(values) / len(values), "", ""]
+        )
+    for (name,), rows in grouped("settings", "setting").items():
+        made = pooled_row(*of_intervals(rows, "partial"), bounds_of("r"))
+        written["settings"].append(["all", len(rows), name, *made])
+
+
+def grouped(table: str, keys: str, families: Sequence[str] = ()) -> dict[tuple[str, ...], list[dict[str, str]]]:
+    """Rows of the sets of some families, or of all, by the cells of keys; two sets at least."""
+    groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in read(table):
+        if row["set"] in STUDY:
+            group = groups.setdefault(tuple(row[key] for key in keys.split()), [])
+            group += [row] * (not families or row["family"] in families)
+    return {key: rows for key, rows in groups.items() if len(rows) > 1}
+
+
+def of_intervals(rows: Sequence[Mapping[str, str]], column: str) -> tuple[list[float], list[float]]:
+    """Values of a column, and their deviations as their intervals of 95% say them."""
+    widths = [float(row["high"]) - float(row["low"]) for row in rows]
+    return [float(row[column]) for row in rows], [width / 3.919928 for width in widths]
 
 
 def cut(source: Path | str, name: str, dimension: int) -> str:
@@ -378,10 +412,11 @@ def draw_vectors() -> None:
 
 
 QUESTIONS = {
-    "1": (factorials, draw_effects),
+    "1": (factorials,),
     "2": (worths, draw_worth),
     "3": (settings,),
     "4": (vectors, draw_vectors),
+    "sets": (over_sets, draw_effects),
 }
 
 

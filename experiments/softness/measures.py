@@ -121,6 +121,20 @@ def soft_accuracy(scores: np.ndarray, judges: np.ndarray) -> np.ndarray:
     return np.array(estimates)
 
 
+def chance(measure: str, data: Set) -> float:
+    """Accuracy of a metric that knows nothing; measure is `accuracy` or `SPA`."""
+    judges = data.ratings
+    if measure == "accuracy":
+        there = ~np.isnan(judges).reshape(-1)
+        numbers = np.tile(np.arange(judges.shape[1]), len(judges))[there]
+        pairs = JudgedPairs.within(judges.reshape(-1)[there], np.zeros(there.sum()), numbers)
+        assert pairs is not None
+        return pairs.chance
+    one, other = np.triu_indices(len(judges), 1)
+    sure = flip_p_values(np.nan_to_num(judges[one] - judges[other]), SAMPLES, DRAWN_BY)
+    return 1 - float(np.abs(sure - 0.5).mean())
+
+
 def _tau_of(scores: np.ndarray, data: Set) -> np.ndarray:
     assert data.comparisons is not None
     return tau(scores, data.texts.systems, data.comparisons)

@@ -61,7 +61,8 @@ def interval(row: Row | None, value: str = "value", low: str = "low", high: str 
     """Write a value with its interval."""
     if row is None or not row[value]:
         return ""
-    return f"{number(row[value])} ({number(row[low])} to {number(row[high])})"
+    ends = f" ({number(row[low])} to {number(row[high])})" if row[low] else ""
+    return f"{number(row[value])}{ends}"
 
 
 def effects() -> tuple[list[str], Cells]:
@@ -129,19 +130,22 @@ def agreement(measure: str) -> Callable[[], tuple[list[str], Cells]]:
             pooled = [mean_of(pool, measure, name) for pool in pools]
             on_sets = [interval(one("agreement", set=each, measure=measure, metric=name)) for each in JUDGED]
             others = [interval(one("agreement", set=each, measure="tau", metric=name)) for each in extra]
-            cells.append([name, *pooled, *on_sets, *others])
+            if any((*pooled, *on_sets, *others)):
+                cells.append([name, *pooled, *on_sets, *others])
         return ["metric", *pools.values(), *JUDGED.values(), *extra.values()], cells
 
     return table
 
 
 def mean_of(pool: str, measure: str, metric: str) -> str:
-    """Mean over sets, with their number where it is not that of the others."""
-    found = [
-        row for row in rows("agreement") if (row["family"], row["measure"], row["metric"]) == (pool, measure, metric)
-    ]
-    found = [row for row in found if row["set"].startswith("mean of")]
-    return f"{interval(found[0])}; {found[0]['set'].split()[-1]} sets" if found else ""
+    """Mean over sets, with their number; of two sets the values, because they say too little about others."""
+    found = [row for row in rows("agreement") if (row["measure"], row["metric"]) == (measure, metric)]
+    found = [row for row in found if row["family"] == pool]
+    mean = next((row for row in found if row["set"].startswith("mean of")), None)
+    if mean is None:
+        return ""
+    values = " and ".join(number(row["value"]) for row in found if row is not mean)
+    return f"{values if len(found) == 3 else interval(mean)}; {mean['set'].split()[-1]} sets"
 
 
 def guide() -> tuple[list[str], Cells]:

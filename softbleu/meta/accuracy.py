@@ -146,7 +146,13 @@ class Accuracy(Estimate):
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
     ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
-    all_tied: bool = False  # Whether the best epsilon gains less than .001 over one that ties all pairs
+
+    @property
+    def doubt(self) -> str:
+        """Why the accuracy may be that of a metric that knows nothing; empty where it is above chance."""
+        if self.value is None or self.value < self.chance + _LITTLE:
+            return "not above chance"
+        return "above chance, but its interval is not" if (self.interval or (1.0,))[0] <= self.chance else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,8 +419,7 @@ def _accuracy(metric: str, human: str, of: str, pairs: JudgedPairs, samples: int
     drawn = pairs.samples(samples, seed, calibrated=calibrated)
     ties = int((pairs.judges == 0).sum())
     shown = epsilon if calibrated else None
-    all_tied = calibrated and epsilon > 0 and value < pairs.tied + _LITTLE
-    return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties, all_tied)
+    return Accuracy(value, drawn, metric, human, of, pairs.chance, shown, len(pairs.judges), ties)
 
 
 def soft_accuracy(

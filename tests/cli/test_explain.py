@@ -12,7 +12,7 @@ from cli.conftest import LINES, TEXTS, scored, table_of
 import softbleu
 from softbleu.corpora import ParallelFiles
 from softbleu.corpora.directions import read_directions
-from softbleu.meta.metaeval import pooled_table
+from softbleu.meta.pooling import pooled_table
 from softbleu.metrics.base import make_metric
 from softbleu.results.explain import explain_corpus
 
@@ -219,8 +219,20 @@ def test_agreement_is_pooled(command: Any) -> None:
         assert [{"question": question, **row} for row in table_of(done)] == expected
         assert [*expected[0]][-6:] == ["mean", "low", "high", "between", "new_low", "new_high"]
         assert any(row["mean"] is not None for row in expected)
+        assert {row[name] for row in expected for name in ("low", "high", "between", "new_low", "new_high")} == {None}
+        assert "means have no intervals" in done.err
     assert expected[0]["metric"] == "bleu − chrf"
     assert "bleu, chrf lack C" not in done.err
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("question", ["outputs", "williams"])
+def test_one_direction_has_the_table_of_its_files(command: Any, question: str) -> None:
+    options = ("--da", "esa.en-cs.tsv", "-m", "chrf", "bleu", "--samples", 20, "--table", question, "-f", "csv")
+    references = ("-r", *map(str, Path("wmt", "en-cs").glob("r*")))
+    expected = command("metaeval", "-c", "wmt/en-cs/system-outputs", *references, "--language", "cs", *options)
+    assert expected.code == 0
+    assert command("metaeval", "--folders", "wmt/en-cs", *options).out == expected.out
 
 
 @DIRECTIONS

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from curves import JudgedSet, PooledCurve, leave_out
+from scipy.special import expit
 
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.corpora.judgements.assessments import Assessments
 from softbleu.io.tabular import Records
 from softbleu.meta.accuracy import soft_accuracy
 from softbleu.meta.agreement import correlate
-from softbleu.meta.metaeval import pool, pooled_table
+from softbleu.meta.pooling import pool, pooled_table
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "experiments" / "softness"
@@ -29,16 +30,62 @@ def study(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("sets", [4, 15])
 @pytest.mark.parametrize("between", [0.0, 1.0])
-def test_intervals_of_pooled_effects_cover(sets: int, between: float) -> None:
+@pytest.mark.parametrize(("middle", "bounds"), [(0.0, None), (2.0, (0.0, 1.0)), (0.2, (-2.0, 2.0))])
+def test_intervals_of_pooled_effects_cover(
+    sets: int, between: float, middle: float, bounds: tuple[float, float] | None
+) -> None:
     """On made-up sets of different sizes: the mean, and the value that is measured on a new set."""
-    generator, runs = np.random.default_rng(49), 1200
+    generator, runs = np.random.default_rng(1), 400
     covered = np.zeros(2)
     for _ in range(runs):
-        deviations = generator.uniform(0.7, 1.4, sets)
-        pooled = pool(generator.normal(0, between, sets) + generator.normal(0, deviations), deviations)
-        new = generator.normal(0, between) + generator.normal(0, np.median(deviations))
-        covered += [pooled.low <= 0 <= pooled.high, pooled.new_low <= new <= pooled.new_high]
-    assert covered / runs == pytest.approx(0.95, abs=0.02)
+        deviations = generator.uniform(0.35, 0.7, sets)
+        effects = middle + generator.normal(0, between / 2, sets) + generator.normal(0, deviations)
+        true, new = middle, middle + generator.normal(0, between / 2) + generator.normal(0, np.median(deviations))
+        if bounds is not None:
+            width, shares = bounds[1] - bounds[0], expit(effects)
+            deviations = deviations * width * shares * (1 - shares)
+            effects, true, new = (bounds[0] + width * expit(each) for each in (effects, middle, new))
+        pooled = pool(effects, deviations, bounds)
+        covered += [pooled.low <= true <= pooled.high, pooled.new_low <= new <= pooled.new_high]
+        assert (
+            bounds is None or bounds[0] <= pooled.new_low <= pooled.low <= pooled.high <= pooled.new_high <= bounds[1]
+        )
+    assert covered / runs == pytest.approx(0.95, abs=0.03)
+
+
+@pytest.mark.parametrize("right", [0.5, 0.8, 0.95])
+def test_intervals_of_counted_accuracies_cover(right: float) -> None:
+    """Of four sets of 15 to 100 pairs, among them sets where all pairs are right, deviations are those of samples."""
+    generator, runs, covered, perfect = np.random.default_rng(7), 500, 0, 0
+    for _ in range(runs):
+        pairs = generator.integers(15, 100, 4)
+        chances = expit(np.log(right / (1 - right)) + generator.normal(0, 0.3, 4))
+        accuracies = generator.binomial(pairs, chances) / pairs
+        perfect += int((accuracies == 1).sum())
+        pooled = pool(accuracies, np.sqrt(accuracies * (1 - accuracies) / pairs), (0.0, 1.0))
+        assert 0 <= pooled.new_low <= pooled.new_high <= 1
+        covered += pooled.low <= right <= pooled.high
+    assert covered / runs == pytest.approx(0.95, abs=0.03)
+    assert perfect > 50 or right < 0.9
+
+
+@pytest.mark.parametrize(
+    ("values", "deviations", "mean"),
+    [([0.3, 0.5], [0.1, 0.1], 0.4051), ([1.0, 1.0, 1.0], [0.0, 0.0, 0.0], 1.0), ([0.2, 0.4, 0.3], [0.0] * 3, 0.3)],
+)
+def test_two_sets_and_sets_that_do_not_vary_have_no_interval(
+    values: list[float], deviations: list[float], mean: float
+) -> None:
+    pooled = pool(values, deviations, (0.0, 1.0))
+    assert pooled.mean == pytest.approx(mean, abs=1e-4)
+    assert {pooled.low, pooled.high, pooled.between, pooled.new_low, pooled.new_high} == {None}
+
+
+def test_a_perfect_set_does_not_outweigh_others() -> None:
+    """That all samples are right says nothing about how sure that is."""
+    pooled = pool([1.0, 0.8, 0.7, 0.75], [0.0, 0.1, 0.1, 0.1], (0.0, 1.0))
+    assert 0.7 < pooled.mean < 0.95
+    assert pooled.high < 1
 
 
 def test_pooled_effects_are_those_of_equations() -> None:
@@ -53,16 +100,45 @@ def test_pooled_effects_are_those_of_equations() -> None:
 
 def test_tables_of_directions_are_pooled() -> None:
     """By the rows that all have: an interval of 95% says how much a value varies by sampling."""
-    columns = ["human", "metric", "accuracy", "low", "high", "pairs"]
-    one, other = ["j", "m", 0.5, 0.4, 0.6, 9], ["j", "m", 0.8, 0.6, 1.0, 9]
-    tables = {"a-b": Records(columns, [one, ["j", "n", 0.6, 0.5, 0.7, 9]]), "a-c": Records(columns, [other])}
+    columns = ["human", "metric", "accuracy", "low", "high", "chance"]
+    one = [["j", "m", 0.5, 0.4, 0.6, 0.5], ["j", "n", 0.6, 0.5, 0.7, 0.5]]
+    others = {"a-c": [["j", "m", 0.8, 0.6, 1.0, 0.6]], "a-d": [["j", "m", 0.9, 0.8, 1.0, 0.7]]}
+    tables = {name: Records(columns, rows) for name, rows in {"a-b": one, **others}.items()}
     row, other = pooled_table("accuracy", tables).records()
-    both = pool([0.5, 0.8], [0.1 / 1.959964, 0.2 / 1.959964])
-    assert [row[name] for name in ("human", "metric", "measure", "a-b", "a-c")] == ["j", "m", "accuracy", 0.5, 0.8]
-    assert (other["a-b"], other["a-c"], other["mean"]) == (0.6, None, None)
-    assert [row[name] for name in ("mean", "low", "high", "between")] == pytest.approx([*vars(both).values()][1:5])
+    three = pool([0.5, 0.8, 0.9], [0.1 / 1.959964, 0.2 / 1.959964, 0.1 / 1.959964], (0.0, 1.0))
+    beside = ["a-b", "a-b_chance", "a-c", "a-c_chance", "a-d", "a-d_chance", "mean", "chance"]
+    assert [*row][4:12] == beside
+    assert [row[name] for name in ("measure", *beside[:6])] == ["accuracy", 0.5, 0.5, 0.8, 0.6, 0.9, 0.7]
+    assert (other["a-b"], other["a-c"], other["mean"], other["chance"]) == (0.6, None, None, None)
+    cells = [row[name] for name in ("mean", "low", "high", "between", "chance")]
+    assert cells == pytest.approx([*[*vars(three).values()][1:5], 0.6])
     none = Records(["metric", "r", "r_low", "r_high"], [["m", 0.1, 0.0, 0.2], ["n", None, None, None]])
     assert [row["measure"] for row in pooled_table("outputs", {"x": none, "y": none}).records()] == ["r"]
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "measure", "bounds"),
+    [
+        ("outputs", ["metric"], "pearson", (-1, 1)),
+        ("preferences", ["metric", "variant"], "tau", (-1, 1)),
+        ("accuracy", ["metric", "of"], "accuracy", (0, 1)),
+        ("spans", ["metric"], "f1", (0, 1)),
+        ("spans", ["metric"], "difference", (-1, 1)),
+        ("differences", ["human", "measure", "better", "worse", "of_better", "of_worse"], "difference", (-2, 2)),
+    ],
+)
+def test_estimates_near_a_bound_are_pooled_within_it(
+    question: str, named: list[str], measure: str, bounds: tuple[float, float]
+) -> None:
+    """Three directions near the upper bound that differ much, so that other intervals would cross it."""
+    columns = [*named, measure, *("low", "high")]
+    places = [(0.9, 0.02), (0.97, 0.01), (0.995, 0.005)]
+    ends = [[bounds[0] + (bounds[1] - bounds[0]) * share for share in (v, v - d, v + d)] for v, d in places]
+    tables = {f"a-{n}": Records(columns, [[*"pearson"[: len(named)], *row]]) for n, row in enumerate(ends)}
+    (row,) = pooled_table(question, tables).records()
+    found = [row[name] for name in ("new_low", "low", "mean", "high", "new_high")]
+    assert found == sorted(found)
+    assert bounds[0] <= found[0] <= found[-1] <= bounds[1]
 
 
 @pytest.fixture

@@ -1,0 +1,228 @@
+"""Estimates of several sets, pooled by random effects on a scale that keeps bounded measures in their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.io.tabular import Records, Value
+from softbleu.metrics.result import normal_interval
+
+if TYPE_CHECKING:
+    from softbleu.types import Floats
+
+_HALF = normal_interval(0.0, 1.0)[1]  # Of an interval of 95%, in standard deviations
+_NAMING = ("human", "metric", "of", "variant")  # Columns that say what an estimate is of
+_SHARES = ("accuracy", "SPA", "f1")  # How the names of measures from 0 to 1 begin; others are correlations
+_EDGE = 1 / 400
+"""What lies at a bound is taken to lie this share of the range inside. Smaller shares give perfect sets too much
+weight, greater ones move strong correlations: in both cases intervals cover less."""
+_NONE = 1e-9  # Standard deviations that are no greater are none
+HOW = "random effects (Paule and Mandel) of logits, of correlations Fisher's z; interval after Hartung and Knapp"
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Mean over sets with its interval of 95%, and the interval of the value that is measured on a new set."""
+
+    sets: int
+    mean: float
+    # None of two sets, which say too little about how much sets differ; and where no set varies by sampling
+    low: float | None = None
+    high: float | None = None
+    between: float | None = None  # Standard deviation of the sets' true effects, in units of the measure at the mean
+    new_low: float | None = None
+    new_high: float | None = None
+
+
+def bounds_of(measure: str, *, difference: bool = False) -> tuple[float, float]:
+    """Bounds of a measure of agreement: 0 and 1 of accuracies and F1, -1 and 1 of correlations and tau.
+
+    Parameters
+    ----------
+    measure
+        Name of the measure.
+    difference
+        Whether the bounds are those of the difference of two values.
+
+    Examples
+    --------
+    >>> bounds_of("accuracy, outputs"), bounds_of("pearson", difference=True)
+    ((0.0, 1.0), (-2.0, 2.0))
+    """
+    low, high = (0.0, 1.0) if measure.startswith(_SHARES) else (-1.0, 1.0)
+    return (low - high, high - low) if difference else (low, high)
+
+
+def pool(values: Sequence[float], deviations: Sequence[float], bounds: tuple[float, float] | None = None) -> Pooled:
+    """Pool effects of sets by random effects (Paule and Mandel 1982; Hartung and Knapp 2001).
+
+    A set weighs 1 / (between² + deviation²); `between` is such that the weighted squares sum to k - 1, or 0. Both
+    intervals have k - 1 degrees of freedom. The new set has the median sampling deviation of these.
+
+    With `bounds` all this is computed of the logit of where a value lies between them, which for -1 and 1 is twice
+    Fisher's z, and turned back; deviations become those of logits by the slope at the value. A value at a bound is
+    moved inside by 1/400 of the range. A set without deviation, such as one where a metric is always right, has the
+    greatest one of the others: that its samples do not differ does not make it certain.
+
+    Parameters
+    ----------
+    values
+        Effect of each set, k of them, two at least.
+    deviations
+        Standard deviation of each value by sampling.
+    bounds
+        Least and greatest possible value; None: there are none.
+
+    Raises
+    ------
+    InputError
+        There is one set only.
+
+    Examples
+    --------
+    >>> pooled = pool([0.01, 0.03, 0.05], [0.01, 0.01, 0.01])
+    >>> round(pooled.mean, 4), round(pooled.between, 4)
+    (0.03, 0.0173)
+    >>> pooled = pool([0.9, 0.92, 0.95], [0.02, 0.02, 0.01], (0.0, 1.0))
+    >>> round(pooled.low, 3), round(pooled.high, 3)
+    (0.827, 0.971)
+    """
+    from scipy.special import expit, logit
+
+    if len(values) < 2:
+        raise InputError("sets differ by what two of them or more show")
+    effects, variances = np.asarray(values, float), np.square(np.asarray(deviations, float))
+    if not (known := variances > _NONE**2).any():
+        return Pooled(len(effects), float(effects.mean()))
+    low, width = (0.0, 1.0) if bounds is None else (bounds[0], bounds[1] - bounds[0])
+    if bounds is not None:
+        shares = ((effects - low) / width).clip(_EDGE, 1 - _EDGE)
+        effects, variances = logit(shares), variances / (width * shares * (1 - shares)) ** 2
+    middle, half, between, new = _random_effects(effects, np.where(known, variances, variances[known].max()))
+    ends = np.array([middle, middle - half, middle + half, middle - new, middle + new])
+    if bounds is not None:
+        ends = expit(ends)
+        between *= width * float(ends[0] * (1 - ends[0]))
+        ends = low + width * ends
+    mean, lowest, highest, new_low, new_high = ends.tolist()
+    if len(effects) == 2:
+        return Pooled(2, mean)
+    return Pooled(len(effects), mean, lowest, highest, between, new_low, new_high)
+
+
+def _random_effects(effects: Floats, variances: Floats) -> tuple[float, float, float, float]:
+    """Mean, half of its interval, standard deviation between sets, and half of the interval of a new set."""
+    from scipy.optimize import brentq
+    from scipy.stats import t
+
+    degrees = len(effects) - 1
+
+    def weighed(between: float) -> tuple[Floats, float, float]:
+        weights = 1 / (between + variances)
+        mean = float(weights @ effects / weights.sum())
+        return weights, mean, float(weights @ (effects - mean) ** 2)
+
+    between = 0.0
+    if weighed(0.0)[2] > degrees:
+        most = float(np.var(effects) * len(effects) + variances.max())
+        between = float(brentq(lambda value: weighed(value)[2] - degrees, 0.0, most, xtol=1e-15))
+    weights, mean, squares = weighed(between)
+    scale = squares / degrees
+    error = scale / float(weights.sum())
+    quantile = float(t.ppf(0.975, degrees))
+    new = quantile * (error + scale * (between + float(np.median(variances)))) ** 0.5
+    return mean, quantile * error**0.5, between**0.5, new
+
+
+def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:
+    """Pool what tables of several directions estimate, by random effects: a row per estimate, with each direction's.
+
+    An estimate is a column that is followed by the ends of its interval, whose width says how it varies by sampling.
+    Estimates that a direction lacks are not pooled. Differences of two metrics have the sign of the first direction.
+    Accuracies stand beside those of chance, and their mean beside the mean of these.
+
+    Parameters
+    ----------
+    question
+        What the tables answer.
+    tables
+        By the name of the direction; all have the same columns.
+    """
+    estimates: dict[tuple[Value, ...], dict[str, _Estimate]] = {}
+    for direction, table in tables.items():
+        for key, one in _estimates(table):
+            turned = (*key[:-2], _turned(key[-2]), key[-1])
+            opposite = turned != key and turned in estimates
+            row = estimates.setdefault(turned if opposite else key, {})
+            row[direction] = one._replace(value=-one.value) if opposite else one
+    columns = next(iter(tables.values())).columns
+    with_chance = "chance" in columns
+    rows = [
+        [question, *key, *_pooled_cells(question, key, by_direction, tables, with_chance=with_chance)]
+        for key, by_direction in estimates.items()
+    ]
+    names = ["human", "metric"] if question == "differences" else [name for name in columns if name in _NAMING]
+    by_direction = [f"{name}{end}" for name in tables for end in ("", "_chance")[: 1 + with_chance]]
+    means = ["mean", *["chance"] * with_chance, "low", "high", "between", "new_low", "new_high"]
+    return Records(["question", *names, "measure", *by_direction, *means], rows)
+
+
+class _Estimate(NamedTuple):
+    value: float
+    deviation: float
+    chance: Value
+
+
+def _pooled_cells(
+    question: str,
+    key: Sequence[Value],
+    by_direction: Mapping[str, _Estimate],
+    tables: Mapping[str, Records],
+    *,
+    with_chance: bool,
+) -> list[Value]:
+    """Estimates of all directions, with chance where there is one, and what they give together."""
+    cells: list[Value] = []
+    for name in tables:
+        one = by_direction.get(name)
+        cells += [None if one is None else one.value, None if one is None else one.chance][: 1 + with_chance]
+    pooled: list[Value] = [None] * 6
+    if whole := len(by_direction) == len(tables) > 1:
+        measure, difference = str(key[-1]), question == "differences"
+        if question == "spans":
+            measure, difference = "f1", measure == "difference"
+        values, deviations, _ = zip(*by_direction.values(), strict=True)
+        pooled = [*astuple(pool(values, deviations, bounds_of(measure, difference=difference)))[1:]]
+    if with_chance:
+        known = [one.chance for one in by_direction.values() if isinstance(one.chance, float)]
+        pooled.insert(1, sum(known) / len(known) if whole and known else None)
+    return [*cells, *pooled]
+
+
+def _estimates(table: Records) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
+    """Estimates of a table, each with what it is of; its measure comes last."""
+    columns = table.columns
+    named = [place for place, name in enumerate(columns) if name in _NAMING]
+    for row in table.rows:
+        for place in range(len(columns) - 2):
+            value, low, high = row[place : place + 3]
+            if not (columns[place + 1].endswith("low") and columns[place + 2].endswith("high")):
+                continue
+            if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
+                key = (*(row[name] for name in named), columns[place])
+                if "worse" in columns:
+                    human, measure, better, worse = row[:4]
+                    key = (human, f"{better} − {worse}", measure)
+                chance = row[columns.index("chance")] if "chance" in columns else None
+                yield key, _Estimate(value, (high - low) / 2 / _HALF, chance)
+
+
+def _turned(name: Value) -> Value:
+    """The difference of two metrics the other way round; another name as it is."""
+    one, minus, other = str(name).partition(" − ")
+    return f"{other} − {one}" if minus else name
