@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from softbleu.cli.command import DECLARATIONS, Declaration, option_of
-from softbleu.cli.options import HELP, CommandLine, identifier, setting_options, spread_values
+from softbleu.cli.options import HELP, CommandLine, habit, identifier, meant, setting_options, spread_values
 from softbleu.errors import (
     REMOVAL,
     REMOVED,
@@ -200,17 +200,31 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _unknown_option(error: Any) -> str:
+    """Say of an option that a command lacks what stands for it here, or which commands have it."""
+    name = str(error.option_name)
+    if name.strip("-") in REMOVED:
+        return f"{name} {REMOVAL}"
+    said = f"No such option: {name}"
+    params = error.ctx.command.params if error.ctx is not None else ()
+    near = meant(name, (flag for param in params for flag in (*param.opts, *param.secondary_opts)))
+    if near and near[0] == name.replace("_", "-"):
+        return f"{said} (did you mean {near[0]}?)"
+    if (other := setting_options().get(identifier(name.strip("-")))) is not None:
+        return f"{said} (a setting of {', '.join(other.owners)}, which this command does not take)"
+    if hint := habit(name):
+        return f"{said}; {hint}"
+    if others := _takers(name):
+        return f"{said} (an option of {', '.join(others)})"
+    return f"{said} (did you mean {near[0]}?)" if near else said
+
+
 def _describe(error: Any) -> Iterator[str]:
     if isinstance(error, typer.TyperException):
-        unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
-        gone = unknown.strip("-") in REMOVED
-        yield (
-            f"{unknown} {REMOVAL}" if gone else " ".join(error.format_message().replace("Value error, ", "").split())
-        )
-        if (other := setting_options().get(identifier(unknown.strip("-")))) is not None:
-            yield f"(a setting of {', '.join(other.owners)}, which this command does not take)"
-        elif unknown and (others := _takers(unknown)):
-            yield f"(an option of {', '.join(others)})"
+        if hasattr(error, "possibilities"):
+            yield _unknown_option(error)
+        else:
+            yield " ".join(error.format_message().replace("Value error, ", "").split())
         if (context := getattr(error, "ctx", None)) is not None:
             yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):

@@ -6,6 +6,8 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from importlib import import_module
 from itertools import takewhile
@@ -200,6 +202,55 @@ def split_option(word: str) -> tuple[str, str]:
     return (name, equals + value) if word.startswith("--") else (word[:2], word[2:])
 
 
+@cache
+def _habits() -> dict[str, str]:
+    rows = (line.partition(": ") for line in Path(__file__).with_name("habits.txt").read_text("utf-8").splitlines())
+    said = {names: f"{'write ' * what.startswith(('-', 'softbleu'))}{what}" for names, _, what in rows if what}
+    return {name: what for names, what in said.items() for name in names.split(", ")}
+
+
+def habit(option: str, value: str | None = None) -> str:
+    """Say what to write for an option of other programs, or its use with this value; empty if it is not known.
+
+    >>> habit("--num_workers"), habit("-s", "exp"), habit("-s")
+    ('write --jobs N (-j)', 'write --smooth NAME', '')
+    """
+    if value is None:
+        spelt = option.lower().replace("_", "-") if option.startswith("--") else option
+        return _habits().get(spelt, "")
+    there = Path(value).is_file()
+    uses = (spelling.partition(" ")[::2] for spelling in _habits() if spelling.startswith(f"{option} "))
+    fits = (use for _, use in uses if (there if use == "FILE" else not there and fnmatchcase(value, use)))
+    return next((_habits()[f"{option} {use}"] for use in fits), "")
+
+
+def _check_habits(words: Sequence[str]) -> None:
+    """Check that the first of these words is not another program's: `-tok`, or `-s exp`, with the value behind it."""
+    letters, _, _ = words[0].partition("=")
+    if letters.startswith("--"):
+        return
+    if len(letters) > 2 and (hint := habit(letters)) and not Path(letters[2:]).exists():
+        raise InputError(f"No such option: {letters}; {hint}")
+    if len(letters) == 2 and len(words) > 1 and (hint := habit(letters, words[1])):
+        raise InputError(f"{letters} {words[1]} means something else here; {hint}")
+
+
+def meant(option: str, flags: Iterable[str]) -> list[str]:
+    """Find the option that is meant by an unknown spelling: the only one it begins, or the most similar; else none.
+
+    >>> flags = ["--reference", "--metric", "--multi", "--order"]
+    >>> meant("--ref", flags), meant("--metrics", flags), meant("--xyz", flags)
+    (['--reference'], ['--metric'], [])
+    """
+    name = option.lower().replace("_", "-")
+    there = sorted({flag for flag in flags if flag.startswith("--")})
+    for stem in (name, name.removesuffix("s")):
+        begun = [flag for flag in there if flag.startswith(stem)]
+        if len(begun) == 1 or stem in begun:
+            return [stem if stem in begun else begun[0]]
+    return [*get_close_matches(name, there, n=1, cutoff=0.75)]
+
+
 def is_value(word: str) -> bool:
     """Whether a word is no option: a number below 0 is a value, and so is `-`, standard input."""
     if not word.startswith("-") or word == "-":
@@ -228,11 +279,12 @@ def spread_values(params: Collection[Any], words: Sequence[str]) -> Iterator[str
         elif is_value(word):
             if not behind and "--candidate" in options:
                 raise InputError(
-                    f"{word!r} is behind no option: systems go behind -c and references behind -r, as in "
+                    f"unexpected argument {word!r}: name systems with -c and references with -r, as in "
                     "-c SYSTEM1 SYSTEM2 -r REFERENCE"
                 )
             yield from (behind, word) if behind else (word,)
         else:
+            _check_habits(words[place : place + 2])
             name, value = split_option(word)
             name = EARLIER.get(name, name) if EARLIER.get(name, name) in options else name
             option = options.get(name)

@@ -321,10 +321,14 @@ class Registry:
     """Declared classes by name: those of a package of ours, and those that other packages offer as entry points."""
 
     def __init__(
-        self, kind: str, package: str, base: type[Declared], elsewhere: Mapping[str, str] | None = None
+        self,
+        kind: str,
+        package: str,
+        base: type[Declared],
+        elsewhere: Mapping[str, tuple[str | Parameter, ...]] | None = None,
     ) -> None:
         self.kind, self._package, self._base = kind, package, base
-        self._elsewhere = elsewhere or {}  # Names that other tools have, and why there is none here
+        self._elsewhere = elsewhere or {}  # Patterns of names that other tools have, and what to do here
         self.group = f"softbleu.{kind}s"
         _REGISTRIES[kind] = self
 
@@ -357,8 +361,10 @@ class Registry:
     def unknown(self, name: str, others: Sequence[str] = ()) -> InputError:
         """The error for a name that there is not; `others` than those of the registry would have done."""
         valid = [*self.names(), *others]
-        if reason := self._elsewhere.get(name.lower()):
-            return InputError(f"{self.kind} {name!r}: {reason}; there are: {', '.join(valid)}")
+        spelt = name.lower().replace("_", "-")
+        for pattern, advice in self._elsewhere.items():
+            if re.fullmatch(pattern, spelt):
+                return InputError(f"{self.kind} {name!r}: ", *advice)
         return UnknownNameError(self.kind, name, valid)
 
     def make(self, name: str, **options: object) -> Any:

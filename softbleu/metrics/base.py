@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -544,7 +545,24 @@ class StringMetric(Metric):
         return Score(100 * int(row[0]) / max(int(row[1]), 1))
 
 
-_ELSEWHERE = {"spbleu": "it is bleu with the tokenizer flores200"}
+_BETWEEN = re.compile(r"[,;|&](?![^(]*\))|(?<=\w)\+(?=\w)")
+_SCORES = Parameter("scores", "FILE", python="softbleu.Scores")
+_ELSEWHERE = {  # By names that others have, spelt in small letters and with hyphens
+    r"sp-?bleu": ("it is bleu with the tokenizer flores200: bleu(tokenize=flores200)",),
+    r"(sacre|corpus)-?bleu": ("it is bleu, whose defaults are those of sacrebleu",),
+    r"(sent(ence)?|segment)-?(bleu|chrf.*|gleu)": ("take the metric, and the level segment",),
+    r"bleu-?[1-9]": ("bleu has orders 1 to 4, and others by a setting, such as bleu(order=2)",),
+    r"chrf-?[1-9]?(\+\+|pp)": ("it is chrf++",),
+    r"chrf-?[1-9]": ("it is chrf, or with another weight of recall chrf(beta=3)",),
+    r"bert-?score.*|bert": ("it is bertscore, whose setting vectors names the model",),
+    r".*(comet|kiwi|metric-?x|bleurt|gemba|bart-?score|prism|yisi|unite|mover-?score|gpt|llm|mqm).*"
+    r"|da|esa|sentinel.*|matese.*|impara|scribendi|some|gec-?score"
+    r"|rouge.*|[wc]er|nist|ribes|sari|cider|spice|eed|character": (
+        "it is not computed here: bring its scores by ",
+        _SCORES,
+        " (docs/guide/scores.md)",
+    ),
+}
 METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
 
 
@@ -587,6 +605,16 @@ def read_metric(text: str, **settings: Any) -> Metric:
     return make_metric(text, **settings)
 
 
+def _check_single(expression: str) -> None:
+    """Check that what cannot be read is not several metrics with something between them: `bleu,chrf`."""
+    parts = [part.strip() for part in _BETWEEN.split(expression)]
+    heads = [part.partition("(")[0] for part in parts]
+    if len(parts) > 1 and any(METRICS.has(head) or MATCHERS.has(head) for head in heads if head):
+        parts = [*filter(None, parts)]
+        several = Parameter("metrics", " ".join(map(shlex.quote, parts)), python=f"metrics={parts}")
+        raise InputError(f"{expression!r}: separate metrics by spaces, as in ", several)
+
+
 def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     """Read the name of the metric and the settings of an expression, and what it is `called`: `NAME=METRIC`.
 
@@ -594,10 +622,15 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     ('bleu', {'called': 'soft', 'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
     """
     called, expression = split_name(text)
-    head, texts = parse_expression(expression)
+    try:
+        head, texts = parse_expression(expression)
+    except InputError:
+        _check_single(expression)
+        raise
     if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
         head, texts = "bleu", {"matcher": head.lower(), **texts}
     elif not METRICS.has(head):
+        _check_single(expression)
         raise METRICS.unknown(head, MATCHERS.names())
     known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
     settings: dict[str, Any] = {} if called is None else {"called": called}

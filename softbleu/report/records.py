@@ -155,8 +155,11 @@ class Formats(dict[str, Found]):
 
     def find(self, name: str, others: Iterable[str] = ()) -> Found:
         """Find the writer of that name. UnknownNameError: the message lists the formats there are, and others."""
-        key = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
-        return self[key]
+        there = [*self, *others]
+        if name.lower() == "html" and "html" not in there:
+            pages = "pages are made by softbleu score -f html, and by compare, check and directions"
+            raise InputError(f"format {name!r}: {pages}; valid here: {', '.join(there)}")
+        return self[known_name("format", ALIASES.get(name.lower(), name), there)]
 
 
 Writers = Formats[Callable[[Subject, Layout], Written]]

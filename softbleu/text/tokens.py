@@ -787,7 +787,7 @@ class TextTokenizer(ChangedTokenizer):
     """A tokenizer beside whose tokens the text of lines is kept, in lower case where that is set."""
 
 
-_ELSEWHERE = {"spbleu": "spBLEU is BLEU with the tokenizer flores200"}
+_ELSEWHERE = {"spbleu(-1k)?": ("spBLEU is BLEU with the tokenizer flores200",)}
 TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)
 
 
