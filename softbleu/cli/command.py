@@ -163,7 +163,7 @@ class Given:
         """Files of systems by their names; see `name_systems`."""
         from softbleu.corpora import name_systems
 
-        return name_systems(self.candidate, self.reference, self.files("source", "gold"))
+        return name_systems(self.candidate, self.reference, self.files("source", "gold"), encoding=self.encoding)
 
     @cached_property
     def signed(self) -> dict[str, str]:

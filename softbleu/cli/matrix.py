@@ -29,12 +29,14 @@ def matrix(given: Given) -> None:
     systems, references = given.systems(), given.reference
     output = given.open_output([*systems.values(), *references, lists])
     plan = given.plan(one=True)
-    names = [list(systems), list(name_files(references) if references else systems)]
+    names = [list(systems), list(systems)]
     if lists:
         texts = read_lists(lists, given.encoding)
     else:
         with ParallelFiles.open(systems, references or list(systems.values()), encoding=given.encoding) as corpus:
             texts = pair_systems(corpus)
+            if references:
+                names[1] = list(name_files([file.name for file in corpus.references]))
             note_text(corpus, plan.metrics)
     with given.progress() as progress:
         run: dict[str, Any] = {"jobs": given.jobs, "progress": progress}

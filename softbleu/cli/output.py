@@ -134,8 +134,10 @@ def _files_of(entry: str | None) -> list[Path]:
     """Files of an input: its own, or those of a set of vectors."""
     if entry is None or entry == STDOUT or is_url(entry):
         return []
-    if Path(entry).is_file():
-        return [Path(entry)]
+    # One text or column of a file is named behind a colon.
+    names = [entry, *(entry[: colon.start()] for colon in re.finditer(":", entry))]
+    if files := [Path(name) for name in names if Path(name).is_file()]:
+        return files
     from softbleu.embeddings.choice import vector_files
 
     return vector_files(entry)

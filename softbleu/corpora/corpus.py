@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
@@ -19,15 +19,19 @@ from softbleu.corpora.files import (
     TextPart,
     begins_essay,
     check_stdin,
+    list_texts,
     name_systems,
     open_text,
     read_parts,
+    split_text,
 )
 from softbleu.corpora.labels import Documents
+from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
+from softbleu.io.arguments import by_text, check_run, check_texts, count_of, listed, several
 from softbleu.io.files import TemporaryFolder
+from softbleu.io.progress import note
 from softbleu.io.reading import is_url, without_packing
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
@@ -46,7 +50,7 @@ _LEFT_OUT = 0.01
 the segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
 _JOINED = 4  # Blocks that a worker reads and codes at once
-_CUT = (": score and compare cut outputs with other line breaks by ", Parameter("resegment", True))
+_MOST_LONGER = 2  # Times the text of another, where texts may differ in line breaks alone
 
 
 @dataclass(frozen=True)
@@ -481,38 +485,39 @@ class ParallelFiles:
             known_name("way to take blank references", blank_references, get_args(Blank))
         candidates, references = several(candidates), several(references)
         others = [name for name in (source, gold) if name is not None]
-        named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
+        if not isinstance(candidates, Mapping):
+            candidates = name_systems(candidates, references, others, encoding=encoding)
+        named: dict[str, str] = dict(candidates)
+        texts = ([name for _, name in list_texts(str(name), "reference", encoding)] or [name] for name in references)
+        references = list(chain.from_iterable(texts))
         _check_given(named, references, source, gold)
         names = [*named.values(), *references, *([] if source is None else [source])]
+        roles = [*["candidate"] * len(named), *["reference"] * len(references), "source"][: len(names)]
         check_stdin([*names, gold])
         folder = TemporaryFolder()
+        place = Path(folder.name)
         try:
             threads = min(jobs, os.cpu_count() or 1)
             edits = None if gold is None else tuple(read_m2(gold, encoding))
             edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
             written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
-            drafts = _write_drafts(Path(folder.name), [lines for lines, _ in written.values()], encoding)
+            drafts = _write_drafts(place, [lines for lines, _ in written.values()], encoding)
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
                 drafted = dict(zip(written, drafts, strict=True))
                 places = [drafted.get(name, str(name)) for name in names]
-                opened = [TextFile.open(name, encoding, Path(folder.name), BLOCK, finder) for name in places]
+                opened = [
+                    TextFile.open(name, encoding, place, BLOCK, finder, role)
+                    for name, role in zip(places, roles, strict=True)
+                ]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             of_references = slice(len(named), len(named) + len(references))
-            made: list[list[str]] = []
-            if any(file.has_essays for file in opened):
-                made, essays = aligned_essays(opened, of_references, cut=resegment)
-                documents = documents or essays
-            elif resegment:
-                made = _resegmented(opened, of_references, edited)
-            for number, lines in enumerate(made):
-                opened[number] = opened[number].with_lines(lines, Path(folder.name, f"made-{number}"))
-            sizes = [(file.name, file.lines) for file in opened]
+            opened, labelled = _matched(opened, of_references, edited, place, resegment=resegment)
+            documents = documents or labelled
             if edits is not None:
-                _check_lines(sizes, len(edits), gold or "", "sentences")
+                _check_lines(opened, len(edits), f"{gold} has {len(edits)} sentences")
             else:
-                where, count = sizes[len(named)]
-                _check_lines(sizes[len(named) :], count, where)
-                _check_lines(sizes[: len(named)], count, where, mend=_CUT)
+                first = opened[len(named)]
+                _check_lines([*opened[len(named) :], *opened[: len(named)]], first.lines, first)
             if documents is not None:
                 documents.fitting(opened[0].lines)
             if edits is not None:
@@ -635,6 +640,62 @@ def _resegmented(files: Sequence[TextFile], references: slice, edited: Collectio
     return made
 
 
+def _matched(
+    files: list[TextFile], references: slice, edited: Collection[str], folder: Path, *, resegment: bool
+) -> tuple[list[TextFile], Documents | None]:
+    """Bring files of essays, of other line breaks or with markup in step; and the documents, where files have them.
+
+    What is no longer as it was is written into the folder. Systems come first, the source last.
+    """
+    made: Sequence[list[str] | None] = [None] * len(files)
+    documents = None
+    if any(file.has_essays for file in files):
+        made, documents = aligned_essays(files, references, cut=resegment)
+    elif resegment:
+        made = _resegmented(files, references, edited)
+    elif any(file.keys is not None for file in files):
+        made, documents = _in_order(files, references)
+    changed = [
+        file if lines is None else file.with_lines(lines, folder / f"made-{number}")
+        for number, (file, lines) in enumerate(zip(files, made, strict=True))
+    ]
+    return changed, documents
+
+
+def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[str] | None], Documents]:
+    """Order lines of files with markup as the references, or else the source; None are as they should be.
+
+    What one reference lacks is blank there. Segments without a reference are left out of the file that has the
+    references. The documents are those of the segments. Raises `InputError`: any other file has other segments.
+    """
+    numbers = [number for number, file in enumerate(files) if file.keys is not None]
+    leading = [number for number in numbers if number in range(len(files))[references]] or numbers[-1:]
+    places: dict[SegmentKey, int] = {}
+    for number in leading:
+        places = {**(files[number].keys or {}), **places}
+    order = sorted(places, key=places.__getitem__)
+    first, made, left_out = files[leading[0]], list[list[str] | None](), 0
+    for number, file in enumerate(files):
+        keys = file.keys or {}
+        if keys and number not in leading:
+            _check_segments(file.name, first.name, order, keys)
+            if split_text(file.name)[0] != split_text(first.name)[0]:
+                _check_segments(first.name, file.name, keys, places)
+            left_out = max(left_out, len(keys) - len(order))
+        lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
+        made.append([lines.get(key, "") for key in order] if lines else None)
+    if left_out:
+        note(f"{first.name}: {count_of(left_out, 'segment')} without a reference left out")
+    return made, Documents.of([document for document, _ in order], first.name)
+
+
+def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], there: Collection[SegmentKey]) -> None:
+    """Check that a file has the segments that another has."""
+    for document, segment in wanted:
+        if (document, segment) not in there:
+            raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
+
+
 def _count_blank(references: Sequence[TextFile]) -> int:
     """Count blank lines of references beside others with text; see `count_blank`."""
     if len(references) < 2:
@@ -654,9 +715,14 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     """
     if not references or STDIN in references:
         raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
-    texts = [list(open_text(name, encoding)) for name in references]
-    _check_lines(zip(references, map(len, texts), strict=True), len(texts[0]), references[0])
-    lines = list(open_text(candidate, encoding))
+    texts = [list(open_text(name, encoding, "reference")) for name in references]
+    for name, lines in zip(references, texts, strict=True):
+        if len(lines) != len(texts[0]):
+            said = f"{name} has {count_of(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
+            raise InputError(f"different numbers of lines: {said}")
+    if not texts[0]:
+        raise InputError(f"an empty corpus: {references[0]} has no lines")
+    lines = list(open_text(candidate, encoding, "candidate"))
     if begins_essay(lines) or begins_essay(texts[0]):
         cut = "; cut them on the way, where they are scored, with ", Parameter("resegment")
         see = ", or see which lines belong together with ", Parameter("groups")
@@ -664,21 +730,27 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     return resegment(lines, list(zip(*texts, strict=True))).texts
 
 
-def _check_lines(
-    sizes: Iterable[tuple[str, int]],
-    count: int,
-    where: str,
-    unit: str = "lines",
-    mend: Sequence[str | Parameter] = (),
-) -> None:
-    """See that all files have as many lines as one place has of some unit, and that it has some."""
-    for name, lines in sizes:
-        if lines != count:
-            kind = "lines" if unit == "lines" else "segments"
-            said = f"different numbers of {kind}: {name} has {lines} lines, {where} has {count} {unit}"
-            raise InputError(said, *mend)
+def _check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -> None:
+    """Check that all files have as many lines as one of them, or as `there` says, and that there are some."""
+    where = there if isinstance(there, str) else f"{there.name} has {count_of(count, 'line')}"
+    for file in files:
+        if file.lines != count:
+            kind, mend = ("segments", []) if isinstance(there, str) else ("lines", _mend(file, there))
+            said = f"{file.name} has {count_of(file.lines, 'line')}, {where}"
+            raise InputError(f"different numbers of {kind}: {said}", *mend)
     if not count:
-        raise InputError(f"an empty corpus: {where} has no {unit}")
+        raise InputError(f"an empty corpus: {where.replace(' has 0 ', ' has no ')}")
+
+
+def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
+    """Say what may mend a file of more or fewer lines than another: line breaks, where both are about as long."""
+    shorter, longer = sorted((file, other), key=lambda each: each.lines)
+    if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
+        return [f"; {longer.name} is blank from line {shorter.lines + 1} on: take that out"]
+    sizes = sorted(int(each.bounds[-1]) for each in (file, other))
+    if sizes[1] > _MOST_LONGER * sizes[0]:
+        return ["; that is not for line breaks alone, one has far more text: softbleu check says where they part"]
+    return ["; where only line breaks differ, score and compare cut outputs by ", Parameter("resegment", True)]
 
 
 Corpus = Segments | ParallelFiles

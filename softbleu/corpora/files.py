@@ -8,10 +8,11 @@ import os
 import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Self, cast
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.declare import split_name
+from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup, parse_markup
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
@@ -110,9 +112,20 @@ class TextFile:
     lines: int
     block: int  # Lines of a block
     bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
+    keys: Mapping[SegmentKey, int] | None = (
+        None  # Document and segment of each line, and where they stand in a file with markup
+    )
 
     @classmethod
-    def open(cls, name: str, encoding: str, folder: Path, block: int, executor: Executor | None = None) -> Self:
+    def open(
+        cls,
+        name: str,
+        encoding: str,
+        folder: Path,
+        block: int,
+        executor: Executor | None = None,
+        role: str | None = None,
+    ) -> Self:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
         Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
@@ -129,10 +142,12 @@ class TextFile:
             Lines of a block.
         executor
             Whose workers look for lines.
+        role
+            Of a file with markup the text that is meant: candidate, reference or source.
         """
-        place = _plain(name, encoding, folder)
+        place, keys = _plain(name, encoding, folder, role)
         lines, bounds = _cut(name, place, block, executor)
-        return cls(name, place, lines, block, bounds)
+        return cls(name, place, lines, block, bounds, keys)
 
     def state(self) -> tuple[object, ...]:
         """Describe the file by what changes when it does: size and time, or what its place tells."""
@@ -171,13 +186,66 @@ def check_stdin(names: Sequence[str | None]) -> None:
         raise InputError("standard input (-) can be read once only")
 
 
-def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
-    """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
+def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Generator[str]:
+    """Read the lines of a text file one by one, without their ends: packed files, `-`, marks of order and markup.
+
+    `role` says which text of a file with markup is meant: candidate, reference or source.
+    """
     if not isinstance(name, str | Path):
         raise InputError(f"a file is named by text, not by {type(name).__name__}")
     encoding = encoding_of(encoding)
     with _stream(name) as (stream, _):
-        yield from text_lines(stream, name, encoding)
+        if begins_markup(stream.peek(_HEAD)):
+            path, label = split_text(str(name))
+            yield from _test_sets(path, stream, encoding).choose(role, label).values()
+        else:
+            yield from text_lines(stream, name, encoding)
+
+
+def has_markup(name: object) -> bool:
+    """Whether a file is a test set with markup; of what can be read once only, or a URL, it is not asked."""
+    if is_url(name) or not Path(str(name)).is_file():
+        return False
+    with _stream(str(name)) as (stream, _):
+        return begins_markup(stream.peek(_HEAD))
+
+
+def split_text(place: str) -> tuple[str, str | None]:
+    """Split off the name of one text of a file with markup, as ``FILE:NAME``.
+
+    >>> split_text("C:/out/a.txt"), split_text("-")
+    (('C:/out/a.txt', None), ('-', None))
+    """
+    if not is_url(place) and not Path(place).exists():
+        for colon in re.finditer("(?<=.):(?=.)", place):
+            if has_markup(place[: colon.start()]):
+                return place[: colon.start()], place[colon.end() :]
+    return place, None
+
+
+def list_texts(place: str, role: str, encoding: str = "utf-8") -> Sequence[tuple[str | None, str]]:
+    """Names and places (``FILE:NAME``) of all texts of a role that a file with markup has, where it has several.
+
+    Of any other file there are none, nor where one text is named already.
+    """
+    if not has_markup(place):
+        return []
+    with _stream(place) as (stream, _):
+        labels = _test_sets(place, stream, encoding_of(encoding)).labels(role)
+    return [(label or role, f"{place}:{label or role}") for label in labels if len(labels) > 1]
+
+
+def _test_sets(path: str, stream: IO[bytes], encoding: str) -> TestSets:
+    """Texts of a file with markup; one that several texts are taken of is read once."""
+    if is_url(path) or not (place := Path(path)).is_file():
+        return parse_markup(text_lines(stream, path, encoding), path)
+    return _read_sets(path, encoding, place.stat().st_size, place.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read_sets(path: str, encoding: str, *_state: int) -> TestSets:
+    with _stream(path) as (stream, _):
+        return parse_markup(text_lines(stream, path, encoding), path)
 
 
 def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -195,8 +263,9 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
 
 
 @contextmanager
-def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
+def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
     """Open a file, URL, pipe or standard input, decompressed; and tell whether it is plain and can be read again."""
+    name, _ = split_text(str(name))
     path = Path(name)
     if not is_url(name) and name != STDIN and not path.exists():
         raise InputError(f"no such file: {name}")
@@ -226,22 +295,34 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
         raise InputError(f"cannot read {name}: {error.strerror}") from None
 
 
-def _plain(name: str, encoding: str, folder: Path) -> Path | str:
-    """Place of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder."""
+def _plain(
+    name: str, encoding: str, folder: Path, role: str | None = None
+) -> tuple[Path | str, Mapping[SegmentKey, int] | None]:
+    """Place of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder.
+
+    Of a file with markup the segments of its lines come, too; see `TextFile`.
+    """
     encoding = encoding_of(encoding)
     with decoding(name, encoding), _stream(name) as (stream, plain_file):
-        if plain_file and encoding in UTF8:
-            if not is_url(name) and cast("io.BufferedReader", stream).peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        marked = begins_markup(stream.peek(_HEAD))
+        if plain_file and encoding in UTF8 and not marked:
+            if not is_url(name) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
-            return name if is_url(name) else Path(name)
-        copy = folder / f"{len(list(folder.iterdir()))}.txt"
+            return name if is_url(name) else Path(name), None
+        copy, keys = folder / f"{len(list(folder.iterdir()))}.txt", None
         with copy.open("wb") as out:
-            if encoding in UTF8:
+            if marked:
+                path, label = split_text(name)
+                sets = _test_sets(path, stream, encoding)
+                text = sets.choose(role, label)
+                keys = {key: sets.places[key] for key in text}
+                out.writelines(f"{line}\n".encode() for line in text.values())
+            elif encoding in UTF8:
                 _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
             else:
                 with text_reader(stream, encoding) as reader:
                     _copy(name, (block.encode() for block in iter(lambda: reader.read(_BLOCK), "")), out)
-        return copy
+        return copy, keys
 
 
 def _copy(name: str, blocks: Iterator[bytes], out: IO[bytes]) -> None:
@@ -373,19 +454,24 @@ def name_files(paths: Sequence[str]) -> dict[str, str]:
 
 
 def name_systems(
-    entries: Sequence[str], references: Sequence[str] = (), others: Sequence[str] = (), naming: Naming = name_files
+    entries: Sequence[str],
+    references: Sequence[str] = (),
+    others: Sequence[str] = (),
+    naming: Naming = name_files,
+    encoding: str = "utf-8",
 ) -> dict[str, str]:
     """Find the files of systems, by the systems' names.
 
     Entries are files, maybe as ``NAME=FILE``, or folders, which stand for every file in them but hidden ones, sorted,
-    and those of references and others. `naming` says how files without a name are called. Raises `InputError`: two
-    systems of one name, a folder without files, or a reference among several systems.
+    and those of references and others. A file with markup stands for every system in it, ``FILE:NAME`` for one.
+    `naming` says how files without a name are called. Raises `InputError`: two systems of one name, a folder without
+    files, or a reference among several systems.
 
     >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
     {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
     """
     refused, apart = _places(references), _places([*references, *others])
-    files = [file for entry in entries for file in _files_of(str(entry), apart)]
+    files = [file for entry in entries for file in _files_of(str(entry), apart, encoding)]
     for _, path in files:
         if len(files) > 1 and Path(os.path.realpath(path)) in refused:
             raise InputError(f"{path} is a reference, and named among the systems: leave it out of one")
@@ -403,12 +489,17 @@ def _places(names: Sequence[str]) -> set[Path]:
     return {Path(os.path.realpath(name)) for name in names if name != STDIN}
 
 
-def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None, str]]:
+def _files_of(entry: str, apart: Collection[Path], encoding: str) -> Iterator[tuple[str | None, str]]:
     """Names, where there are some, and files."""
     name, path = split_file(entry)
     folder = Path(path)
     if is_url(path) or not folder.is_dir():
-        yield name, path
+        texts = list_texts(path, "candidate", encoding)
+        if name is not None and texts:
+            raise InputError(
+                f"{path} has several systems: name one by {name}={path}:{texts[0][0]}, or leave out {name}="
+            )
+        yield from texts or [(name or split_text(path)[1], path)]
         return
     if name is not None:
         raise InputError(f"{path} is a folder, whose files are systems of their own: leave out {name}=")
@@ -419,4 +510,6 @@ def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None,
     ]
     if not files:
         raise InputError(f"{path}: a folder without a file of a system")
-    yield from ((None, str(file)) for file in files)
+    for file in files:
+        texts = list_texts(str(file), "candidate", encoding)
+        yield from texts or [(None, str(file))]

@@ -29,6 +29,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -45,6 +46,13 @@ CPU, WALL, MEMORY = 60, 300, 1 << 30
 HANGS = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 LOADED = ["app", "score", "explain", "compare", "metaeval", "matrix", "sweep"]
 COLOURS = re.compile("\x1b\\[[0-9;]*[mK]")
+
+
+def _wrapped(markup: str, text: str) -> bytes:
+    lines = enumerate(text.splitlines(), start=1)
+    return markup.format("\n".join(f'<seg id="{number}">{escape(line)}</seg>' for number, line in lines)).encode()
+
+
 FORMS: dict[str, Callable[[str], bytes]] = {
     "crlf": lambda text: text.replace("\n", "\r\n").encode(),
     "bom": lambda text: text.encode("utf-8-sig"),
@@ -54,6 +62,10 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "gz": lambda text: gzip.compress(text.encode()),
     "bz2": lambda text: bz2.compress(text.encode()),
     "xz": lambda text: lzma.compress(text.encode()),
+    "sgml": lambda text: _wrapped("<TSTSET setid=x><DOC docid=d>\n{}\n</DOC></TSTSET>", text),
+    "xml": lambda text: _wrapped(
+        '<?xml version="1.0"?>\n<dataset>\n<doc id="d"><hyp system="A"><p>\n{}\n</p></hyp></doc></dataset>', text
+    ),
     "cut": lambda text: gzip.compress(text.encode() * 9)[:-9],
 }
 
