@@ -16,6 +16,7 @@ import numpy as np
 from softbleu.config.declare import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.corpus import Corpus, compared_with, make_corpus
+from softbleu.corpora.files import STDIN
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -27,6 +28,7 @@ from softbleu.corpora.judgements import (
     read_scores,
     read_spans,
 )
+from softbleu.corpora.judgements.numbering import KnownOutputs
 from softbleu.corpora.labels import Documents
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
@@ -449,6 +451,28 @@ def lines_of(outputs: OpenOutputs) -> Mapping[str, Sequence[str]]:
     """Read the lines of the systems."""
     with outputs() as corpus:
         return loaded(corpus).candidates
+
+
+def known_outputs(
+    outputs: OpenOutputs, candidates: Outputs, others: Iterable[object], tables: Sequence[ScoreTable]
+) -> KnownOutputs | None:
+    """Return the lines of systems, by a function, or else the first scores of their segments; None: neither is known.
+
+    Parameters
+    ----------
+    outputs
+        Opens the corpus.
+    candidates, others
+        Files of systems, or texts by their name; other files. Standard input is read once only, and so not here.
+    tables
+        Scores by metrics.
+    """
+    files = [*(() if isinstance(candidates, Mapping) else candidates), *others]
+    if candidates and not any(
+        isinstance(file, str) and (file == STDIN or file.endswith(f"={STDIN}")) for file in files
+    ):
+        return partial(lines_of, outputs)
+    return next((table.segments for table in tables if table.segments), None)
 
 
 def gather_marks(

@@ -53,6 +53,7 @@ from softbleu.meta.agreement import (
     span_agreements,
 )
 from softbleu.meta.evidence import (
+    BY_OUTPUT,
     WAYS,
     Evidence,
     IntervalSettings,
@@ -60,7 +61,7 @@ from softbleu.meta.evidence import (
     Outputs,
     aggregate_scores,
     gather_marks,
-    lines_of,
+    known_outputs,
     make_score_tables,
     open_outputs,
     read_human,
@@ -247,10 +248,17 @@ def metaeval(
         return _spans(Evidence(marks=replace(marks, documents=named)), settings)
     by_document = known_name("level", level, ("segment", "document")) == "document"
     tables, notes = read_tables(scores, lower, direction, encoding)
+    known = known_outputs(outputs, candidates, [*references, source, gold], tables)
     judges = Evidence(
         tables,
         read_human(human, direction, encoding, column),
-        read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
+        read_rankings(
+            rankings,
+            start=rankings_start,
+            expand=expand,
+            encoding=encoding,
+            outputs=known if question in BY_OUTPUT or named is not None else None,
+        )
         if isinstance(rankings, str)
         else rankings,
         read_assessments(
@@ -260,7 +268,7 @@ def metaeval(
             unescape=unescape,
             standardise=standardise,
             encoding=encoding,
-            texts=partial(lines_of, outputs) if candidates else None,
+            texts=known,
             documents=named if by_document else None,
         )
         if isinstance(assessments, str)

@@ -55,6 +55,104 @@ def test_rankings(written, capsys):
     assert rows(read_rankings(written(gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
 
 
+# Judged are line 2 of the outputs, where A and B are the same, and line 3, where A and C are
+STARTS = {"A": ["x", "same", "it", "y"], "B": ["z", "same", "one", "u"], "C": ["x", "two", "it", "v"]}
+ITEM = '<ranking-item src-id="{{}}" user="u">{}</ranking-item>'
+TOLD = '<translation system="{}" rank="1"/><translation system="{}" rank="2"/>'
+SHOWN = f"<r>{ITEM.format(TOLD.format('A B', 'C'))}{ITEM.format(TOLD.format('C A', 'B'))}</r>"
+FIVES = "srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank,system3Id,system3rank\n"
+
+
+def scored(lines):
+    known = sorted({line for some in lines.values() for line in some})
+    return {name: np.array([known.index(line) / 7 for line in some]) for name, some in lines.items()}
+
+
+def ranked(rows):
+    return FIVES + "".join(f"{number},j,A,{a},B,{b},C,{c}\n" for number, a, b, c in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "outputs", "segments", "said"),
+    [
+        (SHOWN.format(1, 2), None, STARTS, [1, 2], ""),
+        (
+            SHOWN.format(2, 3),
+            None,
+            STARTS,
+            [1, 2],
+            "from 1, not from 0 as usual (outputs shown as one are equal: 0 of 2",
+        ),
+        (SHOWN.format(2, 3), None, {**STARTS, "A": ["x", " same ", "it\u00a0", "y"]}, [1, 2], "counted from 1, not"),
+        (SHOWN.format(2, 3), None, scored(STARTS), [1, 2], "counted from 1, not from 0"),
+        (
+            SHOWN.format(2, 3),
+            0,
+            STARTS,
+            [2, 3],
+            "outputs that were shown as one differ (equal are 0 of 2 counted from 0)",
+        ),
+        (
+            SHOWN.format(2, 4),
+            None,
+            {"A": "abcd", "C": "efgd"},
+            [1, 3],
+            "from 1, not from 0 as usual (the last is 4 of 4)",
+        ),
+        (
+            SHOWN.format(2, 3),
+            None,
+            {"A": "abcd", "Z": "efgh"},
+            [2, 3],
+            "0, as usual: the outputs do not tell; rankings_",
+        ),
+        (SHOWN.format(2, 3), None, {"Z": "ab"}, [2, 3], ""),
+        (
+            ranked([(1, 1, 1, 2), (2, 2, 1, 2)] * 5),
+            None,
+            STARTS,
+            [1, 2],
+            "from 0, not from 1 as usual (equal outputs",
+        ),
+        (ranked([(2, 1, 1, 2), (3, 2, 1, 2)] * 5), None, STARTS, [1, 2], ""),
+        (ranked([(0, 1, 1, 2), (2, 2, 1, 2)]), None, STARTS, [0, 2], "from 0, not from 1"),
+    ],
+)
+def test_segments_count_from_where_equal_outputs_are_equal(written, capsys, text, start, outputs, segments, said):
+    known = outputs if isinstance(outputs["Z" if "Z" in outputs else "A"], np.ndarray) else lambda: outputs
+    with ProgressBar(quiet=False):
+        found = read_rankings(written(text), start=start, outputs=known)
+    noted = capsys.readouterr().err
+    assert (sorted({*found.segment.tolist()}), said in noted, noted.count("\n")) == (segments, True, bool(said))
+
+
+def test_judged_outputs_are_those_that_are_scored(written):
+    differ = "outputs that were shown as one differ .equal are 0 of 2 counted from 0, 0 of 2 counted from 1"
+    others = {"A": list("abcd"), "B": list("efgh"), "C": list("ijkl")}
+    refused(InputError, differ, read_rankings, written(SHOWN.format(2, 3)), outputs=lambda: others)
+    beyond = "segments 2 to 9 were judged, but the outputs have 4"
+    refused(InputError, beyond, read_rankings, written(SHOWN.format(2, 9)), outputs=lambda: STARTS)
+    refused(InputError, beyond, read_rankings, written(SHOWN.format(2, 9)), outputs=scored(STARTS))
+
+
+@pytest.mark.parametrize(
+    ("text", "segments", "said"),
+    [
+        ("system segment score\nA 2 1\nA 4 2\n", [1, 3], ""),
+        ("system segment score\nA 1 1\nA 3 2\n", [0, 2], "taken as counted from 1"),
+        ("system segment score\nA 1 1\nA 2 2\n", [0, 1], ""),
+        ("system segment score\nA 0 1\nA 3 2\n", [0, 3], ""),
+        ("LP SYSTEM SID HUMAN\na-b A+B 2 1\na-b C 3 2\n", [1, 2], ""),
+        ("LP SYSTEM SID HUMAN\na-b A+B 1 1\na-b A+C 2 2\n", [1, 2], "counted from 0, not from 1 as usual"),
+    ],
+)
+def test_assessments_count_as_the_outputs_tell(written, capsys, text, segments, said):
+    with ProgressBar(quiet=False):
+        found = read_assessments(written(text), texts=lambda: STARTS)
+    noted = capsys.readouterr().err
+    assert (list(found.segments), said in noted, noted.count("\n")) == (segments, True, bool(said))
+
+
 def test_only_some_systems():
     found = Comparisons.of([(0, "A", "B", 1, "x"), (0, "B", "C", 0, "x"), (1, "C", "A", 1, "x")])
     assert rows(found.only(["A", "C"])) == [(1, "A", "C", -1)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.corpus import Segments
+from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
 from softbleu.corpora.judgements.scores import (
     TableRow,
     of_direction,
@@ -21,7 +22,7 @@ from softbleu.corpora.judgements.scores import (
     table_rows,
     text_of,
 )
-from softbleu.corpora.judgements.spans import LinesBySystem, annotated_rows
+from softbleu.corpora.judgements.spans import annotated_rows
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
@@ -178,7 +179,7 @@ def read_assessments(
     unescape: bool = False,
     standardise: str | None = None,
     encoding: str = "utf-8",
-    texts: LinesBySystem | None = None,
+    texts: KnownOutputs | None = None,
     documents: Documents | None = None,
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
@@ -205,14 +206,16 @@ def read_assessments(
     encoding
         Of the file.
     texts
-        Lines of the systems, among which outputs are looked for that the file does not number.
+        Lines of the systems, among which outputs are looked for that the file does not number, or scores of segments;
+        they tell from which number a table counts its segments, see `find_start`.
     documents
         Documents that scores of whole ones are of; each stands at the first segment of its document.
     """
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
     text = text_of(name, encoding)
-    judged, by_system, of_whole = annotated_rows(name, text, texts), True, False
+    judged = annotated_rows(name, text, texts if callable(texts) else None)
+    by_system, of_whole, numbered = True, False, judged is not None
     if judged is None:
         columns, rows = table_rows(name, text)
         known = set(columns)
@@ -225,7 +228,9 @@ def read_assessments(
             raise InputError(f"{name}, line 1: assessments need columns {needed}")
         judged = score_rows(name, text, column if by_system else "human")
     taken = of_direction(name, judged, direction)
-    return _numbered(name, _of_documents(name, taken, documents) if of_whole else taken, standardise, by_system)
+    if of_whole:
+        taken, numbered = _of_documents(name, taken, documents), True
+    return _numbered(name, taken, standardise, by_system, None if numbered else texts)
 
 
 def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | None) -> list[TableRow]:
@@ -296,27 +301,42 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
     return Assessments(scores, texts=corpus, annotations=annotations)
 
 
-def _numbered(name: str, rows: Sequence[TableRow], standardise: str | None, by_system: bool) -> Assessments:
-    """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other."""
+def _numbered(
+    name: str, rows: Sequence[TableRow], standardise: str | None, by_system: bool, outputs: KnownOutputs | None
+) -> Assessments:
+    """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other.
+
+    `outputs` are given where the format does not say from which number segments count.
+    """
     places, start = place_rows(name, rows)
     if not by_system and not start:
         where = next(where for (where, _), (_, segment) in zip(rows, places, strict=True) if not segment)
         raise InputError(f"{where}: SID is the number of a segment, from 1, not '0'")
+    if outputs is not None and start:
+        names = plain_names({one for system, _ in places for one in _produced_by(system, by_system)})
+        groups = [(n + start, [([names[one] for one in _produced_by(by, by_system)], 0)]) for by, n in places]
+        shift = start - find_start(name, groups, outputs, usual=start, sure=not by_system)
+        places = [(system, segment + shift) for system, segment in places]
     judged = (
         (place, score_of(where, row["score"]), row.get("annotator"))
         for (where, row), place in zip(rows, places, strict=True)
     )
-    outputs, scores, annotations = _means(name, judged, standardise)
-    if not outputs:
+    found, scores, annotations = _means(name, judged, standardise)
+    if not found:
         raise InputError(f"{name}: there are no assessments")
-    order = np.arange(len(outputs))
+    order = np.arange(len(found))
     if by_system:
         ranks = {system: rank for rank, system in enumerate(dict.fromkeys(system for system, _ in places))}
-        order = np.lexsort(([segment for _, segment in outputs], [ranks[system] for system, _ in outputs]))
-    groups = [[outputs[number][0]] if by_system else outputs[number][0].split("+") for number in order.tolist()]
-    names = plain_names({system for group in groups for system in group})
-    segments = [outputs[number][1] for number in order.tolist()]
-    systems = [[names[system] for system in group] for group in groups]
+        order = np.lexsort(([segment for _, segment in found], [ranks[system] for system, _ in found]))
+    produced = [_produced_by(found[number][0], by_system) for number in order.tolist()]
+    names = plain_names({system for group in produced for system in group})
+    segments = [found[number][1] for number in order.tolist()]
+    systems = [[names[system] for system in group] for group in produced]
     if annotations is not None:
         annotations = replace(annotations, outputs=np.argsort(order)[annotations.outputs])
     return Assessments(scores[order], systems, segments, annotations=annotations)
+
+
+def _produced_by(system: str, by_system: bool) -> list[str]:
+    """Systems that a name stands for: `a+b` for two with the same output, as WMT17 has it."""
+    return [system] if by_system else system.split("+")

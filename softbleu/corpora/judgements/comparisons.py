@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
+from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
 from softbleu.corpora.judgements.scores import csv_lines, first_line, plain_names, table_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
@@ -35,7 +36,7 @@ _PAIR = 2
 class Ranking:
     """One judgement of an annotator: the outputs of several systems for a segment, ranked."""
 
-    segment: int  # From 0
+    segment: int  # As the file numbers it
     annotator: str
     groups: Sequence[tuple[Sequence[str], int]]
     """Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties."""
@@ -161,13 +162,19 @@ class Comparisons:
 
 
 def read_rankings(
-    name: str, *, start: int | None = None, expand: bool = True, encoding: str = "utf-8"
+    name: str,
+    *,
+    start: int | None = None,
+    expand: bool = True,
+    encoding: str = "utf-8",
+    outputs: KnownOutputs | None = None,
 ) -> Comparisons:
     """Read a file of rankings, packed or not: Appraise XML, or CSV with columns `system1Id`, `system1rank`, ….
 
-    `start` is the number of the first segment in the file: by default 0 in XML and in CSV of pairs (as the judgements
-    of CoNLL-2014 have it), 1 in CSV of more systems a line (as WMT's). `expand` says whether systems whose outputs
-    were the same, and were shown as one, count each (as in WMT), or once.
+    `start` is the number of the first segment in the file; by default the one that fits the `outputs`, see
+    `find_start`. Where these do not tell, it is 0 in XML and in CSV of pairs (as the judgements of CoNLL-2014 have
+    it), 1 in CSV of more systems a line (as WMT's). `expand` says whether systems whose outputs were the same, and
+    were shown as one, count each (as in WMT), or once.
 
     Parameters
     ----------
@@ -179,15 +186,23 @@ def read_rankings(
         Whether systems with equal outputs count each.
     encoding
         Of the file.
+    outputs
+        Lines of the judged systems, or scores of their segments.
     """
     if start not in (None, 0, 1):
         raise InputError(Parameter("rankings_start"), f" is 0 or 1, not {start}")
     lines = list(open_text(name, encoding))
-    rankings = list((_read_xml if first_line(lines).lstrip().startswith("<") else _read_csv)(name, lines, start))
+    read = _read_xml if first_line(lines).lstrip().startswith("<") else _read_csv
+    usual, rankings = read(name, lines, 0 if start is None and outputs is not None else start)
     names = plain_names({system for ranking in rankings for group, _ in ranking.groups for system in group})
+    groups = [[([names[system] for system in group], rank) for group, rank in one.groups] for one in rankings]
+    first = usual if start is None else start
+    if outputs is not None:
+        judged = [(one.segment, shown) for one, shown in zip(rankings, groups, strict=True)]
+        how: dict[str, Any] = {"usual": usual, "given": start, "switch": Parameter("rankings_start")}
+        first = find_start(name, judged, outputs, **how)
     plain = (
-        replace(ranking, groups=[([names[system] for system in group], rank) for group, rank in ranking.groups])
-        for ranking in rankings
+        replace(one, segment=one.segment - first, groups=shown) for one, shown in zip(rankings, groups, strict=True)
     )
     try:
         return Comparisons.of(row for ranking in plain for row in ranking.rows(expand=expand))
@@ -195,7 +210,8 @@ def read_rankings(
         raise InputError(f"{name}: {error}") from None
 
 
-def _read_csv(name: str, lines: Sequence[str], start: int | None) -> Iterator[Ranking]:
+def _read_csv(name: str, lines: Sequence[str], least: int | None) -> tuple[int, list[Ranking]]:
+    """The usual number of the first segment, and the rankings; their segments are numbered as in the file."""
     wanted = [column.lower() for column in _RANKED.findall(first_line(lines))]
     columns, rows = table_rows(name, csv_lines(name, lines), wanted=wanted)
     numbers = [match[1] for column in columns if (match := _SYSTEM.fullmatch(column))]
@@ -204,11 +220,13 @@ def _read_csv(name: str, lines: Sequence[str], start: int | None) -> Iterator[Ra
     for column in (*(f"system{number}rank" for number in numbers), "srcindex", "judgeid"):
         if column not in columns:
             raise InputError(f"{name}, line 1: rankings need a column {column}")
-    start = int(len(numbers) > _PAIR) if start is None else start
+    usual, rankings = int(len(numbers) > _PAIR), list[Ranking]()
     for where, row in rows:
         ranked = [((row[f"system{n}id"],), _whole(where, "rank", row[f"system{n}rank"])) for n in numbers]
         judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
-        yield _ranking(where, row["srcindex"], start, row["judgeid"], judged)
+        first = usual if least is None else least
+        rankings.append(_ranking(where, row["srcindex"], first, row["judgeid"], judged))
+    return usual, rankings
 
 
 class _Items:
@@ -250,8 +268,8 @@ class _Items:
         self._item = None
 
 
-def _read_xml(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ranking]:
-    items = _Items(name, start or 0)
+def _read_xml(name: str, lines: Iterable[str], least: int | None) -> tuple[int, list[Ranking]]:
+    items = _Items(name, least or 0)
     try:
         for line in lines:
             items.parser.Parse(line + "\n", False)
@@ -260,7 +278,7 @@ def _read_xml(name: str, lines: Iterable[str], start: int | None) -> Iterator[Ra
         raise InputError(f"{name}, line {error.lineno}: not XML ({expat.ErrorString(error.code)})") from None
     if items.number == "id":
         note(f"{name}: no item has a src-id, so segments are numbered by id: is that the line of the source?")
-    yield from items.rankings
+    return 0, items.rankings
 
 
 def _attribute(where: str, attributes: Mapping[str, str], tag: str, key: str) -> str:
@@ -286,4 +304,4 @@ def _ranking(
     if len(set(systems)) < len(systems):
         twice = next(system for system in systems if systems.count(system) > 1)
         raise InputError(f"{where}: system {twice!r} is ranked twice")
-    return Ranking(number - start, annotator, groups)
+    return Ranking(number, annotator, groups)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from softbleu.corpora.files import name_files
+from softbleu.corpora.judgements.numbering import LinesBySystem
 from softbleu.corpora.judgements.scores import (
     TableRow,
     Values,
@@ -35,8 +36,6 @@ _MQM = ("system", "seg_id", "rater", "target", "category", "severity")
 _WEIGHTS = {"critical": 5.0, "major": 5.0, "minor": 1.0}
 _HEAVY, _LIGHT = "non-translation", ("fluency/punctuation", "linguistic conventions/punctuation")
 """Categories that cost 25 points where they are major, and .1 where they are minor (Freitag et al. 2021)."""
-LinesBySystem = Callable[[], Mapping[str, Sequence[str]]]
-"""Gives the lines of each system."""
 MINOR, MAJOR = "minor", "major"
 _SEVERITIES = {MINOR: MINOR, MAJOR: MAJOR, "critical": MAJOR}
 _PLACED = ("system", "segment", "start", "end")
