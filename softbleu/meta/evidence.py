@@ -33,6 +33,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import by_text
+from softbleu.io.progress import note
 from softbleu.io.tabular import Value
 from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, check_samples, join_assessments, join_systems
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
@@ -46,6 +47,7 @@ from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
 BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
+OF_SYSTEMS = ("systems", "left-out", "windows")  # Questions that need human scores of systems
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
@@ -134,6 +136,19 @@ class Evidence:
             assessments = assessments.of_documents(numbers) if whole else replace(assessments, documents=numbers)
         metrics = [table.of_documents(numbers) for table in self.metrics] if whole else self.metrics
         return replace(self, metrics=metrics, comparisons=comparisons, assessments=assessments)
+
+    def with_means(self, question: str) -> tuple[Evidence, list[str]]:
+        """Take means of assessed outputs for human scores of systems, where a question needs these and has none.
+
+        With a note that says so.
+        """
+        if question not in OF_SYSTEMS or self.assessments is None or self.human or self.comparisons is not None:
+            return self, []
+        means, same = self.assessments.of_systems()
+        on = "" if same else ", which are not the same segments for every system"
+        return replace(self, human={ASSESSMENT: means}), [
+            f"human scores of systems are means of assessed outputs{on}"
+        ]
 
     def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
         """Join metrics with each kind of human scores of systems. InputError: either is missing, or fewer systems."""
@@ -368,7 +383,9 @@ def read_human(
             name = label or file_stem(file, direction)
             if name in human:
                 raise InputError(f"two human scores are called {name!r}: name one by NAME=FILE")
-            human[name] = made.systems
+            if not made.systems:
+                note(f"{name}: human scores of systems are means of segments")
+            human[name] = made.systems or made.means()
     return human
 
 

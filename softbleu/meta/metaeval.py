@@ -274,7 +274,8 @@ def metaeval(
         if isinstance(assessments, str)
         else assessments,
     )
-    judges = judges.turned(lower).by_document(named, whole=by_document)
+    judges, said = judges.turned(lower).by_document(named, whole=by_document).with_means(question)
+    notes += said
     tables = [*judges.metrics]
     signed: dict[str, dict[str, str]] = {}
     scorers = read_metrics(metrics, language, signed)

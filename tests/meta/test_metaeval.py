@@ -193,6 +193,34 @@ def test_wins_of_segments_make_scores_of_systems(segments: list[list[int]]) -> N
     assert list(aggregate_scores(table, "trueskill", settings).systems.values()) == skills.tolist()
 
 
+@pytest.mark.parametrize("question", ["systems", "left-out", "windows"])
+def test_human_scores_of_systems_are_means_of_assessed_outputs_where_there_are_no_others(
+    tmp_path: Path, question: str
+) -> None:
+    """As in mt-metrics-eval; a system that was assessed on other segments is noted."""
+    judged = {"A": [90, 80, 70], "B": [60, 70, None], "C": [50, 40, 30], "D": [20, 30, 10]}
+    lines = [f"{name}\t{n}\t{score}" for name, scores in judged.items() for n, score in enumerate(scores, 1)]
+    file = tmp_path / "judged.tsv"
+    file.write_text("\n".join(["system\tsegment\tscore", *lines, ""]), "utf-8")
+    metric = ScoreTable("m", {"A": 31.0, "B": 32.5, "C": 20.0, "D": 12.0})
+    means = {"A": 80.0, "B": 65.0, "C": 40.0, "D": 20.0}
+    expected = softbleu.metaeval(question, scores=[metric], human={"direct assessment": means}, samples=20)
+    found = softbleu.metaeval(question, scores=[metric], assessments=str(file), samples=20)
+    assert found.records() == expected.records()
+    assert found.notes[0] == (
+        "human scores of systems are means of assessed outputs, which are not the same segments for every system"
+    )
+    files = softbleu.metaeval(question, scores=[metric], human=[str(file)], samples=20)
+    assert [{**row, "human": "direct assessment"} for row in files.records()] == expected.records()
+
+
+def test_judged_texts_of_no_system_have_no_scores_of_systems() -> None:
+    texts = Assessments(np.array([1.0, 2.0]), texts=Segments.of({"translation": ["a", "b"]}, [("a",), ("b",)]))
+    metric = ScoreTable("m", {"A": 1.0, "B": 2.0, "C": 3.0})
+    with pytest.raises(InputError, match="ask about outputs"):
+        softbleu.metaeval("systems", scores=[metric], assessments=texts)
+
+
 def test_aggregates_are_asked_for() -> None:
     found = softbleu.metaeval(metrics=["bleu"], **GIVEN, aggregate="expected-wins", samples=9)
     plain = softbleu.metaeval(metrics=["bleu"], **GIVEN, samples=9)

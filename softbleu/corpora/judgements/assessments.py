@@ -130,6 +130,22 @@ class Assessments:
         means = np.array([np.mean(some) for some in scores.values()])
         return Assessments(means, [systems for systems, _ in scores], [number for _, number in scores])
 
+    def of_systems(self) -> tuple[dict[str, float], bool]:
+        """Mean score of each system's assessed outputs, and whether all systems were assessed on the same segments.
+
+        InputError: the outputs are of no system.
+        """
+        if self.texts is not None:
+            raise InputError("these judgements have texts of their own, which are of no system: ask about outputs")
+        scores: dict[str, list[float]] = {}
+        places: dict[str, set[int]] = {}
+        for score, systems, segment in zip(self.scores.tolist(), self.systems, self.segments, strict=True):
+            for name in systems:
+                scores.setdefault(name, []).append(score)
+                places.setdefault(name, set()).add(segment)
+        same = len({frozenset(segments) for segments in places.values()}) == 1
+        return {name: float(np.mean(some)) for name, some in scores.items()}, same
+
     def drawn_with(self, segments: Integers) -> Integers:
         """Number the units with which outputs of these segments are drawn: the segments, or their documents."""
         return drawn_with(segments, self.documents)

@@ -404,6 +404,10 @@ class ScoreTable:
             raise InputError(f"{self.name} has scores of systems only: {what}give those of segments, too")
         return self.segments
 
+    def means(self) -> dict[str, float]:
+        """Mean score of each system's segments, of those that have one."""
+        return {name: float(np.nanmean(scores)) for name, scores in self.segments.items() if (scores == scores).any()}
+
     def of_documents(self, numbers: Integers) -> ScoreTable:
         """Means of the segments of each document, in the place of segments; these have the `numbers`.
 
