@@ -226,6 +226,21 @@ def test_judgements_and_their_spans(written, name):
     assert standard.scores.tolist() == [expected / 2, -expected]
 
 
+def test_unknown_severities_and_items_without_outputs_are_noted(written, capsys):
+    rows = ["A\t1\tr\tt\tc\tMajor", "A\t1\tr\tt\tc\tTrivial", "A\t2\tr\tt\tc\tNeutral"]
+    name = written("\n".join(["system\tseg_id\trater\ttarget\tcategory\tseverity", *rows]), "mqm.tsv")
+    with ProgressBar(quiet=False):
+        assert read_assessments(name).scores.tolist() == [-5, 0]
+    assert "severity 'Trivial' is none of critical, major, minor, and costs nothing" in capsys.readouterr().err
+    pages = log([{"score": 1}, {"score": 2}], outputs=({"A": "a"}, {"B": "b"})).replace(
+        '[{"A": {"score": 2}', '[{"B": {"score": 2}'
+    )
+    name = written(pages, "log.jsonl")
+    with ProgressBar(quiet=False):
+        assert read_assessments(name, texts=lambda: {"A": ["a"]}).scores.tolist() == [1]
+    assert "log.jsonl: no outputs are given of B: left out (items: 1)" in capsys.readouterr().err
+
+
 def log(said, items=("d#0", "d#1"), outputs=({}, {})):
     """Pages of a campaign, each of one item: what was said of it."""
     pages = [

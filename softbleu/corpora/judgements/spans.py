@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +29,17 @@ from softbleu.io.reading import parse_json, whole_number, without_packing
 
 _PUBLISHED = ("annotator", "system", "line", "kind", "from", "to", "score", "document", "", "spans", "begun", "ended")
 """Columns of WMT24's published file, which has no names for them."""
+_EXPORTED = 11
+"""Columns of an export of Appraise without spans, which numbers segments of a document or of its own tasks."""
+_KINDS = ("TGT", "BAD", "CHK", "REF")
 _CONTROLS = ("#bad", "#dup", "#incomplete", "-tutorial")
 """Documents that have one of these in their name are left out."""
 _ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
 _TAKEN_BACK = "__RESET__"
-_MQM = ("system", "seg_id", "rater", "target", "category", "severity")
+_MQM = ("system", "rater", "target", "category", "severity")
+_MQM_SEGMENTS = ("seg_id", "globalsegid", "segment", "segment_id")  # Those of a whole test set
 _WEIGHTS = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+_FREE = ("neutral", "no-error", "no error", "none", "")  # Severities that cost nothing
 _HEAVY, _LIGHT = "non-translation", ("fluency/punctuation", "linguistic conventions/punctuation")
 """Categories that cost 25 points where they are major, and .1 where they are minor (Freitag et al. 2021)."""
 MINOR, MAJOR = "minor", "major"
@@ -204,8 +210,8 @@ def _span(where: str, marked: Any) -> MarkedSpan | None:
 def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
     """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
 
-    Read are WMT24's CSV and JSON lines, what Pearmut exports, and MQM's table of errors, whose scores are the negated
-    sums of the published weights. Control items are left out. None: the file is none of these.
+    Read are WMT24's CSV and JSON lines, WMT25's JSON lines, what Pearmut exports, and MQM's table of errors, whose
+    scores are the negated sums of the published weights. Control items are left out. None: the file is none of these.
 
     Parameters
     ----------
@@ -221,14 +227,19 @@ def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None =
     cells = first_line(text).split("\t")
     if {*_MQM} <= {cell.lower() for cell in cells}:
         return _mqm_rows(name, text)
-    return _published_rows(name, text) if len(cells) == len(_PUBLISHED) and cells[3] in ("TGT", "BAD") else None
+    if len(cells) == _EXPORTED and cells[3] in _KINDS:
+        raise InputError(
+            f"{name}, line 1: an export of Appraise without spans, which does not say of which line a segment is: "
+            "write a table with the columns system, segment and score"
+        )
+    return _published_rows(name, text) if len(cells) == len(_PUBLISHED) and cells[3] in _KINDS else None
 
 
 def _published_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
     """WMT24, as published, with lines from 0; see `_PUBLISHED`."""
     _, rows = table_rows(name, text, lambda cells: (_PUBLISHED, False))
     for where, row in rows:
-        if row["kind"] != "BAD" and not any(mark in row["document"] for mark in _CONTROLS):
+        if row["kind"] == "TGT" and not any(mark in row["document"] for mark in _CONTROLS):
             placed = {"segment": _after(where, row["line"]), "lp": f"{row['from']}-{row['to']}"}
             kept = {name: row[name] for name in ("system", "annotator", "score", "document")}
             yield where, {**kept, **placed, "spans": parse_json(row["spans"], where)}
@@ -250,6 +261,8 @@ def _json_rows(name: str, text: Sequence[str], texts: LinesBySystem | None) -> I
             for number, entry in enumerate(log, start=1)
         ]
     keys = set(values[0][1]) if values and isinstance(values[0][1], dict) else set()
+    if {"doc_id", "scores", "tgt_text"} <= keys:
+        return _humeval_rows(values)
     if {"esa_score", "line_id", "system"} <= keys:
         return (_compiled_row(where, value) for where, value in values)
     return _pearmut_rows(name, values, texts) if "annotation" in keys and keys & {"item", "user_id"} else None
@@ -267,6 +280,35 @@ def _compiled_row(where: str, value: Any) -> TableRow:
     placed = {"annotator": str(value.get("annotator", "")), "document": str(value.get("doc_id", ""))}
     more = {"lp": str(value["langs"])} if "langs" in value else {}
     return where, {**judged, **placed, **more, "spans": value.get("esa_spans") or []}
+
+
+def _humeval_rows(values: Values) -> Iterator[TableRow]:
+    """WMT25, as published: a segment per line, of each system what one annotator said, and maybe a second one.
+
+    A direction's segments are numbered as they stand, those that nobody judged among them.
+    """
+    counts: Counter[str] = Counter()
+    for where, value in values:
+        if not isinstance(value, dict) or not isinstance(value.get("scores"), dict):
+            raise InputError(f"{where}: an object with doc_id and scores by system is needed")
+        direction, _, document = str(value.get("doc_id", "")).partition("_#_")
+        counts[direction] += 1
+        place = {"segment": counts[direction], "lp": direction, "document": document.rpartition("_#_")[0]}
+        for system, said in value["scores"].items():
+            for judged in said if isinstance(said, list) else _rounds(where, said):
+                if not isinstance(judged, dict) or "human" not in judged:
+                    raise InputError(f"{where}: no score ('human') of {system}")
+                annotator = {"annotator": str(judged.get("annotator", ""))}
+                spans = judged.get("errors") or []
+                yield where, {"system": system, **place, **annotator, "score": judged["human"], "spans": spans}
+
+
+def _rounds(where: str, said: Any) -> Iterator[dict[str, Any]]:
+    """Split what is said of an output into rounds: keys such as `human1`, `annotator1` and `errors1`, then 2."""
+    if not isinstance(said, dict):
+        raise InputError(f"{where}: what is said of a system is an object, not {said!r}")
+    for number in sorted(key.removeprefix("human") for key in said if key.startswith("human")):
+        yield {key: said.get(f"{key}{number}") for key in ("human", "annotator", "errors")}
 
 
 def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Iterator[TableRow]:
@@ -293,6 +335,8 @@ def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Ite
     if judged and not any(segments):
         systems = sorted({system for *_, by_system in judged for system in by_system})
         raise InputError(f"{name}: judged are {', '.join(systems)}, of which no outputs are given")
+    placed = zip(segments, judged, strict=True)
+    _note_lost(name, [by_system for segment, (*_, by_system) in placed if segment is None])
     if any("\n" in text for _, _, item, _ in judged for text in _outputs(item).values()):
         note(f"{name}: outputs have line breaks, which spans count, as in Pearmut since 1.1.5 (not before)")
     for segment, (where, value, item, by_system) in zip(segments, judged, strict=True):
@@ -307,6 +351,13 @@ def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Ite
                 document = item_id.rpartition("#")[0] or item_id
                 marked = [span[:3] for span in spans]
                 yield where, {"system": system, **place, "score": score, "document": document, "spans": marked}
+
+
+def _note_lost(name: str, lost: Sequence[Mapping[str, Any]]) -> None:
+    """Say how many items were judged of systems alone that have no outputs."""
+    if lost:
+        systems = ", ".join(sorted({system for by_system in lost for system in by_system}))
+        note(f"{name}: no outputs are given of {systems}: left out (items: {len(lost):,})")
 
 
 def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[str, dict[str, Any]]]]:
@@ -407,15 +458,24 @@ def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any
 
 def _mqm_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
     """MQM, as published: an error per row, its span between ``<v>`` and ``</v>``; a row per output and rater."""
-    _, rows = table_rows(name, text)
+    columns, rows = table_rows(name, text)
+    number = next((column for column in _MQM_SEGMENTS if column in columns), None)
+    if number is None:
+        needed = "seg_id or globalSegId, the number of a segment in the whole test set"
+        raise InputError(f"{name}, line 1: MQM needs a column {needed} (docSegId counts within documents)")
     judged: dict[tuple[str, str, str], tuple[str, str, list[float], list[Any]]] = {}
+    unknown: Counter[str] = Counter()
     for where, row in rows:
-        key = row["system"], row["seg_id"], row["rater"]
+        key = row["system"], row[number], row["rater"]
         _, _, costs, spans = judged.setdefault(key, (where, row.get("doc", ""), [], []))
         severity, category = row["severity"].lower(), row["category"].lower()
         costs.append(_cost(category, severity))
         if severity in _WEIGHTS:
             spans += [[*places, severity] for places in marked_spans(row["target"])]
+        elif severity not in _FREE:
+            unknown[row["severity"]] += 1
+    for severity, count in unknown.items():
+        note(f"{name}: severity {severity!r} is none of {', '.join(_WEIGHTS)}, and costs nothing (errors: {count:,})")
     for (system, segment, rater), (where, document, costs, spans) in judged.items():
         placed: Mapping[str, Any] = {"annotator": rater, "document": document, "spans": spans}
         yield where, {"system": system, "segment": segment, "score": 0.0 - sum(costs), **placed}
