@@ -1,8 +1,9 @@
-"""Whole segments in one file: `candidate ||| reference` lines, TSV with named columns, JSONL."""
+"""Whole segments in one file: `candidate ||| reference` lines, TSV, CSV, JSONL."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,18 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.arguments import listed
-from softbleu.io.reading import check_columns, parse_json, without_packing
+from softbleu.io.progress import note
+from softbleu.io.reading import check_columns, parse_json, read_rows, without_packing
 
 SEPARATOR = "|||"
+_COLUMNS = {
+    "candidate": re.compile("(?i)hyp|hypothesis|mt|translation|output|prediction"),
+    "reference": re.compile(r"(?i)gold|ref[-_ ]?\w{0,3}"),
+    "source": re.compile("(?i)src|source|input"),
+}
+"""How other programs (COMET, MetricX, WMT's tables) call columns."""
+_TRIED = 100  # Lines of CSV that tell which mark stands between its cells
+_NAME = re.compile(r"[a-z][a-z0-9_.:-]*")
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,7 @@ class Record:
     candidates: Mapping[str, str]
     references: Sequence[str]
     source: str | None = None
+    where: str = ""  # File and line
 
 
 Parse = Callable[[Iterator[tuple[str, str]]], Iterator[Record]]
@@ -35,50 +46,104 @@ def parse_pairs(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
         candidate, *references = (part.strip() for part in line.split(SEPARATOR))
         if not references:
             raise InputError(f"{where}: no reference; write 'candidate {SEPARATOR} reference'")
-        yield Record({"candidate": candidate}, references)
+        yield Record({"candidate": candidate}, references, None, where)
 
 
 def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
-    """Read tab-separated values under a line of column names.
+    """Read tab-separated values, under a line of column names or without one.
 
     Columns: `candidate` or, for several systems, `candidate:NAME`; `reference`, `reference2` or whatever begins
-    with "reference"; `source`. Others are passed over. There are references, a source, or both. An empty cell is an
-    empty text; a line may end before its last references, which are then missing.
+    with "reference"; `source`; or what other programs call these (`_COLUMNS`). Others are passed over. There are
+    references, a source, or both. An empty cell is an empty text; a line may end before its last references, which
+    are then missing. Without names of columns the first has candidates, the others have references.
     """
-    where, header = next(lines, ("", ""))
+    return _of_rows((where, line.split("\t")) for where, line in lines)
+
+
+def parse_csv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
+    """Read comma-separated values, or such with semicolons, as spreadsheets write them; see `parse_tsv`."""
+    numbered = list(lines)
+    if not numbered:
+        return iter(())
+    name = numbered[0][0].rpartition(", line ")[0]
+    ended = [f"{line}\n" for _, line in numbered]
+    mark = max(",;\t", key=lambda mark: _fit(ended[:_TRIED], name, mark))
+    return _of_rows((f"{name}, line {number}", cells) for number, cells in read_rows(ended, name, mark) if cells)
+
+
+def _fit(lines: Sequence[str], name: str, mark: str) -> tuple[int, int]:
+    """How many columns a mark makes that are known, and how many rows it cuts into as many cells as the first."""
+    rows = [cells for _, cells in read_rows(lines, name, mark)]
+    return sum(map(bool, _kinds_of(rows[0]))), sum(len(cells) == len(rows[0]) > 1 for cells in rows)
+
+
+def _of_rows(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Record]:
+    where, names = next(rows, ("", []))
     if not where:
         return
-    names = header.split("\t")
-    kinds = [_kind_of(name) for name in names]
+    kinds = _kinds_of(names)
+    if len(names) > 1 and not any(kinds):
+        rows, names = _without_header(where, names, rows)
+        kinds = _kinds_of(names)
     known = [kind for kind in kinds if kind is not None]
-    unnamed = {"candidate:": "candidate", "candidate:candidate": "candidate"}
-    check_columns(
-        where, [unnamed.get(name, name) if kind else "" for name, kind in zip(names, kinds, strict=True)], names
-    )
+    same = [
+        "" if kind is None else kind[1] if kind[0] == "reference" else ":".join(filter(None, kind)) for kind in kinds
+    ]
+    check_columns(where, same, names)
     kinds_known = {kind for kind, _ in known}
     if "candidate" not in kinds_known or not kinds_known & {"reference", "source"}:
         raise InputError(f"{where}: the first line must name columns 'candidate' and 'reference', not {names}")
-    for where, line in lines:
-        cells = line.split("\t")
+    for where, cells in rows:
         if len(cells) > len(names):
             raise InputError(f"{where}: {len(cells)} cells under {len(names)} column names")
         named = [(kind, cell) for kind, cell in zip(kinds, cells, strict=False) if kind is not None]
-        candidates = {name: cell for (kind, name), cell in named if kind == "candidate"}
-        missing = [name for kind, name in known if kind == "candidate" and name not in candidates]
+        candidates = {name or kind: cell for (kind, name), cell in named if kind == "candidate"}
+        missing = [name or kind for kind, name in known if kind == "candidate" and (name or kind) not in candidates]
         if missing:
             raise InputError(f"{where}: no candidate of system {missing[0]!r}, the line ends before it")
         references = [cell for (kind, _), cell in named if kind == "reference"]
-        yield Record(candidates, references, next((cell for (kind, _), cell in named if kind == "source"), None))
+        source = next((cell for (kind, _), cell in named if kind == "source"), None)
+        yield Record(candidates, references, source, where)
 
 
-def _kind_of(column: str) -> tuple[str, str] | None:
-    """Find the kind of a column, and which of its kind it is; None for columns that are passed over."""
-    kind, _, name = column.partition(":")
-    if kind == "candidate":
-        return kind, name or "candidate"
-    if kind.startswith("reference"):
-        return "reference", column
-    return ("source", "") if column == "source" else None
+def _kinds_of(names: Sequence[str]) -> list[tuple[str, str] | None]:
+    """Find the kinds of columns, and which of its kind each is; None for columns that are passed over.
+
+    Names of other programs count where no column is called candidate.
+    """
+    kinds: list[tuple[str, str] | None] = []
+    for column in names:
+        kind: str | None
+        kind, _, name = column.partition(":")
+        kind, name = ("reference", column) if kind.startswith("reference") else (kind, name)
+        kinds.append((kind, name * (name != kind)) if kind in _COLUMNS else None)
+    if any(kind is not None and kind[0] == "candidate" for kind in kinds):
+        return kinds
+    for number, column in enumerate(names):
+        kind = next((kind for kind, name in _COLUMNS.items() if name.fullmatch(column.strip())), None)
+        if kind is not None and kinds[number] is None:
+            kinds[number] = (kind, column * (kind == "reference"))
+    return kinds
+
+
+def _without_header(
+    where: str, first: list[str], rows: Iterator[tuple[str, list[str]]]
+) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
+    """Take a first line that names no column for a segment; the rows then, and names for its columns.
+
+    Raises `InputError` where all its cells are words that may be names, as no other line has.
+    """
+    others = list(rows)
+    if _names_columns(first) and not any(_names_columns(cells) for _, cells in others) and others:
+        said = "are they the columns 'candidate', 'reference' and 'source'? Name them so"
+        raise InputError(f"{where}: nothing is known of columns called {', '.join(first)}: {said}")
+    note(f"{where} names no columns: the first has candidates, the other{'s' * (len(first) > 2)} references")
+    return iter([(where, first), *others]), ["candidate", *(f"reference{number}" for number in range(1, len(first)))]
+
+
+def _names_columns(cells: Sequence[str]) -> bool:
+    """Whether all cells may be names of columns: single words in lower case, each another."""
+    return len(set(cells)) == len(cells) and all(_NAME.fullmatch(cell) for cell in cells)
 
 
 def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
@@ -102,10 +167,10 @@ def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
         for text in (*candidates.values(), *present, *source):
             if not isinstance(text, str):
                 raise InputError(f"{where}: text is needed, not {json.dumps(text)[:40]}")
-        yield Record(candidates, present, entry.get("source"))
+        yield Record(candidates, present, entry.get("source"), where)
 
 
-PAIR_FORMATS: dict[str, Parse] = {"pairs": parse_pairs, "tsv": parse_tsv, "jsonl": parse_jsonl}
+PAIR_FORMATS: dict[str, Parse] = {"pairs": parse_pairs, "tsv": parse_tsv, "csv": parse_csv, "jsonl": parse_jsonl}
 
 
 def read_segments(name: str, *, file_format: str | None = None, encoding: str = "utf-8") -> Segments:
@@ -119,7 +184,7 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     name
         The file, packed or not; `-` is standard input.
     file_format
-        `pairs`, `tsv` or `jsonl`; None: by the suffix.
+        `pairs`, `tsv`, `csv` or `jsonl`; None: by the suffix.
     encoding
         Of the file.
     """
@@ -131,9 +196,8 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     references: list[Sequence[str]] = []
     sources: list[str] = []
     first: Record | None = None
-    first_line = 2 if file_format == "tsv" else 1
-    for number, record in enumerate(PAIR_FORMATS[file_format](numbered_lines(name, encoding)), start=first_line):
-        where = f"{name}, line {number}"
+    for record in PAIR_FORMATS[file_format](numbered_lines(name, encoding)):
+        where = record.where or name
         first = first or record
         if not record.references and (record.source is None or first.references):
             raise InputError(f"{where}: the segment has no reference")
@@ -142,7 +206,7 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
         if odd := sorted(record.candidates.keys() ^ first.candidates.keys()):
             raise InputError(f"{where}: system {odd[0]!r} is not in every segment")
         if (record.source is None) != (first.source is None):
-            where = where if record.source is None else f"{name}, line {first_line}"
+            where = where if record.source is None else first.where or name
             raise InputError(f"{where}: no source, though other segments have one")
         for system, candidate in record.candidates.items():
             candidates.setdefault(system, []).append(candidate)

@@ -60,6 +60,10 @@ set, which has no order
     if unordered or single or not isinstance(values, Iterable):
         kind = "one text" if isinstance(values, str) else type(values).__name__
         raise InputError(f"{what} are {of}, not {f'a {kind}, which has no order' if unordered else kind}")
+    # What pyarrow's arrays hold are objects of its own.
+    python_values = getattr(values, "to_pylist", None)
+    if python_values is not None:
+        return list(python_values())
     return values if isinstance(values, Sequence) else list(values)
 
 

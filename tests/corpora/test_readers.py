@@ -326,6 +326,26 @@ def test_formats_and_kinds_of_files(name, last, source, read, monkeypatch):
         assert read_segments("-").references == RAGGED
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "references", "source"),
+    [
+        ("x.tsv", 'A, "b".\tR\nc; d\tS\n', [("R",), ("S",)], None),
+        ("x.tsv", 'A, "b".\tR\tQ\nc; d\tS\n', [("R", "Q"), ("S",)], None),
+        ("x.tsv", 'src\tMT\tref\tscore\ns\tA, "b".\tR\t1\nt\tc; d\tS\t0\n', [("R",), ("S",)], ["s", "t"]),
+        ("x.csv", 'candidate,reference\n"A, ""b"".",R\nc; d,S\n\n', [("R",), ("S",)], None),
+        ("x.csv", 'source;candidate;reference;n\ns;"A, ""b"".";R;1\nt;"c; d";S;2\n', [("R",), ("S",)], ["s", "t"]),
+        ("x.csv", '"A, ""b"".",R\nc; d,S\n', [("R",), ("S",)], None),
+        ("x.csv", '"A, ""b"".";"R, Q"\n"c; d";S\n', [("R, Q",), ("S",)], None),
+        ("x.csv", 'A, "b".\tR\nc; d\tS\n', [("R",), ("S",)], None),
+        ("x.csv.xz", 'hypothesis,reference_a,ref\n"A, ""b"".",R,x\nc; d,S,y\n', [("R", "x"), ("S", "y")], None),
+    ],
+)
+def test_tables_of_other_programs_with_a_header_or_without(name, content, references, source, read):
+    made = read(lzma.compress(content.encode()) if name.endswith("xz") else content, name)
+    assert made.candidates == {"candidate": ['A, "b".', "c; d"]}
+    assert ([*map(tuple, made.references)], made.source) == (references, source)
+
+
 def test_several_systems(read):
     expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
     tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"

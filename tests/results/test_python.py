@@ -165,7 +165,7 @@ def test_names_do_no_harm_in_a_notebook() -> None:
 
 
 def test_generators_and_columns_are_texts() -> None:
-    pandas = pytest.importorskip("pandas")
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     candidates, references = CANDIDATES["A"], ["the cat sat on the mat", "it is"]
     expected = score(candidates, references, effective_order=True)
     assert not math.isclose(expected.score, 100)
@@ -174,6 +174,8 @@ def test_generators_and_columns_are_texts() -> None:
         *((iter(candidates), (text for text in references)), (tuple(candidates), ([text] for text in references))),
         *((frame["ours"], frame["theirs"]), (frame["ours"].to_numpy(), frame["theirs"].to_numpy())),
         (map(str, candidates), (iter([text]) for text in references)),
+        (pyarrow.array(candidates), pyarrow.chunked_array([[text] for text in references])),
+        (pyarrow.table(frame)["ours"], pyarrow.array([[text] for text in references])),
     ]
     for ours, theirs in ways:
         assert score(ours, theirs, effective_order=True) == expected
