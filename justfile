@@ -43,9 +43,17 @@ soak minutes="60":
 lock:
     #!/usr/bin/env bash
     set -euo pipefail
-    pinned=$(uv pip compile pyproject.toml --quiet --extra dev --universal --python-version 3.11 --no-header --no-annotate)
+    pinned=$(uv pip compile pyproject.toml --quiet --extra test --group dev --universal --python-version 3.11 --no-header --no-annotate)
     { head -n 1 .ci/lock.txt; echo "$pinned"; } > .ci/lock.new
     mv .ci/lock.new .ci/lock.txt
+
+# The list of the core's dependencies, made of pyproject.toml
+core:
+    python .ci/core.py > core.txt
+
+# What a release uploads, checked by programs of others (needs the group `release`, uv and npm)
+release-check:
+    python .ci/release_check.py
 
 # Whether faults are known of them (needs pip-audit, and pypi.org itself)
 audit:

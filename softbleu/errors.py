@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -109,6 +110,39 @@ class VectorError(SoftbleuError, ValueError):
 
 class MissingExtraError(SoftbleuError, ImportError):
     """A feature whose optional dependency is not installed; the message names the extra."""
+
+
+_WITHOUT_WHEELS = {"train": ("gensim", (3, 14))}
+"""Extras whose package has no wheels from a version of Python on: the package and that version."""
+
+
+@contextmanager
+def optional(extra: str, purpose: str) -> Iterator[None]:
+    """Import packages of an extra; where one is not installed, raise an error that says what to type.
+
+    Parameters
+    ----------
+    extra
+        The name of the extra in ``pyproject.toml``.
+    purpose
+        What the packages are needed for, as the subject of the message.
+
+    Examples
+    --------
+    >>> with optional("plots", "A picture"):
+    ...     raise ModuleNotFoundError("No module named 'matplotlib'")
+    Traceback (most recent call last):
+    softbleu.errors.MissingExtraError: A picture needs another package: pip install 'softbleu[plots]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        package, version = _WITHOUT_WHEELS.get(extra, ("", (4, 0)))
+        if sys.version_info >= version:
+            said = f"{package}, which has no wheels for Python {version[0]}.{version[1]}: use an earlier Python"
+        else:
+            said = f"another package: pip install 'softbleu[{extra}]'"
+        raise MissingExtraError(f"{purpose} needs {said}") from error
 
 
 class WorkerError(SoftbleuError, RuntimeError):

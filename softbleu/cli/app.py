@@ -187,7 +187,7 @@ def run(arguments: Sequence[str]) -> int:
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except (SoftbleuError, OSError, MemoryError, typer.TyperException) as error:
+    except (SoftbleuError, OSError, MemoryError, ModuleNotFoundError, typer.TyperException) as error:
         if "--debug" in arguments:
             from traceback import format_exc
 
@@ -229,6 +229,8 @@ def _describe(error: Any) -> Iterator[str]:
             yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
         yield f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
+    elif isinstance(error, ModuleNotFoundError) and not isinstance(error, SoftbleuError):
+        yield f"the package {error.name!r} is not installed: pip install it, or softbleu again with all that it needs"
     elif isinstance(error, MemoryError):
         yield f"not enough memory ({error}): ask for less at a time"
     else:

@@ -27,7 +27,7 @@ from softbleu.embeddings.vectors import (
     new_place,
     open_writer,
 )
-from softbleu.errors import InputError, Parameter, VectorError
+from softbleu.errors import InputError, Parameter, VectorError, optional
 from softbleu.io.files import TemporaryFolder
 from softbleu.types import Progress
 
@@ -305,7 +305,8 @@ class TrainingSettings(Declared):
 
     def model(self) -> Any:
         """Make a model of gensim's that is not trained yet."""
-        from gensim.models import FastText, Word2Vec
+        with optional("train", "Training word vectors"):
+            from gensim.models import FastText, Word2Vec
 
         same = "window min_count epochs negative sample alpha min_alpha seed workers"
         common: dict[str, Any] = {name: getattr(self, name) for name in same.split()}

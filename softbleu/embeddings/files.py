@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
-from softbleu.errors import VectorError
+from softbleu.errors import VectorError, optional
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import BLOCK_SIZE, Stream, longest_line, open_stream, refuse_line
 from softbleu.types import Progress
@@ -439,7 +439,8 @@ class FastTextSource:
             yield some, self._rows_of(some)
 
     def _rows_of(self, words: Sequence[str]) -> NDArray[np.float32]:
-        from gensim.models.fasttext import ft_ngram_hashes
+        with optional("train", "fastText's model with subwords"):
+            from gensim.models.fasttext import ft_ngram_hashes
 
         places, counts = [], []
         for word in words:

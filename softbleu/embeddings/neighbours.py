@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import VectorCase, VectorSource, spellings_of
-from softbleu.errors import InputError
+from softbleu.errors import InputError, optional
 from softbleu.io.arguments import Limit
 from softbleu.io.files import kept_arrays
 
@@ -183,7 +183,8 @@ def import_faiss() -> Any:
     """Import FAISS, whose bindings warn on some versions of Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        import faiss
+        with optional("neighbours", "A search for neighbours"):
+            import faiss
     return faiss
 
 

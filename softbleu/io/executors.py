@@ -22,7 +22,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
-from softbleu.errors import InputError, MissingExtraError, Parameter, WorkerError
+from softbleu.errors import InputError, Parameter, WorkerError, optional
 from softbleu.io.arguments import MOST_JOBS, check_run
 from softbleu.io.platform import client_of, end_processes, processes_of, runs_again, single_threaded_blas
 from softbleu.io.progress import hush, note
@@ -147,10 +147,8 @@ def cluster_executor(address: str, jobs: int = 1) -> Iterator[Executor]:
     """
     if jobs != 1:
         raise InputError(Parameter("cluster"), " says where the work is done: leave out ", Parameter("jobs"))
-    try:
+    with optional("dask", "A cluster"):
         distributed: Any = import_module("distributed")
-    except ImportError:
-        raise MissingExtraError("a cluster needs another package: pip install 'softbleu[dask]'") from None
     # What goes wrong is told in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     workers, named = _workers_here(address), Parameter("cluster", address)

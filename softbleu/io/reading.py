@@ -29,7 +29,7 @@ from pathlib import Path
 from socket import gaierror
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, cast
 
-from softbleu.errors import InputError, MissingExtraError, Parameter, VectorError
+from softbleu.errors import InputError, MissingExtraError, Parameter, VectorError, optional
 from softbleu.io.arguments import number_from
 
 if TYPE_CHECKING:
@@ -671,10 +671,8 @@ def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> 
 
 
 def _file_system(url: str) -> tuple[Any, str]:
-    try:
+    with optional("remote", f"{url}: a URL"):
         core: Any = import_module("fsspec.core")
-    except ImportError:
-        raise MissingExtraError(f"{url}: URLs need other packages: pip install 'softbleu[remote]'") from None
     files, path = core.url_to_fs(url, **{scheme: _http_options() for scheme in _HTTP.findall(url)})
     return files, path
 

@@ -18,7 +18,7 @@ import numpy as np
 from softbleu.config.languages import find_language
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
-from softbleu.errors import InputError, MissingExtraError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, known_name, optional
 from softbleu.io.arguments import check_texts, listed
 from softbleu.thesaurus.resources import stem, stem_in
 
@@ -569,10 +569,8 @@ Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
 
 def load_errant() -> Any:
     """Load ERRANT for English; `MissingExtraError` or `InputError` says what to install."""
-    try:
+    with optional("errant", "ERRANT"):
         from errant import load
-    except ImportError:
-        raise MissingExtraError("ERRANT is another package: pip install 'softbleu[errant]'") from None
     try:
         return load("en")
     except OSError as error:

@@ -19,7 +19,7 @@ from itertools import chain, count
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError, known_name, one_line
+from softbleu.errors import InputError, UnknownNameError, known_name, one_line, optional
 from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
 from softbleu.meta.spurious import BINS, PLAIN, VERDICTS
 from softbleu.meta.sweep import rank_by_score
@@ -197,12 +197,10 @@ def check_plots() -> None:
 
 @contextmanager
 def _matplotlib() -> Iterator[Any]:
-    try:
+    with optional("plots", "A picture"):
         import matplotlib as mpl
         import textalloc  # noqa: F401
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("pictures need another package: pip install 'softbleu[plots]'") from None
     style: Any = _STYLE
     with mpl.rc_context(style):
         yield Figure

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from softbleu.errors import InputError, MissingExtraError, Parameter, known_name, one_line
+from softbleu.errors import InputError, Parameter, known_name, one_line, optional
 from softbleu.io.tabular import Records, Tabular, Value
 
 LEAST_NAME = 12  # Columns that a name keeps where a table is too wide
@@ -325,11 +325,9 @@ def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> li
 
 def records_parquet(records: Records, layout: Layout) -> bytes:
     """Write Parquet. MissingExtraError: pyarrow is not installed."""
-    try:
+    with optional("parquet", "Parquet"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("Parquet needs another package: pip install 'softbleu[parquet]'") from None
     rows = [[_text(value) if isinstance(value, str) else value for value in row] for row in records.rows]
     cells = zip(*rows, strict=True) if rows else ([] for _ in records.columns)
     columns = dict(zip(map(_text, records.columns), map(list, cells), strict=True))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
 from softbleu.config.languages import UNSPACED
-from softbleu.errors import InputError, MissingExtraError, SoftbleuError
+from softbleu.errors import InputError, MissingExtraError, SoftbleuError, optional
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property, sacrebleu_tokenizers
 from softbleu.text.meteor import PACKAGE, MeteorData, kept_stops, normalised
@@ -740,10 +740,8 @@ def _model_of_sacrebleu(file: str, address: str) -> str:
 
 @cache
 def _pieces_of(path: str) -> Split:
-    try:
+    with optional("spm", "A model of sentencepiece"):
         from sentencepiece import SentencePieceProcessor
-    except ImportError as error:
-        raise MissingExtraError("sentencepiece models need another package: pip install 'softbleu[spm]'") from error
     try:
         processor = SentencePieceProcessor(model_file=path)
     except (RuntimeError, OSError) as error:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.languages import find_language
-from softbleu.errors import InputError, MissingExtraError, Parameter
+from softbleu.errors import InputError, Parameter, optional
 from softbleu.io.files import CACHE_VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note
@@ -59,10 +59,8 @@ def lemma_of(word: str, language: str) -> str:
 @cache
 def _lemmatizer(language: str) -> Callable[[str], str]:
     """Open a list; an `InputError` says that there is none, a `MissingExtraError` that `lemmas` is not installed."""
-    try:
+    with optional("lemmas", "A list of lemmas"):
         from simplemma import lemmatize
-    except ImportError as error:
-        raise MissingExtraError("lemmas need another package: pip install 'softbleu[lemmas]'") from error
     try:
         lemmatize("a", lang=language)
     except ValueError as error:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from cli.conftest import Run
-from gensim.models import KeyedVectors
 from made_up_llama import write_llama
 from meteor_data import write_meteor_data
 
@@ -37,6 +36,9 @@ TEXTS |= {
 
 def make(folder: Path) -> None:
     """Write all samples."""
+    # Imported here, so that tests of the core read this module where gensim is not installed.
+    from gensim.models import KeyedVectors
+
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     (folder / "c.txt.gz").write_bytes(gzip.compress(TEXTS["c.txt"].encode(), mtime=0))

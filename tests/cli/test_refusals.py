@@ -19,6 +19,7 @@ import pytest
 from cli.conftest import CANDIDATE, DEFINITIONS, LINES, TEXTS, rows
 
 from softbleu.embeddings.convert import convert_vectors
+from softbleu.embeddings.neighbours import import_faiss
 from softbleu.encoders.convert import convert_encoder
 from softbleu.io.arguments import FACTOR, Limit
 from softbleu.language import VALUES
@@ -114,14 +115,25 @@ def test_names_that_are_no_text(command, files):
         ("pyarrow", ["compare", *TEXTS, "-o", "x.parquet"], "parquet"),
         ("distributed", ["score", *TEXTS, "--cluster", "local:2"], "dask"),
         ("fsspec.core", ["score", "-c", "s3://texts/c.txt", *TEXTS[2:]], "remote"),
+        ("faiss", ["explain", *TEXTS, "-m", "vleu", "--neighbours", "5"], "neighbours"),
+        ("gensim.models", ["embeddings", "train", "corpus.txt", "-o", "store"], "train"),
     ],
 )
 def test_the_extra_is_named_where_it_is_missing(command, refused, files, monkeypatch, missing, line, extra):
     files.lay("tiny.toml")
+    files.write("corpus.txt", FILES["corpus.txt"])
+    import_faiss.cache_clear()
     monkeypatch.setitem(sys.modules, missing, None)
     assert refused(*line, output=None).endswith(f": pip install 'softbleu[{extra}]'\n")
     if missing == "textalloc":
         assert command(*line, "--no-picture").code == 0
+
+
+def test_a_required_package_that_is_missing_has_one_line(refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance.Levenshtein", None)
+    said = refused("score", *TEXTS, "-m", "ter", output=None)
+    assert said.startswith("softbleu: error: the package 'rapidfuzz")
+    assert "pip install" in said
 
 
 LONG = "a dog barked\n" + "x " * 40 + "\nrain\n"

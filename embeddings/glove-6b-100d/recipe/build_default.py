@@ -13,17 +13,6 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from recipe import (
-    COMPONENTS,
-    RECOVERED_WORDS,
-    RIDGE,
-    SHARPNESS,
-    TRAINING_WORDS,
-    Rows,
-    recover_words,
-    treat,
-    unit_rows,
-)
 from sources import (
     NPM_PACKAGE,
     SISTER_PACKAGE,
@@ -35,6 +24,17 @@ from sources import (
     read_sister_package,
 )
 
+from recipe import (
+    COMPONENTS,
+    RECOVERED_WORDS,
+    RIDGE,
+    SHARPNESS,
+    TRAINING_WORDS,
+    Rows,
+    recover_words,
+    treat,
+    unit_rows,
+)
 from softbleu.embeddings.choice import measure_quantiles
 from softbleu.embeddings.vectors import open_writer
 from softbleu.errors import SoftbleuError, VectorError

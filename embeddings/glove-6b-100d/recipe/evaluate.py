@@ -23,9 +23,9 @@ from measures import (
     neighbours,
     rounding_effect,
 )
-from recipe import COMPONENTS, RECOVERED_WORDS, TRAINING_WORDS, CommonParts, Rows, sister_places, treat, unit_rows
 from sources import NPM_PACKAGE, SISTER_PACKAGE, check_integrity, read_npm_package, read_sister_package
 
+from recipe import COMPONENTS, RECOVERED_WORDS, TRAINING_WORDS, CommonParts, Rows, sister_places, treat, unit_rows
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.vectors import META, SCALES, VECTORS, VOCABULARY, store_fingerprint
 from softbleu.errors import SoftbleuError, VectorError

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+
 from recipe import TRAINING_WORDS, CommonParts, Rows, map_rows, unit_rows
 
 BENCHMARKS = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
