@@ -385,6 +385,13 @@ def refusal(read: Callable[[Path], object], path: Path) -> str:
     return refused(InputError, f"^{re.escape(str(path))}", read, path)
 
 
+@pytest.mark.parametrize(("read", "text"), [(read_json, '{"a": 1}'), (read_toml, "a = 1")])
+def test_a_mark_of_unicode_may_stand_before_json_and_toml(tmp_path: Path, read: Any, text: str) -> None:
+    file = tmp_path / "marked"
+    file.write_text(f"\ufeff{text}", encoding="utf-8")
+    assert read(file) == {"a": 1}
+
+
 @pytest.mark.parametrize("read", [read_json, read_toml])
 def test_out_of_bounds(read: Callable[[Path], object], tmp_path: Path) -> None:
     for message, texts in BOUNDS[read.__name__.removeprefix("read_")].items():

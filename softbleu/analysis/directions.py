@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from softbleu.analysis.pages import Page, make_page
 from softbleu.corpora.corpus import Against, Corpus, ParallelFiles, compared_with
 from softbleu.corpora.directions import Direction
 from softbleu.engine.plan import Plan, make_plan
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
+from softbleu.io.progress import note, notes_about
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import make_metric
 from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus
+from softbleu.results.notes import note_choices, note_text
 from softbleu.types import Progress
 
 MACRO = "macro"
@@ -48,6 +51,15 @@ class DirectionTable(Tabular):
         """The score of a system in a direction; None where it has none."""
         result = self.results[metric].get(direction, {}).get(system)
         return None if result is None else result.score
+
+    def averaged(self, metric: str) -> str:
+        """Say what the macro average is a mean over."""
+        names, there = self.common(metric), self.results[metric]
+        every = {*chain(*there.values())}
+        if all(self.macro(metric, system) is None for system in self.systems):
+            return "none, no direction has all systems, and no system all directions"
+        shared = all(there.get(name, {}).keys() == every for name in names)
+        return f"mean over {', '.join(names)}" + ", of systems that have all" * (not shared)
 
     def common(self, metric: str) -> tuple[str, ...]:
         """Directions that all systems have, or all directions where there are none of these."""
@@ -132,6 +144,7 @@ def score_directions(
         There is nothing to score, or a file is not valid.
     """
     results: dict[str, dict[str, dict[str, Result]]] = {}
+    _note_unnamed(directions, language)
     for number, direction in enumerate(directions, start=1):
         with _planned(direction, metrics, scores, lower, against, language, encoding) as (corpus, plan):
             scored: Sequence[Result]
@@ -141,6 +154,7 @@ def score_directions(
                 page = make_page(corpus, plan, jobs=jobs, executor=executor, title=direction.name)
                 scored = [*page.results, *page.more]
                 show(direction, page)
+        note_choices(corpus, plan)
         for result in scored:
             results.setdefault(result.label, {}).setdefault(direction.name, {})[result.name] = result
         if progress is not None:
@@ -177,7 +191,23 @@ def _planned(
     if not direction.candidates or (not computed and not direction.references):
         yield corpus_of(plan.metrics), plan
         return
-    with ParallelFiles.open(
-        direction.candidates, direction.references, direction.source, encoding=encoding
-    ) as corpus:
-        yield compared_with(corpus, against), plan
+    if not (direction.source if against == "source" else direction.references or direction.source):
+        kind = "source" if against == "source" else "reference"
+        where = f"put a file whose name begins with {kind!r} beside system-outputs, or name it in a TOML file"
+        raise InputError(f"{direction.name}: no {kind}: {where}")
+    texts = direction.candidates, direction.references, direction.source
+    with notes_about(direction.name), ParallelFiles.open(*texts, encoding=encoding) as corpus:
+        note_text(corpus := compared_with(corpus, against), plan.metrics)
+        yield corpus, plan
+
+
+def _note_unnamed(directions: Sequence[Direction], language: str | None) -> None:
+    """Note directions of texts whose language nobody names."""
+    unnamed = [one.name for one in directions if one.candidates and language is None and one.language is None]
+    if unnamed:
+        note(
+            f"no language in the name of {', '.join(unnamed)}; using the language-independent defaults: write names "
+            "such as en-cs, or name it (",
+            Parameter("language"),
+            ")",
+        )

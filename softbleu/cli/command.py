@@ -135,13 +135,12 @@ class Given:
 
         return make_tokenizer(self.tokenize or default, lowercase=bool(self.get("lowercase")))
 
-    def note_language(self) -> None:
-        """Say so where nothing is known of the language that is named."""
-        from softbleu.config.languages import LANGUAGES, find_language
-        from softbleu.io.progress import note
+    def check_language(self) -> None:
+        """Check the language that is named, even where no metric asks for it."""
+        from softbleu.config.languages import find_language
 
-        if (tag := self.get("language")) and (code := find_language(tag).code) not in LANGUAGES:
-            note(f"nothing is known of the language {code!r}: its text is taken as that of any language")
+        if self.get("language") is not None:
+            find_language(self.language)
 
     def input_files(self) -> list[str]:
         """Files that will be read, and what else text in the settings may name."""
@@ -183,8 +182,7 @@ class Given:
         from softbleu.corpora.corpus import compared_with
         from softbleu.corpora.labels import Documents
         from softbleu.io.progress import note
-        from softbleu.matching.matchers import DEFAULT_THRESHOLD
-        from softbleu.results.notes import note_text
+        from softbleu.results.notes import note_choices, note_text
 
         against: Any = self.get("against") or self.signed.get("against", "references")
         with self._named_corpus(plan.metrics) as corpus:
@@ -198,17 +196,13 @@ class Given:
                 note_text(corpus, plan.metrics)
             yield corpus
         in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
-        if in_context and corpus.documents is None:
-            note("no documents are named, so that the context of a line is whatever stands before it")
         compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
         instead = ["gold", *["reference"] * (not self.get("resegment"))] if against == "source" else []
         for name in filter(self.get, instead if compared else ["against"]):
             note(f"--{name} has no effect here")
         if self.get("documents") and not (by_document or in_context):
             note("--documents has no effect here")
-        for threshold in plan.recommended:
-            why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
-            note(f"threshold {threshold:g} ({why}; --threshold sets it)")
+        note_choices(corpus, plan)
 
     def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
         """The corpus that the options name, to be opened."""
@@ -307,7 +301,13 @@ class Given:
         """A bar of what is done; as long as it is open, notes are shown, unless quiet is asked for."""
         from softbleu.io.progress import ProgressBar
 
-        return ProgressBar(quiet=self.quiet, what=what, spell=option_of, **more)
+        return ProgressBar(quiet=self.quiet, what=what, spell=self.spell, **more)
+
+    def spell(self, parameter: Parameter) -> str:
+        """Spell a parameter as the option of this command; one that it lacks as a key, or as Python has it."""
+        name = _OPTIONS.get(parameter.name, parameter.name)
+        there = name in self._values or name in self._settings or "preset" in self._values
+        return option_of(parameter) if there else str(parameter)
 
     def open_place(self, inputs: Iterable[str | None]) -> Output:
         """Where to write: what --output names, which must be none of the inputs."""
@@ -409,7 +409,7 @@ class Declaration:
             given = Given(program, values, settings)
             try:
                 with given.progress():
-                    given.note_language()
+                    given.check_language()
                     self.work(given)
             except SoftbleuError as error:
                 # What a plug-in has of its own is set by an option of its own.

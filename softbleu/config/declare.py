@@ -93,7 +93,8 @@ class Setting:
 
     def check(self, value: Any) -> Any:
         """Return the value as its kind has it, read from text where need be; an InputError if it is none of them."""
-        if self.read is not None and self.types and isinstance(value, str) and str not in self.types:
+        as_text = bool(self.choices) or str not in self.types
+        if self.read is not None and self.types and isinstance(value, str) and as_text:
             value = self.read(value)
         if value is None and self.optional:
             return None

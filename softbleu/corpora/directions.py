@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from softbleu.config.declare import split_name
-from softbleu.config.languages import LANGUAGES
-from softbleu.corpora.files import name_systems
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.config.languages import find_language, target_language
+from softbleu.corpora.files import name_systems, texts_among
+from softbleu.errors import InputError, UnknownNameError, keys_named
 from softbleu.io.files import matching_files
+from softbleu.io.progress import note
 from softbleu.io.reading import read_toml
 
 _OUTPUTS = "system-outputs"
 _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}
-_TARGET = re.compile(r"[a-z]{2,3}(?:_[A-Za-z]+)?-([a-z]{2,3})(?:_[A-Za-z]+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,15 @@ def _defined(path: Path) -> Iterator[Direction]:
             key: [file for entry in table.get(key, ()) for file in named_files(where, path.parent, entry)]
             for key in ("candidates", "references", "scores")
         }
-        source = named_files(where, path.parent, table["source"])[0] if "source" in table else None
-        texts = files["candidates"], files["references"], source
-        yield _direction(name, *texts, files["scores"], table.get("language"))
+        sources = named_files(where, path.parent, table["source"]) if "source" in table else []
+        texts = files["candidates"], files["references"], sources
+        language = _language_of(where, table["language"]) if "language" in table else None
+        yield _direction(name, *texts, files["scores"], language)
+
+
+def _language_of(where: str, tag: str) -> str:
+    with keys_named(lambda _: where):
+        return find_language(tag).code
 
 
 def named_files(where: str, folder: Path, entry: str) -> list[str]:
@@ -89,11 +94,13 @@ def find_files(where: str, folder: Path, pattern: str) -> list[Path]:
     place = folder / pattern
     try:
         files = matching_files(place)
+        files = (texts_among(files) or files) if len(files) > 1 else files
     except OSError as error:
         raise InputError(f"{where}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
     if not files:
-        put = f"put the data into {place.parent.resolve()}, or change the path"
-        raise InputError(f"{where}: no file matches {pattern!r}: {put}")
+        there = place.parent.resolve()
+        put = "change" if there == Path(there.anchor) else f"put the data into {there}, or change"
+        raise InputError(f"{where}: no file matches {pattern!r}: {put} the path")
     return files
 
 
@@ -106,26 +113,31 @@ def _folders(place: Path) -> Iterator[Direction]:
             if (folder / _OUTPUTS).is_dir():
                 yield from _folders(folder)
         return
-    inner = sorted(folder for folder in outputs.iterdir() if folder.is_dir())
-    if not inner:
-        references = sorted(map(str, place.glob("reference*")))
-        source = next(iter(sorted(map(str, place.glob("source*")))), None)
-        yield _direction(place.resolve().name, [str(outputs)], references, source)
+    inner = sorted(
+        folder for folder in outputs.iterdir() if folder.is_dir() and not folder.name.startswith((".", "_"))
+    )
+    if not inner or texts_among(outputs.iterdir()):
+        if inner:
+            note(f"{outputs}: left out the folders {', '.join(folder.name for folder in inner)}, for there are files")
+        references, sources = (texts_among(place.glob(f"{kind}*")) for kind in ("reference", "source"))
+        yield _direction(place.resolve().name, [str(outputs)], references, sources)
+        return
     for folder in inner:
-        references = sorted(map(str, (place / "references").glob(f"{folder.name}.*")))
-        source = next(iter(sorted(map(str, (place / "sources").glob(f"{folder.name}.*")))), None)
-        yield _direction(folder.name, [str(folder)], references, source)
+        references, sources = (
+            texts_among((place / kind).glob(f"{folder.name}.*")) for kind in ("references", "sources")
+        )
+        yield _direction(folder.name, [str(folder)], references, sources)
 
 
 def _direction(
     name: str,
     candidates: Sequence[str],
-    references: Sequence[str],
-    source: str | None,
+    references: Sequence[str | Path],
+    sources: Sequence[str | Path],
     scores: Sequence[str] = (),
     language: str | None = None,
 ) -> Direction:
-    target = _TARGET.fullmatch(name)
-    code = target[1].lower() if target and target[1].lower() in LANGUAGES else None
-    systems = name_systems(candidates, references, [source] if source else [])
-    return Direction(name, systems, references, source, scores, language or code)
+    referred, source = [*map(str, references)], next(map(str, sources), None)
+    systems = name_systems(candidates, referred, [source] if source else [])
+    target = None if language else target_language(name)
+    return Direction(name, systems, referred, source, scores, target.code if target else language)

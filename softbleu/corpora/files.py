@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,7 @@ from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup, parse_m
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
+from softbleu.io.progress import note
 from softbleu.io.reading import (
     BLOCK_SIZE,
     UTF8,
@@ -47,6 +49,14 @@ from softbleu.io.reading import (
 _BLOCK = 1 << 20
 _RANGE = 1 << 24  # Bytes that are read of a URL at once, to find its lines
 STDIN = "-"
+_NO_TEXT = re.compile(
+    r"\..*|.*~|#.*#|(readme|licen[cs]e|copying|notice|changelog|citation|makefile|(check|md5|sha\d+)sums?)(\.\w+)*"
+    r"|thumbs\.db|desktop\.ini",
+    re.IGNORECASE,
+)
+"""Names of files that lie beside texts: hidden ones, those of editors and systems, and those for readers."""
+_COPY = re.compile(r".*\.(bak\d*|backup|orig|old|rej|save|sw[op]|te?mp|part|log|md|pdf|lock)", re.IGNORECASE)
+"""Names of backups, unfinished files and notes."""
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
 _HEAD = 4096  # Bytes of a file that tell whether it has essays
 Essays = dict[str, list[str]]
@@ -446,8 +456,12 @@ def name_files(paths: Sequence[str]) -> dict[str, str]:
     {'umd': 'http://host/umd.txt?signature=ab12'}
     """
     shown = {path: without_secrets(path).partition("?")[0] if is_url(path) else path for path in paths}
-    for name in (lambda path: Path(without_packing(path)).stem, lambda path: Path(path).name, str):
-        named = {name(shown[path]): path for path in paths}
+    names = {path: Path(without_packing(text)).stem for path, text in shown.items()}
+    for longer in (lambda path: Path(path).name, str):
+        counts = Counter(names.values())
+        names = {path: longer(shown[path]) if counts[name] > 1 else name for path, name in names.items()}
+    for made in (names, shown):
+        named = {name: path for path, name in made.items()}
         if len(named) == len(paths):
             return named
     raise InputError("the same candidate file is named twice")
@@ -462,10 +476,10 @@ def name_systems(
 ) -> dict[str, str]:
     """Find the files of systems, by the systems' names.
 
-    Entries are files, maybe as ``NAME=FILE``, or folders, which stand for every file in them but hidden ones, sorted,
-    and those of references and others. A file with markup stands for every system in it, ``FILE:NAME`` for one.
-    `naming` says how files without a name are called. Raises `InputError`: two systems of one name, a folder without
-    files, or a reference among several systems.
+    Entries are files, maybe as ``NAME=FILE``, or folders, which stand for every text in them (see `texts_among`),
+    sorted, but those of references and others. A file with markup stands for every system in it, ``FILE:NAME`` for
+    one. `naming` says how files without a name are called. Raises `InputError`: two systems of one name, a folder
+    without texts, or a reference among several systems.
 
     >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
     {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
@@ -483,6 +497,23 @@ def name_systems(
             raise InputError(f"two systems are called {name!r}: name one by NAME=FILE")
         named[name] = path
     return named
+
+
+def texts_among(files: Iterable[Path]) -> list[Path]:
+    """Find the files of a folder that are texts, sorted: not backups, hidden files, notes to readers and the like.
+
+    A note names those that are left out. Files with the suffix of backups are texts where there are no others: `bak`
+    is Bashkir, too.
+
+    >>> [file.name for file in texts_among(map(Path, ("A.cs", "A.cs~", "B.cs.bak", "README.md", "B.cs")))]
+    ['A.cs', 'B.cs']
+    """
+    found = sorted(file for file in files if not file.is_dir())
+    plain = [file for file in found if not _NO_TEXT.fullmatch(file.name)]
+    texts = [file for file in plain if not _COPY.fullmatch(without_packing(file.name))] or plain
+    if left := [file.name for file in found if file not in texts]:
+        note(f"{found[0].parent}: left out {', '.join(left)}: name files that are texts all the same one by one")
+    return texts
 
 
 def _places(names: Sequence[str]) -> set[Path]:
@@ -503,11 +534,7 @@ def _files_of(entry: str, apart: Collection[Path], encoding: str) -> Iterator[tu
         return
     if name is not None:
         raise InputError(f"{path} is a folder, whose files are systems of their own: leave out {name}=")
-    files = [
-        file
-        for file in sorted(folder.iterdir())
-        if file.is_file() and not file.name.startswith(".") and Path(os.path.realpath(file)) not in apart
-    ]
+    files = texts_among(file for file in folder.iterdir() if Path(os.path.realpath(file)) not in apart)
     if not files:
         raise InputError(f"{path}: a folder without a file of a system")
     for file in files:

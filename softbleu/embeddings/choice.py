@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softbleu.config.declare import Declared, own_settings, setting
-from softbleu.config.languages import LANGUAGES, find_language
+from softbleu.config.languages import LANGUAGES, language_of_data
 from softbleu.embeddings.files import FastTextSource, FileSource, is_fasttext
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.vectors import (
@@ -517,7 +517,7 @@ class Similarity(Content):
             name, _, code = kind.partition(":")
             if kind == "lemmas":
                 raise InputError(Parameter("similarity"), " 'lemmas' names no language; write lemmas:CODE")
-            if name == "stems" and not (code and find_language(code).stemmer):
+            if name == "stems" and not (code and language_of_data(code).stemmer):
                 stemmed = ", ".join(language.code for language in LANGUAGES.values() if language.stemmer)
                 said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
                 raise InputError(Parameter("similarity"), said)
@@ -548,7 +548,8 @@ class Similarity(Content):
     def roots(self) -> tuple[str, str] | None:
         """What words are reduced to, `stems` or `lemmas`, and the language; None where words are not reduced."""
         parted = (kind.partition(":") for kind in self.kinds)
-        return next(((name, find_language(code).code) for name, _, code in parted if code), None)
+        found = ((name, language_of_data(code).code if name == "stems" else code) for name, _, code in parted if code)
+        return next(found, None)
 
     def __str__(self) -> str:
         return f"{self.location}#{self.fingerprint[:12]}" if self.pairs else self.location

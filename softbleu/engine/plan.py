@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from softbleu.config.declare import all_settings
-from softbleu.config.languages import find_language
+from softbleu.config.languages import language_of_data
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.encode import ListCorpus
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -202,7 +202,7 @@ def _has_edits(corpus: Corpus | ListCorpus) -> bool:
 def _in_words_given(metric: Metric) -> Metric:
     """Return the metric without the tokenizer that its language chooses."""
     language = metric.requires.language
-    chosen = find_language(language).tokenize if language else None
+    chosen = language_of_data(language).tokenize if language else None
     return metric.revised({"tokenize": "none"}) if chosen and metric.tokenizer.name == chosen else metric
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
@@ -31,11 +31,21 @@ def shown(progress: types.Progress | bool | None) -> AbstractContextManager[type
 def note(*parts: str | Parameter) -> None:
     """Write one line of texts and parameters to standard error, if progress is shown: what takes long now.
 
-    The same line is written once a bar. Without a bar, as for a library that is not asked for progress, or if the
-    program is to be quiet, there is none.
+    The same line is written once as long as any bar is open. Without a bar, as for a library that is not asked for
+    progress, or if the program is to be quiet, there is none.
     """
     if _shown:
-        _shown[-1].note(*parts)
+        _shown[-1].note(*_places, *parts)
+
+
+@contextmanager
+def notes_about(place: str) -> Iterator[None]:
+    """Begin all notes within the block with what they are about, such as a direction of translation."""
+    _places.append(f"{place}: ")
+    try:
+        yield
+    finally:
+        _places.pop()
 
 
 def hush() -> None:
@@ -82,7 +92,7 @@ class ProgressBar:
     def note(self, *parts: str | Parameter) -> None:
         """Write a line, above the bar if there is one; the same line once."""
         message = spelt(parts, self._spell)
-        if self._quiet or message in self._noted:
+        if self._quiet or any(message in bar._noted for bar in (self, *_shown)):
             return
         self._noted.add(message)
         line = f"softbleu: note: {one_line(without_secrets(message))}"
@@ -126,3 +136,4 @@ class ProgressBar:
 
 
 _shown: list[ProgressBar] = []  # Bars that are open, the innermost last
+_places: list[str] = []  # What notes are about

@@ -478,7 +478,7 @@ def _read_text(path: Path) -> str:
         _refuse_size(str(path))
     try:
         with readable(path):
-            return path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8-sig")  # A mark of Unicode may stand first
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}): save it as UTF-8") from None
 

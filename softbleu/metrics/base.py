@@ -33,7 +33,7 @@ from softbleu.config.declare import (
     split_name,
 )
 from softbleu.config.interface import interface
-from softbleu.config.languages import Language, find_language
+from softbleu.config.languages import Language, find_language, language_of_data
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, keys_named
@@ -727,10 +727,10 @@ def _check_language(metric: Metric, language: Language) -> None:
     code, function_words = metric.data_language, metric.vector_choice.measure.function_words
     if code is None and metric.requires.vectors and function_words == "exact" and language.code != "en":
         code = "en"
-    if code is not None and find_language(code).code != language.code:
+    if code is not None and language_of_data(code).code != language.code:
         of_vectors = metric.requires.vectors and metric.vector_choice.language == code
         data = f"vectors ({metric.vector_choice.vectors})" if of_vectors else "data"
-        said = f"{metric.label}: its {data} are {find_language(code).name}, and the text is {language.name}: "
+        said = f"{metric.label}: its {data} are {language_of_data(code).name}, and the text is {language.name}: "
         pieces = metric.requires.pieces or metric.vector_choice.in_context
         there = "name an encoder of this language" if pieces else "name vectors of this language, or none"
         raise InputError(said, there if of_vectors else "take a metric for any language, such as softbleu or chrf")

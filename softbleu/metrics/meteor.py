@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.config.languages import find_language
+from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
@@ -365,7 +365,7 @@ class Meteor(Metric):
         there = "exact" if self.language == "cs" else "exact+stem"
         if self.stages == _CHOICES[-1]:
             object.__setattr__(self, "stages", there)
-        name = find_language(self.language).name
+        name = language_of_data(self.language).name
         if not {*self.stages.split("+")} <= {*there.split("+")}:
             raise InputError(Parameter("stages"), f" {self.stages}: for {name} METEOR has {there} only")
         if self.task != "rank":

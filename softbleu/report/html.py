@@ -346,9 +346,8 @@ def direction_records(table: DirectionTable, layout: Layout) -> Records:
 
 
 def _notes(table: DirectionTable) -> list[str]:
-    shared = {metric: table.common(metric) for metric in table.results}
     several = len(table.directions) > 1
-    said = [f"macro, {metric}: mean over {', '.join(names)}" for metric, names in shared.items() if several]
+    said = [f"macro, {metric}: {table.averaged(metric)}" for metric in table.results if several]
     signatures = {
         f"{metric} {direction} signature: {next(iter(systems.values())).short_signature}": None
         for metric, by_direction in table.results.items()

@@ -11,10 +11,12 @@ from softbleu.config.languages import UNSPACED
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter
 from softbleu.io.progress import note
+from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.metrics.base import Metric
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
+    from softbleu.engine.plan import Plan
     from softbleu.metrics.result import Coverage
 
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
@@ -79,6 +81,16 @@ def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., Non
                 "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced"
             )
             break
+
+
+def note_choices(corpus: Corpus, plan: Plan) -> None:
+    """Note what was chosen where nobody did: the context of lines, and thresholds that vectors recommend."""
+    in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
+    if in_context and corpus.documents is None:
+        note("no documents are named, so that the context of a line is whatever stands before it")
+    for threshold in plan.recommended:
+        why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
+        note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
 
 
 def foreign_text(texts: Mapping[str, Iterable[str]]) -> str | None:

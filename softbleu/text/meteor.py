@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from softbleu.config.languages import find_language
+from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, MissingExtraError, Parameter
 from softbleu.io.files import Content, package_folder
 from softbleu.io.reading import read_bounded
@@ -166,7 +166,7 @@ class KeptStops:
 @cache
 def kept_stops(data: MeteorData, language: str) -> KeptStops:
     """Read those of the program."""
-    name = f"nonbreaking/{find_language(language).name.lower()}.prefixes"
+    name = f"nonbreaking/{language_of_data(language).name.lower()}.prefixes"
     lines = MeteorFiles.of(data.location).lines(name)
     if not lines:
         raise InputError(f"{data.location}: {name} is missing, which the tokenizer meteor needs: name METEOR's jar")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
-from softbleu.config.languages import UNSPACED
+from softbleu.config.languages import UNSPACED, find_language
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError, optional
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property, sacrebleu_tokenizers
@@ -528,10 +528,15 @@ class AllCharacters(Tokenizer):
     tokens = staticmethod(list)  # type: ignore[assignment,var-annotated]
 
 
+def _code_of(tag: str) -> str:
+    return find_language(tag).code
+
+
 def meteor_language() -> Any:
     """Declare the language of METEOR, and of its tokenizer."""
     choices = ("en", "cs", "de", "es", "fr", "ru")
-    return setting("en", "Language of METEOR's stems, parameters and -norm", choices=choices, signed_if_set=True)
+    said = "Language of METEOR's stems, parameters and -norm"
+    return setting("en", said, choices=choices, read=_code_of, signed_if_set=True)
 
 
 def data_setting(*, signed_if_set: bool = False) -> Any:

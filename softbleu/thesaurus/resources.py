@@ -6,6 +6,7 @@ import gzip
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.config.languages import find_language
+from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, Parameter, optional
 from softbleu.io.files import CACHE_VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
@@ -43,7 +44,7 @@ def stem_in(word: str, language: str) -> str:
 
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
-    algorithm = find_language(language).stemmer or ""
+    algorithm = language_of_data(language).stemmer or ""
     # Not by its `stemmer`, which gives that of PyStemmer where this is installed, of another version.
     module = import_module(f"snowballstemmer.{algorithm}_stemmer")
     stemmed: Callable[[str], str] = getattr(module, f"{algorithm.title()}Stemmer")().stemWord
@@ -61,12 +62,12 @@ def _lemmatizer(language: str) -> Callable[[str], str]:
     """Open a list; an `InputError` says that there is none, a `MissingExtraError` that `lemmas` is not installed."""
     with optional("lemmas", "A list of lemmas"):
         from simplemma import lemmatize
-    try:
-        lemmatize("a", lang=language)
-    except ValueError as error:
-        said = f" 'lemmas:{language}': simplemma has no such language; write lemmas:CODE, such as lemmas:cs"
-        raise InputError(Parameter("similarity"), said) from error
-    return partial(lemmatize, lang=language)
+    for code in (language, language_of_data(language).code):
+        with suppress(ValueError):
+            lemmatize("a", lang=code)
+            return partial(lemmatize, lang=code)
+    said = f" 'lemmas:{language}': simplemma has no such language; write lemmas:CODE, such as lemmas:cs"
+    raise InputError(Parameter("similarity"), said)
 
 
 _MASK = "\ue000"  # Stands for a letter that is none to the stemmer

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -122,9 +122,11 @@ class Files:
         return path
 
     def lay(self, *lines: str) -> None:
-        """Write files of `files.toml` that such lines name."""
-        for name in {*re.split("[ =]", " ".join(lines))} & LINES.keys():
-            self.write(name, LINES[name])
+        """Write files of `files.toml` that such lines name, by their names or those of folders."""
+        words = {*re.split("[ =]", " ".join(lines))}
+        for name in LINES:
+            if words & {name, *map(str, PurePosixPath(name).parents)} - {"."}:
+                self.write(name, LINES[name])
 
 
 @pytest.fixture

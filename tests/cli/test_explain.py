@@ -203,6 +203,22 @@ def test_scores_are_those_of_single_runs(command: Any) -> None:
 
 
 @DIRECTIONS
+@pytest.mark.parametrize("name", ["eng-zho", "en-zho_Hans", "eng_Latn-zho_Hans", "en-zh_TW", "wmt24_en-zh", "en2zh"])
+def test_directions_have_the_scores_of_their_languages_by_any_codes(command: Any, name: str) -> None:
+    options = ("-m", "bleu", "--scores", "judge.tsv", "-f", "json")
+    expected = table_of(command("directions", "--folders", "wmt/en-zh", *options))
+    Path("wmt", "en-zh").rename(Path("wmt", name))
+    done = command("directions", "--folders", f"wmt/{name}", *options)
+    assert [{**row, "direction": row["direction"].replace(name, "en-zh")} for row in table_of(done)] == expected
+    assert done.err == ""
+
+
+def test_a_macro_average_says_what_it_is_a_mean_over(command: Any, files: Any) -> None:
+    files.lay("left")
+    assert "macro, BLEU: none, no direction has all systems" in command("directions", "--folders", "left").out
+
+
+@DIRECTIONS
 def test_agreement_is_pooled(command: Any) -> None:
     """Each direction has the estimates of a run of its own."""
     how: dict[str, Any] = {"metrics": ["chrf", "bleu"], "samples": 60}

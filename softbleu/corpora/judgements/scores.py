@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from softbleu.config.declare import parse_signature
+from softbleu.config.languages import find_direction
 from softbleu.corpora.files import name_files, open_text
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.platform import cached_property
@@ -349,9 +350,10 @@ def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> 
     there = sorted({row["lp"] for _, row in listed if "lp" in row})
     if not listed:
         raise InputError(f"{name}: there are no assessments")
-    if (direction is None and len(there) > 1) or (direction is not None and there and direction not in there):
+    chosen = None if direction is None else find_direction(direction, there)
+    if (direction is None and len(there) > 1) or (direction is not None and there and chosen is None):
         raise InputError(f"{name}: name one direction of {', '.join(there)}")
-    return [(where, row) for where, row in listed if direction in (None, row.get("lp", direction))]
+    return [(where, row) for where, row in listed if chosen in (None, row.get("lp", chosen))]
 
 
 def plain_names(names: Iterable[str]) -> dict[str, str]:
@@ -487,11 +489,12 @@ def read_scores(
     else:
         rows = score_rows(file, text, column, metrics)
     # Scores with single references are not those of segments.
-    entries = [
-        _entry(where, row, label or stem)
-        for where, row in rows
-        if "reference" not in row and (direction is None or row.get("lp", direction) == direction)
-    ]
+    taken: Iterable[TableRow] = ((where, row) for where, row in rows if "reference" not in row)
+    if direction is not None:
+        there = list(taken)
+        chosen = find_direction(direction, (row["lp"] for _, row in there if "lp" in row))
+        taken = ((where, row) for where, row in there if row.get("lp", chosen) == chosen)
+    entries = [_entry(where, row, label or stem) for where, row in taken]
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
         raise InputError(f"{file}: there are no scores{wanted}")
