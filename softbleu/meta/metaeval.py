@@ -186,7 +186,7 @@ def metaeval(
     language
         Code of the language of the texts, which chooses defaults of the metrics.
     column
-        Of human scores, where a table has several; by default the first of score, human, z, mqm and raw.
+        Of human scores, where a table has several; by default the first of score, human, z, mqm, esa, da and raw.
     unescape
         Turn entities such as ``&apos;`` in texts into characters.
     standardise
@@ -555,7 +555,8 @@ def _spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
             apart = (*(measured := difference(one.f1, other)).cells, measured.p_value)
         rows.append([*_values(one, names[:3]), *one.f1.cells, one.random.value, *apart, *_values(one, names[-3:])])
     lacking = {one.name: sorted(marks.judged.outputs.keys() - one.outputs.keys()) for one in marks.predicted}
-    notes = _left_out(lacking)
+    unjudged = {name for one in marks.predicted for name in one.outputs} - marks.judged.outputs.keys()
+    notes = _left_out({**lacking, marks.judged.name: sorted(unjudged)})
     if marks.judged.missing:
         notes.append(f"{marks.judged.missing:,} marks of what outputs leave out stand at no character: left out")
     told = {"difference": f"from {settings.against or 'random characters'}", **settings.facts()}

@@ -226,6 +226,17 @@ def test_judgements_and_their_spans(written, name):
     assert standard.scores.tolist() == [expected / 2, -expected]
 
 
+@pytest.mark.parametrize(("column", "scores"), [(None, [0.5, -1]), ("raw", [80, 60])])
+def test_texts_are_read_by_the_names_of_comets_data(written, column, scores):
+    rows = (
+        'lp,src,mt,ref,score,raw,annotators\nen-de,"s, one",m one,r one,0.5,80,2\nen-de,s two,m two,r two,-1,60,1\n'
+    )
+    found = read_assessments(written(rows, "da.csv"), column=column)
+    assert found.scores.tolist() == scores
+    assert list(found.texts.source) == ["s, one", "s two"]
+    assert list(found.texts.candidates["translation"]) == ["m one", "m two"]
+
+
 def test_unknown_severities_and_items_without_outputs_are_noted(written, capsys):
     rows = ["A\t1\tr\tt\tc\tMajor", "A\t1\tr\tt\tc\tTrivial", "A\t2\tr\tt\tc\tNeutral"]
     name = written("\n".join(["system\tseg_id\trater\ttarget\tcategory\tseverity", *rows]), "mqm.tsv")

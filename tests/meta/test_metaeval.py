@@ -449,6 +449,17 @@ def test_what_is_unmatched_is_marked(metric: str) -> None:
     ]
 
 
+def test_systems_of_which_only_one_side_has_spans_are_named(tmp_path: Path) -> None:
+    for name, systems in (("judges", "AB"), ("metric", "BC")):
+        lines = [f"{system}\t1\t0\t1\tmajor" for system in systems]
+        (tmp_path / f"{name}.tsv").write_text(
+            "\n".join(["system\tsegment\tstart\tend\tseverity", *lines, ""]), "utf-8"
+        )
+    judges, metric = (str(tmp_path / f"{name}.tsv") for name in ("judges", "metric"))
+    found = softbleu.metaeval("spans", assessments=judges, scores=[metric], samples=5)
+    assert found.notes == ("metric lacks A: left out", "judges lacks C: left out")
+
+
 def test_computed_spans_are_compared_with_those_of_a_file(tmp_path: Path) -> None:
     files = {"a.txt": "a cat sits\nit rains\n", "r.txt": "a cat sat\nit rains\n"}
     files["j.tsv"] = "system\tsegment\tstart\tend\tseverity\na\t1\t6\t10\tmajor\na\t2\t\t\t\n"

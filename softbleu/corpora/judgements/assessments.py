@@ -13,6 +13,7 @@ import numpy as np
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
 from softbleu.corpora.judgements.scores import (
+    SCORED,
     TableRow,
     of_direction,
     place_rows,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
-_BY_TEXT = ("lp", "source", "translation", "reference", "human_score")
+_BY_TEXT = ("source", "translation", "reference", "human_score")
+_TEXTS = {"source": ("src",), "translation": ("mt", "hypothesis", "candidate"), "reference": ("ref",)}
+"""Other names of columns of texts, as in the data that COMET is trained on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +203,9 @@ def read_assessments(
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17, or any other scores of segments.
 
-    Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
-    source translation reference HUMAN_score`; others are passed over. Or a table of scores of segments as
+    Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, in tabs or CSV, `LP
+    source translation reference HUMAN_score` (or `lp src mt ref score`, as in COMET's data); others are passed over.
+    Or a table of scores of segments as
     `read_scores` has it, maybe with a column `annotator`, or with `document` in the place of `segment`; or what
     `annotated_rows` reads: Error Span Annotation of WMT24 and Pearmut, and MQM. Of several directions one must be
     given. An output that several annotators scored has the mean of their scores, and a note says so; of texts, where
@@ -235,18 +239,42 @@ def read_assessments(
     if judged is None:
         columns, rows = table_rows(name, text)
         known = set(columns)
-        if set(_BY_TEXT) <= known:
-            return _judged_texts(name, of_direction(name, rows, direction), unescape, standardise)
+        if (texts_in := _columns_of_texts(name, columns, column)) is not None:
+            renamed = [(where, {texts_in.get(key, key): cell for key, cell in row.items()}) for where, row in rows]
+            return _judged_texts(name, of_direction(name, renamed, direction), unescape, standardise)
         by_system = not set(_BY_NUMBER) <= known
         of_whole = by_system and not {"system", "segment"} <= known and ".seg.score" not in name
         if of_whole and not {"system", "document"} <= known:
-            needed = f"{' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}"
-            raise InputError(f"{name}, line 1: assessments need columns {needed}")
+            needed = f"system segment score, or {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}"
+            raise InputError(f"{name}, line 1: assessments need columns {needed}; there are {' '.join(columns)}")
+        if by_system and column is None and "system" in known and not known & {*SCORED}:
+            said = f"no scores among the columns {' '.join(columns)}: name theirs with "
+            raise InputError(f"{name}, line 1: {said}", Parameter("column"))
         judged = score_rows(name, text, column if by_system else "human")
     taken = of_direction(name, judged, direction)
     if of_whole:
         taken, numbered = _of_documents(name, taken, documents), True
     return _numbered(name, taken, standardise, by_system, None if numbered else texts)
+
+
+def _columns_of_texts(name: str, columns: Sequence[str], column: str | None) -> dict[str, str] | None:
+    """Find what columns of texts and of their human score mean; None where outputs are numbered, or there are none.
+
+    The score is in `column`, or else in `human_score` or the first of `SCORED`. InputError: there is no such column.
+    """
+    found = {}
+    for meaning, others in _TEXTS.items():
+        spelled = next((one for one in (meaning, *others) if one in columns), None)
+        if spelled is None:
+            return None
+        found[spelled] = meaning
+    if {"segment", "sid", "seg_id", "segment_id"} & {*columns} and "human_score" not in columns:
+        return None
+    wanted = [column.lower()] if column is not None else ["human_score", *SCORED]
+    scored = next((one for one in wanted if one in columns), None)
+    if scored is None:
+        raise InputError(f"{name}, line 1: no column {', '.join(wanted)}; there are {' '.join(columns)}")
+    return {**found, scored: "human_score"}
 
 
 def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | None) -> list[TableRow]:

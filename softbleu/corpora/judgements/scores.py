@@ -39,7 +39,7 @@ _COLUMNS = {
 }
 """Meaning of the columns of a table without column names, by how many there are."""
 _ALIASES = {"name": "system", "sid": "segment", "doc": "document", "document_id": "document"}
-SCORED = ("score", "human", "z", "mqm", "esa", "raw")
+SCORED = ("score", "human", "z", "z.scr", "mqm", "mqm_avg_score", "esa", "da", "raw", "raw.scr")
 """Columns of scores, of which the first that a table has is read."""
 _PLACES = ("system", "segment", "lp", "document", "run")  # Columns that say what a score is of
 _READ = {
