@@ -10,8 +10,8 @@ RUN pip install --no-cache-dir --no-compile -r /tmp/core.txt
 COPY --from=build /dist/ /tmp/dist/
 RUN pip install --no-cache-dir --no-compile --no-deps /tmp/dist/*.whl \
     && rm -r /tmp/dist /tmp/core.txt \
-    && useradd --create-home softbleu
-USER softbleu
+    && useradd --uid 10001 --create-home softbleu
+USER 10001
 WORKDIR /data
 ENTRYPOINT ["softbleu"]
 CMD ["--help"]

@@ -103,7 +103,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "recipe (rattler-build)": check_recipe,
     "workflows (schema, actionlint)": check_workflows,
     "Dockerfile (hadolint)": lambda: run(Path(sys.executable).with_name("hadolint"), "Dockerfile") or "no finding",
-    "resolution": lambda: run("bash", ".ci/resolve").splitlines()[-1],
+    "resolution for each Python and platform": lambda: run("bash", ".ci/resolve").splitlines()[-1],
 }
 
 
