@@ -58,7 +58,7 @@ _BETWEEN = re.compile(
 )
 """Signs that stand between two languages, and in no tag."""
 _WORDS = re.compile(r"([A-Za-z0-9]+)")
-_MOST_WORDS = 12  # Of a name; more would take long
+_MOST_WORDS, _LONGEST = 12, 200  # Words and characters of a name that are looked at; more would take long
 
 
 @dataclass(frozen=True, order=True)
@@ -176,6 +176,8 @@ def _note_doubt(text: str, readings: Sequence[_Reading], *, in_pairs: bool) -> N
 @cache
 def _readings(text: str, *, anywhere: bool = False) -> list[_Reading]:
     """Read a text as a language and as a pair of languages, the likeliest first; `anywhere`: pairs within it, too."""
+    if len(text) > _LONGEST:
+        return []
     marked = _BETWEEN.sub(">", text.strip().translate(dict.fromkeys(map(ord, "\u2010\u2011\u2013\u2014\u2212"), "-")))
     rest, *found = _WORDS.split(marked)
     words, signs = found[::2], found[1::2]
